@@ -1,0 +1,127 @@
+import nx from '@nx/eslint-plugin';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+const coreOnly =
+  'The core is pure: it imports its own core, @gateway/base and @gateway/errors only (ARCHITECTURE, "Import rules").';
+
+/** Modules that no core file may reach: I/O, npm packages, other layers. */
+const outsideCore = [
+  { regex: '^node:', message: coreOnly },
+  { regex: '^@gateway/(?!(base|errors)$)', message: coreOnly },
+  { regex: '^(?!\\.|@gateway/)', message: coreOnly },
+  { regex: '(^|/)(adapters|service)(/|$)', message: coreOnly },
+];
+
+export default [
+  {
+    ignores: [
+      'node_modules/**',
+      'dist/**',
+      '.nx/**',
+      '.gateway/**',
+      'coverage/**',
+      'libs/contracts/src/generated/**',
+      '**/prisma/generated/**',
+    ],
+  },
+  ...tseslint.configs.recommended.map((config) => ({ files: ['**/*.ts'], ...config })),
+  {
+    files: ['**/*.ts'],
+    plugins: { '@nx': nx },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-console': 'error',
+      eqeqeq: 'error',
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Only apps/*/src/config.ts reads the environment.' },
+      ],
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          allow: [],
+          depConstraints: [
+            { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:platform'] },
+            { sourceTag: 'type:tool', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
+            {
+              sourceTag: 'type:app',
+              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:tool'],
+            },
+            { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
+            ...[
+              'edge-proxy',
+              'auth',
+              'rate-limit',
+              'billing-ledger',
+              'inference-router',
+              'usage',
+              'dashboard-api',
+            ].map((scope) => ({
+              sourceTag: `scope:${scope}`,
+              onlyDependOnLibsWithTags: [`scope:${scope}`, 'type:platform'],
+            })),
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['libs/*/src/core/**/*.ts'],
+    ignores: ['**/*.spec.ts', '**/*.contract.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: outsideCore }],
+      'no-restricted-globals': ['error', 'setTimeout', 'setInterval', 'setImmediate', 'process', 'fetch'],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Take a Clock.' },
+        { object: 'Math', property: 'random', message: 'Take a source of randomness.' },
+      ],
+    },
+  },
+  {
+    files: ['libs/*/src/adapters/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '(^|/)service(/|$)', message: 'Adapters know their own core and the platform only.' },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['libs/*/src/service/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: '(^|/)adapters(/|$)',
+              message: 'A service takes its ports; wiring brings the adapters.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    // The rules above are about what runs in production; tests read the environment and print.
+    files: [
+      'apps/*/src/config.ts',
+      '**/*.spec.ts',
+      '**/*.contract.ts',
+      'apps/e2e/**',
+      'tools/**',
+      'libs/testing/**',
+    ],
+    rules: { 'no-restricted-properties': 'off', 'no-console': 'off' },
+  },
+  prettier,
+];

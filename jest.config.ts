@@ -1,0 +1,24 @@
+import type { Config } from 'jest';
+
+const config: Config = {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
+  testMatch: ['**/*.spec.ts'],
+  transform: {
+    '\\.sql$': '<rootDir>/tools/jest/sql-transform.cjs',
+    '\\.(t|j)s$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
+    ],
+  },
+  moduleNameMapper: {
+    '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',
+    '^@gateway/model-emulator$': '<rootDir>/tools/model-emulator/src/index.ts',
+    '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};
+
+export default config;

@@ -1,0 +1,31 @@
+import type { Brand } from './brand';
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type UnixMs = Brand<number, 'UnixMs'>;
+
+/** A calendar day in UTC, as YYYY-MM-DD. */
+export type UtcDay = Brand<string, 'UtcDay'>;
+
+/** Tells the time. Core code takes it as a port. */
+export interface Clock {
+  now(): UnixMs;
+}
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+
+export function utcDay(at: UnixMs): UtcDay {
+  return new Date(at).toISOString().slice(0, 10) as UtcDay;
+}
+
+/** Milliseconds from `at` until the next 00:00 UTC. */
+export function msUntilUtcMidnight(at: UnixMs): number {
+  return DAY_MS - (at % DAY_MS);
+}
+
+/** Whether the text is a day that exists, as YYYY-MM-DD. */
+export function isUtcDay(text: string): text is UtcDay {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const parsed = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text);
+}

@@ -1,0 +1,2 @@
+export * from './generated/gateway/auth/v1/auth';
+export * from './generated/gateway/auth/v1/auth_admin';

@@ -1,0 +1,2 @@
+export * from './generated/gateway/common/v1/error';
+export * from './generated/gateway/common/v1/money';

@@ -1,0 +1,2 @@
+export * from './generated/gateway/events/v1/generation_finished';
+export * from './generated/gateway/events/v1/generation_settled';

@@ -1,0 +1,1 @@
+export * from './generated/gateway/generation_query/v1/generation_query';

@@ -1,0 +1,1 @@
+export * from './generated/gateway/rate_limit/v1/rate_limit';

@@ -1,0 +1,68 @@
+/** Names of the topics. Both carry protobuf messages of gateway.events.v1 keyed by organization. */
+export const TOPIC_GENERATION_FINISHED = 'generation.finished';
+export const TOPIC_GENERATION_SETTLED = 'generation.settled';
+
+export interface NewEvent {
+  /** Events of one key stay in order. */
+  readonly key: string;
+  readonly payload: Uint8Array;
+  /** Text pairs such as `traceparent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface LoggedEvent extends NewEvent {
+  readonly topic: string;
+  /** Ascending within a topic. */
+  readonly position: bigint;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Appends to a durable log. `append` resolves once the events survive a crash
+ * of any process; it rejects when that is not known, and the same event may
+ * then be in the log all the same: consumers are idempotent.
+ */
+export interface EventAppender {
+  append(topic: string, events: readonly NewEvent[]): Promise<void>;
+}
+
+/**
+ * Handles a batch, in order of position per key. At least once: after a crash
+ * or a rejection the same events come again. To give up on single events throw
+ * an UnprocessableEventsError that names them; they go to the dead letters with
+ * their reason and the rest is delivered again.
+ */
+export type EventHandler = (events: readonly LoggedEvent[]) => Promise<void>;
+
+export interface Unprocessable {
+  readonly event: LoggedEvent;
+  readonly reason: string;
+}
+
+export class UnprocessableEventsError extends Error {
+  override readonly name = 'UnprocessableEventsError';
+
+  constructor(readonly unprocessable: readonly Unprocessable[]) {
+    super(`${unprocessable.length} events cannot be handled: ${unprocessable[0]?.reason ?? ''}`);
+  }
+}
+
+export interface Subscription {
+  readonly topic: string;
+  readonly group: string;
+  readonly handle: EventHandler;
+  readonly maxBatchSize?: number;
+}
+
+export interface RunningSubscription {
+  /** Waits for the batch under way, then stops. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Delivers events to consumer groups. Each group sees every event at least
+ * once; one failing event never holds up the ones behind it for good.
+ */
+export interface EventSubscriber {
+  subscribe(subscription: Subscription): Promise<RunningSubscription>;
+}

@@ -1,0 +1,4 @@
+export * from './bound-service';
+export * from './client';
+export * from './definition';
+export * from './transport';

@@ -1,0 +1,2 @@
+export * from './module';
+export * from './natural-batcher';

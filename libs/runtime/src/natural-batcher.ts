@@ -1,0 +1,87 @@
+/**
+ * Natural batching: what arrives while a batch is under way forms the next
+ * one. There is no timer, so an idle caller waits for nothing, and under load
+ * one round trip serves many.
+ */
+export interface NaturalBatcherOptions<Item, Result> {
+  /** Answers each item, in order. A rejection rejects every item of that batch. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly maxBatchSize: number;
+  /** Batches under way at once. */
+  readonly maxConcurrentBatches: number;
+  /** Items waiting beyond this are refused with `overflow()`, so that a slow backend cannot eat memory. */
+  readonly maxQueuedItems: number;
+  readonly overflow: () => Error;
+}
+
+export interface NaturalBatcher<Item, Result> {
+  submit(item: Item): Promise<Result>;
+  /** Resolves when nothing is queued or under way. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createNaturalBatcher<Item, Result>(
+  options: NaturalBatcherOptions<Item, Result>,
+): NaturalBatcher<Item, Result> {
+  const queue: Waiting<Item, Result>[] = [];
+  let running = 0;
+  let scheduled = false;
+  let idleWaiters: (() => void)[] = [];
+
+  function submit(item: Item): Promise<Result> {
+    if (queue.length >= options.maxQueuedItems) return Promise.reject(options.overflow());
+    return new Promise((resolve, reject) => {
+      queue.push({ item, resolve, reject });
+      schedule();
+    });
+  }
+
+  // One turn of the event loop's microtasks: requests that were read from the
+  // same socket event travel together even when nothing is under way.
+  function schedule(): void {
+    if (scheduled || running >= options.maxConcurrentBatches) return;
+    scheduled = true;
+    queueMicrotask(() => {
+      scheduled = false;
+      while (queue.length > 0 && running < options.maxConcurrentBatches) {
+        void runBatch(queue.splice(0, options.maxBatchSize));
+      }
+    });
+  }
+
+  async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+    running += 1;
+    try {
+      const results = await options.run(batch.map((waiting) => waiting.item));
+      if (results.length !== batch.length) {
+        throw new Error(`a batch of ${batch.length} got ${results.length} results`);
+      }
+      batch.forEach((waiting, index) => waiting.resolve(results[index] as Result));
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    } finally {
+      running -= 1;
+      if (queue.length > 0) schedule();
+      else if (running === 0) releaseIdleWaiters();
+    }
+  }
+
+  function releaseIdleWaiters(): void {
+    const waiters = idleWaiters;
+    idleWaiters = [];
+    for (const release of waiters) release();
+  }
+
+  function idle(): Promise<void> {
+    if (running === 0 && queue.length === 0) return Promise.resolve();
+    return new Promise((resolve) => idleWaiters.push(resolve));
+  }
+
+  return { submit, idle };
+}
