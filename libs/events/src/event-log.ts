@@ -27,6 +27,14 @@ export interface EventAppender {
 }
 
 /**
+ * Appends inside the caller's own transaction: the events exist if and only if
+ * it commits. `Transaction` is the driver's, such as a `pg` client.
+ */
+export interface TransactionalAppender<Transaction> {
+  appendIn(transaction: Transaction, topic: string, events: readonly NewEvent[]): Promise<void>;
+}
+
+/**
  * Handles a batch, in order of position per key. At least once: after a crash
  * or a rejection the same events come again. To give up on single events throw
  * an UnprocessableEventsError that names them; they go to the dead letters with
