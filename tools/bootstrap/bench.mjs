@@ -1,0 +1,11 @@
+// `npm run bench -- [options]`: builds for production and measures.
+import { exitOnFailure, runVisibly } from './lib/run.mjs';
+import { build, setUp } from './lib/set-up.mjs';
+
+try {
+  await setUp();
+  await build(['gateway', 'bench']);
+  process.exitCode = await runVisibly(process.execPath, ['dist/bench/main.js', ...process.argv.slice(2)]);
+} catch (error) {
+  exitOnFailure(error);
+}

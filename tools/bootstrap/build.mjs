@@ -1,0 +1,10 @@
+// `npm run build`: bundles every program to dist/.
+import { exitOnFailure } from './lib/run.mjs';
+import { build, setUp } from './lib/set-up.mjs';
+
+try {
+  await setUp();
+  await build(['gateway', 'model-emulator', 'bench']);
+} catch (error) {
+  exitOnFailure(error);
+}

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProgress } from './console.mjs';
+
+export const root = path.resolve(fileURLToPath(new URL('../../..', import.meta.url)));
+
+/** A step that failed: its output is part of the message, so nothing else needs printing. */
+export class StepFailed extends Error {}
+
+/**
+ * Runs a program quietly behind a progress line; its output is shown only when
+ * it fails. Programs are Node scripts of this project or its packages, so that
+ * no shell and no PATH is needed.
+ */
+export async function runStep(title, script, args = [], env = {}) {
+  const progress = startProgress(title);
+  const { code, output } = await capture(process.execPath, [script, ...args], env);
+  if (code === 0) {
+    progress.done();
+    return output;
+  }
+  progress.failed();
+  throw new StepFailed(`${output.trim()}\n\n${title} failed (exit code ${code}).`);
+}
+
+/** Runs a program with our own input and output; answers its exit code. */
+export function runVisibly(command, args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(signal ? 1 : (code ?? 1)));
+  });
+}
+
+export function capture(command, args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+/** Ends the process with the failure's text instead of a stack trace. */
+export function exitOnFailure(error) {
+  process.stderr.write(`\n${error instanceof StepFailed ? error.message : (error.stack ?? error)}\n`);
+  process.exit(1);
+}

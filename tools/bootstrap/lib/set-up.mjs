@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { startProgress } from './console.mjs';
+import { capture, root, runStep, StepFailed } from './run.mjs';
+import { filesUnder, forget, hashFiles, isFresh, markFresh } from './stamps.mjs';
+
+const MINIMUM_NODE = [20, 19];
+
+/** Everything between a bare clone and a runnable tree; each step is skipped when its inputs did not change. */
+export async function setUp() {
+  requireNode();
+  await install();
+  await generate();
+}
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [wantedMajor, wantedMinor] = MINIMUM_NODE;
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
+  throw new StepFailed(
+    `Node ${MINIMUM_NODE.join('.')} or newer is needed; this is ${process.version}. Install it and try again.`,
+  );
+}
+
+async function install() {
+  const hash = hashFiles(['package.json', 'package-lock.json', '.npmrc']);
+  if (isFresh('install', hash)) return;
+  // Half an install must not look like a whole one.
+  forget('install');
+  const progress = startProgress('Installing packages (about a minute the first time)');
+  // Not `npm ci`: it refuses a lock that was written where a platform's optional packages could not be seen.
+  // No install scripts: nothing here needs one, and some would download things.
+  const npm = npmCommand();
+  const { code, output } = await capture(npm.command, [
+    ...npm.args,
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]);
+  if (code !== 0) {
+    progress.failed();
+    throw new StepFailed(`${output.trim()}\n\nnpm install failed (exit code ${code}).`);
+  }
+  progress.done();
+  markFresh('install', hashFiles(['package.json', 'package-lock.json', '.npmrc']));
+}
+
+/** The npm that runs us, when it says where it is; else the one on the PATH. */
+function npmCommand() {
+  const script = process.env.npm_execpath;
+  if (script && /npm-cli\.js$/.test(script) && existsSync(script)) {
+    return { command: process.execPath, args: [script] };
+  }
+  return { command: process.platform === 'win32' ? 'npm.cmd' : 'npm', args: [] };
+}
+
+export function prismaSchemas() {
+  return filesUnder(['libs'], (file) => file.endsWith('/schema.prisma'));
+}
+
+function generatedFolders() {
+  return [
+    'libs/contracts/src/generated',
+    ...prismaSchemas().map((file) => file.replace('schema.prisma', 'generated')),
+  ];
+}
+
+const exists = (file) => existsSync(path.join(root, file));
+
+function generatorInputs() {
+  return [
+    'buf.yaml',
+    'buf.gen.yaml',
+    'package-lock.json',
+    ...filesUnder(['proto'], (file) => file.endsWith('.proto')),
+    ...prismaSchemas(),
+  ];
+}
+
+/** Generates the RPC contracts and the database clients. */
+export async function generate({ force = false } = {}) {
+  const hash = hashFiles(generatorInputs());
+  if (!force && isFresh('generate', hash) && generatedFolders().every(exists)) return;
+  forget('generate');
+  await runStep('Generating contracts', path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'), [
+    'generate',
+  ]);
+  for (const schema of prismaSchemas()) {
+    await runStep(
+      `Generating the database client of ${schema.split('/')[1]}`,
+      path.join('node_modules', 'prisma', 'build', 'index.js'),
+      ['generate', '--schema', schema],
+      {
+        // Generating needs no engine, but Prisma would download one unless it believes that it has it.
+        PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+        PRISMA_HIDE_UPDATE_MESSAGE: '1',
+        CHECKPOINT_DISABLE: '1',
+      },
+    );
+  }
+  markFresh('generate', hash);
+}
+
+const BUILD_ENTRIES = {
+  gateway: 'apps/gateway/src/main.ts',
+  'model-emulator': 'tools/model-emulator/src/main.ts',
+  bench: 'tools/bench/src/main.ts',
+};
+
+/** Bundles the named programs to dist/<name>/main.js. Packages stay outside the bundle. */
+export async function build(names) {
+  const hash = hashFiles([
+    'package-lock.json',
+    'tsconfig.base.json',
+    ...filesUnder(
+      ['apps', 'libs', 'tools'],
+      (file) => /\.(ts|sql|mjs)$/.test(file) && !file.endsWith('.spec.ts'),
+    ),
+    ...filesUnder(['proto'], (file) => file.endsWith('.proto')),
+    ...prismaSchemas(),
+  ]);
+  const stale = names.filter(
+    (name) => !isFresh(`build-${name}`, hash) || !existsSync(path.join(root, 'dist', name, 'main.js')),
+  );
+  if (stale.length === 0) return;
+  const progress = startProgress(`Building ${stale.join(', ')}`);
+  const { build: bundle } = await import('esbuild');
+  try {
+    for (const name of stale) {
+      await bundle({
+        absWorkingDir: root,
+        entryPoints: [BUILD_ENTRIES[name]],
+        outfile: `dist/${name}/main.js`,
+        bundle: true,
+        platform: 'node',
+        target: 'node20',
+        format: 'cjs',
+        packages: 'external',
+        tsconfig: 'tsconfig.base.json',
+        loader: { '.sql': 'text' },
+        sourcemap: true,
+        logLevel: 'silent',
+      });
+      markFresh(`build-${name}`, hash);
+    }
+  } catch (error) {
+    progress.failed();
+    const details = (error.errors ?? []).map(
+      ({ text, location }) => `${location ? `${location.file}:${location.line}: ` : ''}${text}`,
+    );
+    throw new StepFailed(details.join('\n') || String(error));
+  }
+  progress.done();
+}
