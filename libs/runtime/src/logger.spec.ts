@@ -1,0 +1,72 @@
+import { createLogger, createSilentLogger, type LogLevel } from './logger';
+
+function recorder(level: LogLevel = 'info', pretty = false) {
+  const lines: string[] = [];
+  const log = createLogger({ name: 'test', level, pretty, destination: { write: (line) => lines.push(line) } });
+  return { log, lines };
+}
+
+describe('the logger', () => {
+  it('writes one JSON object per line with name, time and level by name', () => {
+    const { log, lines } = recorder();
+    log.info({ requestId: 'req-1' }, 'hello');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'info',
+      name: 'test',
+      msg: 'hello',
+      requestId: 'req-1',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+  });
+
+  it.each([
+    { authorization: 'hunter2' },
+    { headers: { authorization: 'hunter2', cookie: 'hunter2' } },
+    { request: { headers: { Authorization: 'hunter2', 'x-api-key': 'hunter2' } } },
+    { a: { b: { c: { password: 'hunter2' } } } },
+    { provider: { apiKey: 'hunter2', api_key: 'hunter2' } },
+    { session: { id: 'hunter2' } },
+    { answer: { sessionToken: 'hunter2', session_token: 'hunter2', secret: 'hunter2' } },
+    { 'set-cookie': ['hunter2'] },
+  ])('never writes the secret in %j', (fields) => {
+    const { log, lines } = recorder();
+    log.info(fields, 'message');
+    log.child(fields).info('message');
+    expect(lines).toHaveLength(2);
+    expect(lines.join()).not.toContain('hunter2');
+    expect(lines[0]).toContain('[redacted]');
+  });
+
+  it('cuts an API key out of any text, also of the text and stack of an error', () => {
+    const { log, lines } = recorder();
+    log.error({ err: new Error('no such key: sk-gw-abcDEF_123-xyz!') }, 'failed for sk-gw-abcDEF_123-xyz');
+    expect(lines.join()).not.toContain('abcDEF');
+    expect(lines[0]).toContain('sk-gw-[redacted]!');
+  });
+
+  it('does not change the object that is logged', () => {
+    const { log } = recorder();
+    const fields = { headers: { authorization: 'hunter2' } };
+    log.info(fields);
+    expect(fields).toEqual({ headers: { authorization: 'hunter2' } });
+  });
+
+  it('writes nothing below its level', () => {
+    const { log, lines } = recorder('warn');
+    log.info('quiet');
+    log.warn('loud');
+    expect(lines).toHaveLength(1);
+  });
+
+  it('writes for people where asked to, and redacts there too', () => {
+    const { log, lines } = recorder('info', true);
+    log.info({ authorization: 'hunter2', key: 'sk-gw-abcdef' }, 'hello');
+    expect(lines.join('')).toMatch(/INFO .*: hello/);
+    expect(lines.join('')).not.toMatch(/hunter2|abcdef/);
+  });
+
+  it('has a silent form', () => {
+    expect(createSilentLogger().isLevelEnabled('fatal')).toBe(false);
+  });
+});

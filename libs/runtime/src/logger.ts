@@ -1,0 +1,83 @@
+import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import pretty from 'pino-pretty';
+
+export type { Logger } from 'pino';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+export interface CreateLoggerOptions {
+  /** The process, such as "billing-ledger". */
+  readonly name: string;
+  readonly level: LogLevel;
+  /** For a person at a terminal; otherwise one JSON object per line. */
+  readonly pretty: boolean;
+  /** Standard output when absent. */
+  readonly destination?: DestinationStream;
+}
+
+const REDACTED = '[redacted]';
+
+/** Fields that are never written, at any of the depths below. */
+const SECRET_FIELDS = [
+  'authorization',
+  'Authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'api_key',
+  'apiKey',
+  'x-api-key',
+  'key_value',
+  'keyValue',
+  'password',
+  'secret',
+  'session',
+  'session_token',
+  'sessionToken',
+];
+
+/** How deep in a logged object a secret field is looked for: `{a}`, `{a:{b}}` … */
+const REDACTION_PREFIXES = ['', '*.', '*.*.', '*.*.*.'];
+
+/** A gateway key anywhere in a line, such as in the text of a foreign error. */
+const KEY_VALUE = /sk-gw-[A-Za-z0-9_-]+/g;
+
+/**
+ * A logger that writes no secret: fields that hold one are redacted by name,
+ * and whatever looks like an API key is cut out of the finished line.
+ */
+export function createLogger({ name, level, pretty: forPeople, destination }: CreateLoggerOptions): Logger {
+  const options: LoggerOptions = {
+    name,
+    level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: {
+      paths: REDACTION_PREFIXES.flatMap((prefix) => SECRET_FIELDS.map((field) => pathOf(prefix, field))),
+      censor: REDACTED,
+    },
+    hooks: { streamWrite: withoutKeys },
+  };
+  const lines = destination ?? pino.destination({ dest: 1, sync: true });
+  if (!forPeople) return pino(options, lines);
+  const format = pretty.prettyFactory({
+    colorize: destination === undefined,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname',
+  });
+  return pino(options, { write: (line) => lines.write(format(line)) });
+}
+
+/** A logger that writes nothing, for tests and tools. */
+export function createSilentLogger(): Logger {
+  return pino({ level: 'silent' });
+}
+
+function pathOf(prefix: string, field: string): string {
+  if (!field.includes('-')) return `${prefix}${field}`;
+  return `${prefix.replace(/\.$/, '')}["${field}"]`;
+}
+
+function withoutKeys(line: string): string {
+  return line.includes('sk-gw-') ? line.replace(KEY_VALUE, `sk-gw-${REDACTED}`) : line;
+}
