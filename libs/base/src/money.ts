@@ -35,7 +35,7 @@ export function formatUsd(amount: NanoUsd): string {
 }
 
 /**
- * The amount as a JSON number of US dollars. Amounts below nine million
+ * The amount as a JSON number of US dollars. Amounts below eight million
  * dollars keep every nano-dollar.
  */
 export function usdNumber(amount: NanoUsd): number {
