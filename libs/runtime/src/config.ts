@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import type { z } from 'zod';
 
 /** Everything that is wrong with the settings, at once. Holds names and reasons, never values. */
 export class ConfigError extends Error {

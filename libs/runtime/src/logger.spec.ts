@@ -2,7 +2,12 @@ import { createLogger, createSilentLogger, type LogLevel } from './logger';
 
 function recorder(level: LogLevel = 'info', pretty = false) {
   const lines: string[] = [];
-  const log = createLogger({ name: 'test', level, pretty, destination: { write: (line) => lines.push(line) } });
+  const log = createLogger({
+    name: 'test',
+    level,
+    pretty,
+    destination: { write: (line) => lines.push(line) },
+  });
   return { log, lines };
 }
 

@@ -6,6 +6,7 @@
 export interface NaturalBatcherOptions<Item, Result> {
   /** Answers each item, in order. A rejection rejects every item of that batch. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  /** At least one, as the other limits. */
   readonly maxBatchSize: number;
   /** Batches under way at once. */
   readonly maxConcurrentBatches: number;
@@ -29,28 +30,32 @@ interface Waiting<Item, Result> {
 export function createNaturalBatcher<Item, Result>(
   options: NaturalBatcherOptions<Item, Result>,
 ): NaturalBatcher<Item, Result> {
+  const { maxBatchSize, maxConcurrentBatches, maxQueuedItems } = options;
+  if (!(Math.min(maxBatchSize, maxConcurrentBatches, maxQueuedItems) >= 1)) {
+    throw new RangeError('the limits of a batcher are at least one');
+  }
   const queue: Waiting<Item, Result>[] = [];
   let running = 0;
   let scheduled = false;
   let idleWaiters: (() => void)[] = [];
 
   function submit(item: Item): Promise<Result> {
-    if (queue.length >= options.maxQueuedItems) return Promise.reject(options.overflow());
+    if (queue.length >= maxQueuedItems) return Promise.reject(options.overflow());
     return new Promise((resolve, reject) => {
       queue.push({ item, resolve, reject });
       schedule();
     });
   }
 
-  // One turn of the event loop's microtasks: requests that were read from the
-  // same socket event travel together even when nothing is under way.
+  // After the code that is running now: what one piece of code submits travels
+  // together even when nothing is under way.
   function schedule(): void {
-    if (scheduled || running >= options.maxConcurrentBatches) return;
+    if (scheduled || running >= maxConcurrentBatches) return;
     scheduled = true;
     queueMicrotask(() => {
       scheduled = false;
-      while (queue.length > 0 && running < options.maxConcurrentBatches) {
-        void runBatch(queue.splice(0, options.maxBatchSize));
+      while (queue.length > 0 && running < maxConcurrentBatches) {
+        void runBatch(queue.splice(0, maxBatchSize));
       }
     });
   }

@@ -37,6 +37,7 @@ export async function runProcess({
 }: RunProcessOptions): Promise<void> {
   let stopping = false;
   let ended = false;
+  let overdue: NodeJS.Timeout | undefined;
 
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) {
@@ -59,6 +60,7 @@ export async function runProcess({
   function end(code: number): void {
     if (ended) return;
     ended = true;
+    clearTimeout(overdue);
     for (const signal of SIGNALS) host.off(signal, onSignal);
     host.off('unhandledRejection', onUnhandledRejection);
     host.off('uncaughtException', onUncaughtException);
@@ -67,7 +69,7 @@ export async function runProcess({
 
   async function stopWithin(exitCode: number): Promise<void> {
     stopping = true;
-    const overdue = setTimeout(() => {
+    overdue = setTimeout(() => {
       log.error({ graceMs }, 'stopping took longer than the grace period: ending now');
       end(1);
     }, graceMs);
@@ -80,8 +82,6 @@ export async function runProcess({
     } catch (error) {
       log.error({ err: error }, 'stopping failed');
       end(1);
-    } finally {
-      clearTimeout(overdue);
     }
   }
 
