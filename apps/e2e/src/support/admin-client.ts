@@ -1,0 +1,142 @@
+/** The dashboard-api as the tests use it: sign in once, then JSON calls with the session's cookie. */
+export interface AdminClient {
+  call<Answer = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer>;
+}
+
+export interface Limits {
+  requests_per_minute: number | null;
+  tokens_per_minute: number | null;
+  daily_budget_usd: string | null;
+  concurrency: number | null;
+  max_output_tokens: number | null;
+  multiple_completions: boolean;
+}
+
+export interface KeySettings {
+  name?: string;
+  scopes?: string[];
+  allowed_models?: string[];
+  ip_allowlist?: string[];
+  expires_on?: string | null;
+  requests_per_minute?: number | null;
+  tokens_per_minute?: number | null;
+  concurrency?: number | null;
+  daily_budget_usd?: string | null;
+}
+
+export interface Balance {
+  total_credits_usd: string;
+  total_usage_usd: string;
+  balance_usd: string;
+  held_usd: string;
+  available_usd: string;
+}
+
+export class AdminCallFailed extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    what: string,
+  ) {
+    super(`${what} answered ${status}: ${JSON.stringify(body)}`);
+  }
+}
+
+export async function signIn(dashboardUrl: string, email: string, password: string): Promise<AdminClient> {
+  const base = dashboardUrl.replace(/\/$/, '');
+  const answer = await fetch(`${base}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  if (!answer.ok) throw new AdminCallFailed(answer.status, await answer.text(), 'POST /api/session');
+  const cookie = (answer.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
+  await answer.body?.cancel();
+  return {
+    async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+      const response = await fetch(`${base}${path}`, {
+        method,
+        headers: { cookie, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const parsed: unknown = text === '' ? {} : JSON.parse(text);
+      if (!response.ok) throw new AdminCallFailed(response.status, parsed, `${method} ${path}`);
+      return parsed as Answer;
+    },
+  };
+}
+
+export const NO_LIMITS: Limits = {
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  daily_budget_usd: null,
+  concurrency: null,
+  max_output_tokens: null,
+  multiple_completions: false,
+};
+
+/** A new organization with credit and one key: each test has its own and disturbs no other. */
+export async function createTenant(
+  admin: AdminClient,
+  options: { credit?: string; limits?: Partial<Limits>; key?: KeySettings } = {},
+): Promise<Tenant> {
+  const name = `tenant ${Math.random().toString(36).slice(2)}`;
+  const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
+    name,
+  });
+  const path = `/api/organizations/${organization.id}`;
+  const tenant: Tenant = {
+    organizationId: organization.id,
+    apiKey: '',
+    keyId: '',
+    async setLimits(limits) {
+      await admin.call('PUT', `${path}/limits`, { ...NO_LIMITS, ...limits });
+    },
+    async addCredit(amountUsd) {
+      await admin.call('POST', `${path}/credits`, { amount_usd: amountUsd, note: 'test' });
+    },
+    async createKey(settings = {}) {
+      const created = await admin.call<{ key: { id: string }; secret: string }>('POST', `${path}/keys`, {
+        name: 'test key',
+        scopes: ['chat', 'usage:read'],
+        ...settings,
+      });
+      return { apiKey: created.secret, keyId: created.key.id };
+    },
+    async updateKey(keyId, settings) {
+      await admin.call('PATCH', `${path}/keys/${keyId}`, settings);
+    },
+    async revokeKey(keyId) {
+      await admin.call('POST', `${path}/keys/${keyId}/revoke`, {});
+    },
+    async setSuspended(suspended) {
+      await admin.call(
+        'POST',
+        `${path}/${suspended ? 'suspend' : 'resume'}`,
+        suspended ? { reason: 'test' } : {},
+      );
+    },
+    async balance() {
+      return (await admin.call<{ balance: Balance }>('GET', `${path}/balance`)).balance;
+    },
+  };
+  await tenant.setLimits(options.limits ?? {});
+  if (options.credit !== '0') await tenant.addCredit(options.credit ?? '100.00');
+  Object.assign(tenant, await tenant.createKey(options.key));
+  return tenant;
+}
+
+export interface Tenant {
+  readonly organizationId: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+  /** Limits that are not named do not apply. */
+  setLimits(limits: Partial<Limits>): Promise<void>;
+  addCredit(amountUsd: string): Promise<void>;
+  createKey(settings?: KeySettings): Promise<{ apiKey: string; keyId: string }>;
+  updateKey(keyId: string, settings: KeySettings): Promise<void>;
+  revokeKey(keyId: string): Promise<void>;
+  setSuspended(suspended: boolean): Promise<void>;
+  balance(): Promise<Balance>;
+}

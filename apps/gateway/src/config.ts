@@ -1,0 +1,60 @@
+import path from 'node:path';
+import { readConfig, type LogLevel } from '@gateway/runtime';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
+const logLevels = [
+  'trace',
+  'debug',
+  'info',
+  'warn',
+  'error',
+  'fatal',
+  'silent',
+] as const satisfies LogLevel[];
+
+/**
+ * Every setting of the embedded gateway: the names of environment variables.
+ * Each may also be given as a file by `<NAME>_FILE`. docs/configuration.md
+ * describes them; a test keeps the two in step.
+ */
+export const settings = z.object({
+  GATEWAY_HOST: z.string().default('127.0.0.1'),
+  GATEWAY_PORT: port.default(8080),
+  GATEWAY_DASHBOARD_PORT: port.default(8081),
+  GATEWAY_ADMIN_PORT: port.optional(),
+  GATEWAY_STATE_DIR: z.string().default('.gateway'),
+  GATEWAY_MODELS_FILE: z.string().default('models.yaml'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  LOG_LEVEL: z.enum(logLevels).default('info'),
+  GATEWAY_TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    ),
+  GATEWAY_MAX_BODY_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(32 * 1024 * 1024),
+  GATEWAY_GENERATION_TIMEOUT_MS: milliseconds.default(600_000),
+  GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(30_000),
+});
+
+export type Config = z.output<typeof settings> & {
+  readonly stateDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** Reads the environment once; throws a ConfigError that names all faults together. */
+export function loadConfig(): Config {
+  const environment = { ...process.env };
+  const values = readConfig(settings, environment);
+  return { ...values, stateDirectory: path.resolve(values.GATEWAY_STATE_DIR), environment };
+}
