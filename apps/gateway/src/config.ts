@@ -26,6 +26,7 @@ export const settings = z.object({
   GATEWAY_ADMIN_PORT: port.optional(),
   GATEWAY_STATE_DIR: z.string().default('.gateway'),
   GATEWAY_MODELS_FILE: z.string().default('models.yaml'),
+  MODEL_EMULATOR_URL: z.url({ protocol: /^http$/, error: 'must be an http:// URL' }).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   GATEWAY_TRUSTED_PROXIES: z

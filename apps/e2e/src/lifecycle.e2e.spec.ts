@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { settledGeneration } from './support/accounting';
+import { startGateway, type GatewayProcess } from './support/gateway-process';
+
+jest.setTimeout(120_000);
+
+describe('the life of `npm start`', () => {
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+  });
+
+  afterAll(() => gateway?.stop());
+
+  const complete = (content: string, stream = false) =>
+    fetch(`${gateway.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'demo/small',
+        stream,
+        max_tokens: 300,
+        messages: [{ role: 'user', content }],
+      }),
+    });
+
+  it('writes dev.json with exactly what a program needs, readable by its owner only', () => {
+    const file = path.join(gateway.stateDirectory, 'dev.json');
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object).sort()).toEqual([
+      'adminEmail',
+      'adminPassword',
+      'apiKey',
+      'baseUrl',
+      'dashboardUrl',
+    ]);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it('prints a curl line that works when pasted', async () => {
+    const line = /^\s*(curl [\s\S]*?'\s*)$/m.exec(gateway.output().replaceAll('\\\n', ' '))?.[1];
+    expect(line).toBeDefined();
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent`]);
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('keeps key, history and login through a stop, and finishes a running stream first', async () => {
+    const first = (await (await complete('Hello')).json()) as { id: string };
+    await settledGeneration(gateway.baseUrl, gateway.apiKey, first.id);
+    const running = await complete('[[tokens:60]] [[rate:60]] Hello', true);
+    const reader = running.body!.getReader();
+    const decoder = new TextDecoder();
+    let text = decoder.decode((await reader.read()).value, { stream: true });
+
+    const { stateDirectory, apiKey, adminPassword } = gateway;
+    const stopped = gateway.stop({ keepState: true });
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+    expect(text).toMatch(/"finish_reason":"(stop|length)"/);
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    await stopped;
+
+    gateway = await startGateway({ stateDirectory });
+    expect(gateway.apiKey).toBe(apiKey);
+    expect(gateway.adminPassword).toBe(adminPassword);
+    const streamed = /"id":"(gen-[^"]+)"/.exec(text)?.[1] ?? '';
+    await settledGeneration(gateway.baseUrl, apiKey, first.id);
+    await settledGeneration(gateway.baseUrl, apiKey, streamed);
+  });
+
+  it('answers /livez, /readyz and /metrics on the admin port', async () => {
+    for (const probe of ['/livez', '/readyz']) {
+      expect((await fetch(`${gateway.adminUrl}${probe}`)).status).toBe(200);
+    }
+    const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/gateway_edge_proxy_/);
+    expect(metrics).toMatch(/gateway_billing_ledger_/);
+    expect(metrics).not.toContain('sk-gw-');
+  });
+
+  it('never printed the prompt, and the key only where it shows it to its owner', async () => {
+    await complete('a very secret prompt');
+    expect(gateway.output()).not.toContain('a very secret prompt');
+    const logLines = gateway
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
+    expect(logLines.join('\n')).not.toContain(gateway.apiKey);
+  });
+});

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { nano, nothingReserved } from './support/accounting';
+import { startWorld, type World } from './support/world';
+
+jest.setTimeout(300_000);
+
+const REQUESTS = 2_000;
+const CONCURRENCY = 64;
+const FAULT_RATE = 0.05;
+const MIB = 1024 * 1024;
+
+describe('under load with a provider that fails', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+
+  afterAll(async () => {
+    await world?.stop();
+  });
+
+  it('keeps the books, leaks neither hold nor slot, and its memory stays flat', async () => {
+    // As many slots as callers: one leaked slot would refuse a request of the second round.
+    const tenant = await world.tenant({ limits: { concurrency: CONCURRENCY }, credit: '1000.00' });
+    const url = `${world.gateway.baseUrl}/chat/completions`;
+    const { data: models } = await world.client(tenant.apiKey).models.list();
+    const model = models[0]!.id;
+    await fetch(`${world.emulatorUrl}/_emulator/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        rate: FAULT_RATE,
+        seed: 7,
+        kinds: ['cut', 'cut-before-first-byte', '500', '503', 'malformed-chunk', 'no-usage'],
+      }),
+    }).then((response) => expect(response.status).toBe(200));
+
+    const statuses = new Map<number, number>();
+    let unclosed = 0;
+    const one = async (index: number) => {
+      const stream = index % 2 === 0;
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model,
+          stream,
+          max_tokens: 20,
+          messages: [{ role: 'user', content: `Hello ${index}` }],
+        }),
+      });
+      const text = await response.text();
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (stream && response.status === 200 && !text.endsWith('data: [DONE]\n\n')) unclosed += 1;
+    };
+    const round = async () => {
+      let next = 0;
+      await Promise.all(
+        Array.from({ length: CONCURRENCY }, async () => {
+          while (next < REQUESTS) await one(next++);
+        }),
+      );
+    };
+
+    await round();
+    const afterFirst = residentBytes(world.gateway.pid);
+    statuses.clear();
+    await round();
+    const afterSecond = residentBytes(world.gateway.pid);
+
+    // Faults are retried, so nearly all succeed; what fails says so with a status of the catalogue.
+    expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.95);
+    expect([...statuses.keys()].filter((status) => ![200, 502, 503].includes(status))).toEqual([]);
+    expect(unclosed).toBe(0);
+    if (afterFirst && afterSecond) expect(afterSecond - afterFirst).toBeLessThan(100 * MIB);
+
+    const credits = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const usage = (await (
+      await fetch(`${world.gateway.baseUrl}/usage`, { headers: { authorization: `Bearer ${tenant.apiKey}` } })
+    ).json()) as { totals: { total_cost: number } };
+    expect(nano(usage.totals.total_cost)).toBe(nano(credits.total_usage));
+    expect(world.gateway.output()).not.toMatch(/nobody handled it|nobody caught it/);
+  });
+});
+
+/** Resident memory of a process; undefined where the system does not tell. */
+function residentBytes(pid: number): number | undefined {
+  try {
+    const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib ? Number(kib) * 1024 : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,228 @@
+import OpenAI from 'openai';
+import { credits, nano, nothingReserved, settledGeneration } from './support/accounting';
+import { eventually } from './support/eventually';
+import { startWorld, type World } from './support/world';
+
+jest.setTimeout(120_000);
+
+interface EmulatorStats {
+  in_flight: number;
+  cancelled: number;
+}
+
+describe('money under trouble', () => {
+  let world: World;
+  let model: string;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    const { data } = await world.client((await world.tenant()).apiKey).models.list();
+    model = data[0]!.id;
+  });
+
+  afterAll(() => world?.stop());
+
+  const base = () => world.gateway.baseUrl;
+  const emulatorStats = async () =>
+    (await (await fetch(`${world.emulatorUrl}/_emulator/stats`)).json()) as EmulatorStats;
+
+  it('refuses what the balance does not cover, says both amounts, and passes after a top-up', async () => {
+    const tenant = await world.tenant({ credit: '0.0000001' });
+    const client = world.client(tenant.apiKey);
+    const ask = () =>
+      client.chat.completions.create({
+        model,
+        max_tokens: 50,
+        messages: [{ role: 'user', content: 'Hello' }],
+      });
+
+    const refused = (await ask().catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
+    expect(refused).toMatchObject({
+      status: 402,
+      code: 'insufficient_credits',
+      type: 'insufficient_credits',
+    });
+    const { metadata } = refused.error as {
+      metadata: { available: number; estimated_cost: number; currency: string };
+    };
+    const before = await credits(base(), tenant.apiKey);
+    expect(metadata.currency).toBe('USD');
+    expect(metadata.available).toBe(before.available);
+    expect(metadata.available).toBe(0.0000001);
+    expect(metadata.estimated_cost).toBeGreaterThan(metadata.available);
+    expect(before.reserved).toBe(0);
+
+    await tenant.addCredit('1.00');
+    await expect(ask()).resolves.toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('admits exactly as many parallel requests as the balance covers', async () => {
+    // The first refusal tells what one request holds; then there is credit for five of them.
+    const tenant = await world.tenant({ credit: '0.000000001' });
+    const client = world.client(tenant.apiKey);
+    const ask = () =>
+      client.chat.completions.create({
+        model,
+        max_tokens: 50,
+        messages: [{ role: 'user', content: '[[delay:1500]] Hello' }],
+      });
+    const refused = (await ask().catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
+    const { estimated_cost: held } = (refused.error as { metadata: { estimated_cost: number } }).metadata;
+    const five = nano(held) * 5n - 1n;
+    await tenant.addCredit(`${five / 1_000_000_000n}.${(five % 1_000_000_000n).toString().padStart(9, '0')}`);
+
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, ask));
+    const admitted = outcomes.filter(({ status }) => status === 'fulfilled');
+    const rejected = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [(outcome.reason as { code: string }).code] : [],
+    );
+    expect(admitted).toHaveLength(5);
+    expect(rejected).toEqual(Array.from({ length: 7 }, () => 'insufficient_credits'));
+    expect((await nothingReserved(base(), tenant.apiKey)).available).toBeGreaterThanOrEqual(0);
+  });
+
+  it('cancels the provider when the client disconnects, settles once, and frees hold and slot', async () => {
+    const tenant = await world.tenant({ limits: { concurrency: 1 } });
+    const client = world.client(tenant.apiKey);
+    const cancelledBefore = (await emulatorStats()).cancelled;
+    const stream = await client.chat.completions.create({
+      model,
+      stream: true,
+      max_tokens: 400,
+      messages: [{ role: 'user', content: '[[tokens:400]] [[rate:50]] Tell me a long story.' }],
+    });
+    let id = '';
+    let chunks = 0;
+    for await (const chunk of stream) {
+      id = chunk.id;
+      chunks += 1;
+      if (chunks === 5) break;
+    }
+    stream.controller.abort();
+
+    const generation = await settledGeneration(base(), tenant.apiKey, id);
+    expect(generation.cancelled).toBe(true);
+    expect(generation.tokens_completion).toBeGreaterThan(0);
+    expect(generation.tokens_completion).toBeLessThan(400);
+    expect((await emulatorStats()).cancelled).toBe(cancelledBefore + 1);
+
+    const after = await nothingReserved(base(), tenant.apiKey);
+    expect(nano(after.total_usage)).toBe(nano(generation.total_cost));
+    // The only slot is free again.
+    await expect(
+      client.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),
+    ).resolves.toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('ends a stream that the provider cut with an error chunk and [DONE], and settles it', async () => {
+    const tenant = await world.tenant();
+    const response = await fetch(`${base()}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model,
+        stream: true,
+        max_tokens: 100,
+        messages: [{ role: 'user', content: '[[fault:cut-after:5]] Hello' }],
+      }),
+    });
+    expect(response.status).toBe(200);
+    const events = (await response.text())
+      .split('\n\n')
+      .filter((event) => event.startsWith('data: '))
+      .map((event) => event.slice('data: '.length));
+    expect(events.at(-1)).toBe('[DONE]');
+    const last = JSON.parse(events.at(-2) ?? '') as {
+      id: string;
+      choices: { finish_reason: string }[];
+      error: { code: string; type: string; message: string; metadata: object };
+    };
+    expect(last.choices[0]?.finish_reason).toBe('error');
+    expect(last.error).toMatchObject({ code: 'upstream_error', type: 'api_error', metadata: {} });
+    const generation = await settledGeneration(base(), tenant.apiKey, last.id);
+    expect(generation.finish_reason).toBe('error');
+    expect(generation.tokens_completion).toBeGreaterThan(0);
+    await nothingReserved(base(), tenant.apiKey);
+  });
+
+  it('hides a provider that fails before its first byte behind a retry', async () => {
+    const tenant = await world.tenant();
+    const client = world.client(tenant.apiKey);
+    for (const stream of [false, true]) {
+      const answer = await client.chat.completions.create({
+        model,
+        stream,
+        max_tokens: 20,
+        messages: [{ role: 'user', content: `[[fail-first:1:${stream ? 'a' : 'b'}]] Hello` }],
+      });
+      if (Symbol.asyncIterator in answer) {
+        let text = '';
+        for await (const chunk of answer) text += chunk.choices[0]?.delta.content ?? '';
+        expect(text).toMatch(/\S/);
+      } else {
+        expect(answer.choices[0]?.message.content).toMatch(/\S/);
+      }
+    }
+  });
+
+  it('charges nothing and holds nothing when the provider keeps failing', async () => {
+    const tenant = await world.tenant({ limits: { concurrency: 1, requests_per_minute: 3 } });
+    const client = world.client(tenant.apiKey);
+    const failure = (await client.chat.completions
+      .create({ model, max_tokens: 20, messages: [{ role: 'user', content: '[[fault:500]] Hello' }] })
+      .catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
+    expect(failure).toMatchObject({ status: 502, code: 'upstream_error' });
+    const after = await nothingReserved(base(), tenant.apiKey);
+    expect(after.total_usage).toBe(0);
+  });
+
+  it('keeps the books through kill -9 during fifty running requests', async () => {
+    const tenant = await world.tenant({ credit: '50.00' });
+    const client = world.client(tenant.apiKey);
+    const finished: { id: string; cost: bigint }[] = [];
+    const running = Array.from({ length: 50 }, async (_, index) => {
+      try {
+        const completion = await client.chat.completions.create({
+          model,
+          max_tokens: 30,
+          messages: [{ role: 'user', content: `[[delay:${index * 30}]] Hello ${index}` }],
+        });
+        finished.push({
+          id: completion.id,
+          cost: nano((completion.usage as unknown as { cost: number }).cost),
+        });
+      } catch {
+        // The crash cuts the rest.
+      }
+    });
+    await eventually('some requests have finished', async () => (finished.length >= 10 ? true : undefined));
+    await world.crashAndRestart();
+    await Promise.all(running);
+    expect(finished.length).toBeLessThan(50);
+
+    // What a client was told is done is charged once; what it was not told may have finished all the same.
+    for (const { id, cost } of finished) {
+      const generation = await settledGeneration(base(), tenant.apiKey, id);
+      expect(nano(generation.total_cost)).toBe(cost);
+    }
+    const now = await credits(base(), tenant.apiKey);
+    expect(nano(now.balance)).toBe(nano(now.total_credits) - nano(now.total_usage));
+    expect(nano(now.available)).toBe(nano(now.balance) - nano(now.reserved));
+    const usage = await eventually('usage and the ledger agree', async () => {
+      const response = await fetch(`${base()}/usage`, {
+        headers: { authorization: `Bearer ${tenant.apiKey}` },
+      });
+      const body = (await response.json()) as { totals: { total_cost: number; requests: number } };
+      const ledger = await credits(base(), tenant.apiKey);
+      return nano(body.totals.total_cost) === nano(ledger.total_usage) ? body.totals : undefined;
+    });
+    expect(usage.requests).toBeGreaterThanOrEqual(finished.length);
+    expect(usage.requests).toBeLessThanOrEqual(50);
+
+    // The demo key of before the crash still works.
+    const demo = new OpenAI({ baseURL: base(), apiKey: world.gateway.apiKey, maxRetries: 0 });
+    await expect(
+      demo.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),
+    ).resolves.toMatchObject({ object: 'chat.completion' });
+  });
+});
