@@ -17,6 +17,8 @@ const config = {
     '^@gateway/model-emulator$': '<rootDir>/tools/model-emulator/src/index.ts',
     '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
   },
+  globalSetup: '<rootDir>/libs/testing/src/jest-global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/src/jest-global-teardown.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: 30_000,
   maxWorkers: 2,

@@ -1,1 +1,12 @@
-export {};
+export * from './log';
+export * from './migrations';
+export * from './pool';
+export * from './prisma-adapter';
+export * from './transaction';
+export { isTransientDatabaseError } from './transient-error';
+export {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+} from './embedded/start-embedded-postgres';
+export { EmbeddedPostgresError } from './embedded/postgres-error';

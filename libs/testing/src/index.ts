@@ -1,1 +1,3 @@
-export {};
+export * from './seeded-random';
+export * from './test-clock';
+export * from './test-database';

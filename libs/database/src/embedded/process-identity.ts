@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { readFile, readlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const PS_TIMEOUT_MS = 5_000;
+
+/** Whether a process of this id exists, whoever it belongs to. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * A text that tells this run of a process from a later one that got the same
+ * id; undefined when there is no such process or its start cannot be read.
+ */
+export async function processIdentity(pid: number): Promise<string | undefined> {
+  if (!isAlive(pid)) return undefined;
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (stat === undefined) return ps(pid, 'lstart');
+  // The second field is the program's name in parentheses and may hold spaces; the 22nd is the start.
+  const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  return `${bootId.trim()}/${afterName[19]}`;
+}
+
+/** Whether the process is the main process of a PostgreSQL server on this data directory. */
+export async function isPostmasterOf(pid: number, dataDirectory: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+  if (commandLine === undefined) {
+    const command = (await ps(pid, 'command')) ?? '';
+    return /(^|\/)postgres /.test(command) && command.includes(dataDirectory);
+  }
+  // A server's other processes rename themselves, such as "postgres: checkpointer".
+  if (!/(^|\/)postgres$/.test(commandLine.split('\0')[0] ?? '')) return false;
+  const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return workingDirectory === dataDirectory;
+}
+
+async function ps(pid: number, column: 'lstart' | 'command'): Promise<string | undefined> {
+  try {
+    const { stdout } = await run('ps', ['-ww', '-p', String(pid), '-o', `${column}=`], {
+      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+      timeout: PS_TIMEOUT_MS,
+    });
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,221 @@
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { DatabaseLog } from '../log';
+import { findBinaries } from './binaries';
+import { findFreePort } from './free-port';
+import { initializeCluster, readOrCreatePassword, ROLE } from './initialize-cluster';
+import { EmbeddedPostgresError } from './postgres-error';
+import { clearLeftover } from './postmaster-file';
+import { openServerHome, type ServerHome } from './server-home';
+import {
+  ServerStartError,
+  startServerProcess,
+  type ServerProcess,
+  type ServerProcessOptions,
+  type StartFailure,
+} from './server-process';
+import { lockStateFolder } from './state-lock';
+
+export interface EmbeddedPostgresOptions {
+  /** Holds the password, the server's log and, where the server's user may enter it, the data. */
+  readonly stateDirectory: string;
+  readonly log: DatabaseLog;
+  /** Tried first; when it is taken another one is used. Default: the one of the last run. */
+  readonly port?: number;
+  /** Server settings beside ours, such as `max_connections`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Where data may go when the state folder is closed to the server's user. */
+  readonly outsideDirectories?: readonly string[];
+  /** The npm package with the programs; for tests. */
+  readonly packageDirectory?: string;
+}
+
+export interface EmbeddedPostgres {
+  /** With its password: never log it. Stays the same for as long as this object lives. */
+  readonly url: string;
+  readonly port: number;
+  readonly dataDirectory: string;
+  /** The server's main process now. */
+  readonly pid: number;
+  /** Rejects when the server died and could not be started again; otherwise stays open until `stop`. */
+  readonly stopped: Promise<void>;
+  /** Fast shutdown, then the lock is let go. Safe to call twice; takes a bounded time. */
+  stop(): Promise<void>;
+}
+
+const DATABASE = 'gateway';
+const MAX_PORT_ATTEMPTS = 10;
+const MAX_START_ATTEMPTS = 60;
+const PREDECESSOR_WAIT_MS = 500;
+const MAX_RESTARTS = 5;
+const RESTART_WINDOW_MS = 60_000;
+
+/**
+ * Starts a PostgreSQL server of our own on the state folder, creating its data
+ * at the first start, and keeps it running: a server that dies is started again
+ * on the same port. It listens on 127.0.0.1 only and asks for a password.
+ * Whatever an earlier run left behind, killed or not, is cleared up first.
+ *
+ * @throws EmbeddedPostgresError with a remedy, also when another process runs
+ *   the server of this folder.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  await mkdir(options.stateDirectory, { recursive: true });
+  const stateDirectory = await realpath(options.stateDirectory);
+  const lock = await lockStateFolder(stateDirectory);
+  try {
+    const { password, home, launch } = await prepare(stateDirectory, options);
+    const portFile = join(stateDirectory, 'postgres-port');
+    const preferred = options.port ?? (Number(await readFile(portFile, 'utf8').catch(() => '')) || undefined);
+    const { server, port } = await launchOnFreePort(launch, preferred);
+    await writeFile(portFile, `${port}\n`, { mode: 0o600 });
+    const urlOf = (database: string) => `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
+    try {
+      await ensureDatabase(urlOf('postgres'));
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    options.log.info({ port, dataDirectory: home.dataDirectory }, 'PostgreSQL is running');
+    // The port was ours a moment ago and is in the URL: wait for it.
+    const relaunch = () => launchPatiently(launch, port, ['predecessor-alive', 'port-taken']);
+    const supervised = supervise(server, relaunch, options.log);
+    let stopping: Promise<void> | undefined;
+    return {
+      url: urlOf(DATABASE),
+      port,
+      dataDirectory: home.dataDirectory,
+      get pid() {
+        return supervised.pid;
+      },
+      stopped: supervised.stopped,
+      stop: () => (stopping ??= supervised.stop().finally(() => lock.release())),
+    };
+  } catch (error) {
+    await lock.release();
+    throw error instanceof ServerStartError
+      ? new EmbeddedPostgresError(error.message, { cause: error })
+      : error;
+  }
+}
+
+type Launch = (port: number) => Promise<ServerProcess>;
+
+async function prepare(
+  stateDirectory: string,
+  options: EmbeddedPostgresOptions,
+): Promise<{ password: string; home: ServerHome; launch: Launch }> {
+  const { log } = options;
+  const home = await openServerHome(stateDirectory, log, options.outsideDirectories);
+  const binaries = await findBinaries(home, log, options.packageDirectory);
+  const password = await readOrCreatePassword(stateDirectory);
+  await initializeCluster(home, binaries, password, log);
+  const common: Omit<ServerProcessOptions, 'port'> = {
+    home,
+    binaries,
+    logFile: join(stateDirectory, 'postgres.log'),
+    settings: options.settings ?? {},
+    log,
+  };
+  const launch: Launch = async (port) => {
+    await clearLeftover(home.dataDirectory, log);
+    return startServerProcess({ ...common, port });
+  };
+  return { password, home, launch };
+}
+
+async function launchOnFreePort(launch: Launch, preferred: number | undefined) {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort(attempt === 1 ? preferred : undefined);
+    try {
+      return { server: await launchPatiently(launch, port), port };
+    } catch (error) {
+      const taken = error instanceof ServerStartError && error.failure === 'port-taken';
+      if (!taken || attempt >= MAX_PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Backends of a killed server need a moment to notice; until then a new one refuses to start. */
+async function launchPatiently(
+  launch: Launch,
+  port: number,
+  patience: readonly StartFailure[] = ['predecessor-alive'],
+): Promise<ServerProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(port);
+    } catch (error) {
+      const waits = error instanceof ServerStartError && patience.includes(error.failure);
+      if (!waits || attempt >= MAX_START_ATTEMPTS) throw error;
+      await delay(PREDECESSOR_WAIT_MS);
+    }
+  }
+}
+
+async function ensureDatabase(adminUrl: string): Promise<void> {
+  const client = new Client({ connectionString: adminUrl });
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== '28P01') throw error;
+    throw new EmbeddedPostgresError(
+      'the database does not accept the password in the state folder; was postgres-password changed or lost?',
+      { cause: error },
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+interface Supervised {
+  readonly pid: number;
+  readonly stopped: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the server again whenever it dies, unless it does so too often. */
+function supervise(
+  first: ServerProcess,
+  restart: () => Promise<ServerProcess>,
+  log: DatabaseLog,
+): Supervised {
+  let server = first;
+  let stopping = false;
+  let restarts: number[] = [];
+
+  async function run(): Promise<void> {
+    for (;;) {
+      const ending = await server.exited;
+      if (stopping) return;
+      const now = performance.now();
+      restarts = [...restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
+      log.error({ ending }, 'PostgreSQL ended unexpectedly; starting it again');
+      if (restarts.length > MAX_RESTARTS) {
+        throw new EmbeddedPostgresError(`PostgreSQL ended ${restarts.length} times within a minute`);
+      }
+      server = await restart();
+      if (stopping) await server.stop();
+      log.info({ pid: server.pid }, 'PostgreSQL is running again');
+    }
+  }
+
+  const stopped = run();
+  stopped.catch((error: unknown) => log.error({ err: error }, 'PostgreSQL is gone for good'));
+  return {
+    get pid() {
+      return server.pid;
+    },
+    stopped,
+    async stop() {
+      stopping = true;
+      await server.stop();
+      // A restart under way still brings up a server, and stops it then.
+      await stopped.catch(() => undefined);
+    },
+  };
+}

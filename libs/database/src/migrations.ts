@@ -1,0 +1,149 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import type { DatabaseLog } from './log';
+import { assertSchemaName } from './schema-name';
+
+/** One step of a schema's history. Once applied anywhere its text never changes. */
+export interface Migration {
+  /** The folder's name, such as "20261120090000_init"; names ascend. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+export interface MigrationOptions {
+  readonly schema: string;
+  readonly migrations: readonly Migration[];
+  readonly log?: Pick<DatabaseLog, 'info'>;
+  /** How long to wait for another process that migrates. Default 2 minutes. */
+  readonly lockTimeoutMs?: number;
+}
+
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/** The key that Prisma's own migrate command locks, so that the two exclude each other. */
+const MIGRATION_LOCK = 72_707_369;
+const DEFAULT_LOCK_TIMEOUT_MS = 120_000;
+
+const CREATE_HISTORY = `
+  create table if not exists "_prisma_migrations" (
+    "id"                  varchar(36) primary key not null,
+    "checksum"            varchar(64) not null,
+    "finished_at"         timestamptz,
+    "migration_name"      varchar(255) not null,
+    "logs"                text,
+    "rolled_back_at"      timestamptz,
+    "started_at"          timestamptz not null default now(),
+    "applied_steps_count" integer not null default 0
+  )`;
+
+interface AppliedMigration {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+/**
+ * Creates the schema when it is missing and applies what is new, in order, each
+ * migration in a transaction of its own together with its row in
+ * `_prisma_migrations` (the table and checksums of Prisma's migrate command,
+ * which later agrees with them). Processes that start at once wait for each
+ * other. Migrations in the database that this list does not know are left
+ * alone: an older version may run beside a newer one.
+ *
+ * @throws MigrationError when an applied migration was edited, one was left
+ *   unfinished by another tool, or a new one fails.
+ */
+export async function applyMigrations(pool: Pool, options: MigrationOptions): Promise<void> {
+  assertSchemaName(options.schema);
+  assertAscending(options.migrations);
+  const client = await pool.connect();
+  try {
+    await withLock(client, options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS, () =>
+      applyPending(client, options),
+    );
+  } finally {
+    // The session's settings were changed and its lock may be held after a failure: do not reuse it.
+    client.release(true);
+  }
+}
+
+async function withLock(client: PoolClient, timeoutMs: number, work: () => Promise<void>): Promise<void> {
+  await client.query('set statement_timeout = 0');
+  await client.query('set idle_in_transaction_session_timeout = 0');
+  await client.query(`set lock_timeout = ${Math.trunc(timeoutMs)}`);
+  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+  await work();
+  await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+}
+
+async function applyPending(client: PoolClient, { schema, migrations, log }: MigrationOptions) {
+  await client.query(`create schema if not exists "${schema}"`);
+  await client.query(`set search_path = "${schema}"`);
+  await client.query(CREATE_HISTORY);
+  const applied = await readHistory(client);
+  for (const migration of migrations) {
+    const checksum = checksumOf(migration);
+    const known = applied.get(migration.name);
+    if (known) {
+      assertUnchanged(schema, migration, known, checksum);
+      continue;
+    }
+    await applyOne(client, schema, migration, checksum);
+    log?.info({ schema, migration: migration.name }, 'migration applied');
+  }
+}
+
+async function readHistory(client: PoolClient): Promise<Map<string, AppliedMigration>> {
+  const { rows } = await client.query<AppliedMigration>(`
+    select migration_name, checksum, finished_at is not null as finished
+    from "_prisma_migrations" where rolled_back_at is null`);
+  return new Map(rows.map((row) => [row.migration_name, row]));
+}
+
+async function applyOne(client: PoolClient, schema: string, migration: Migration, checksum: string) {
+  try {
+    await client.query('begin');
+    await client.query(migration.sql);
+    await client.query(
+      `insert into "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
+       values ($1, $2, $3, clock_timestamp(), 1)`,
+      [randomUUID(), checksum, migration.name],
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MigrationError(`migration ${migration.name} of schema ${schema} failed: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+function assertUnchanged(schema: string, migration: Migration, known: AppliedMigration, checksum: string) {
+  if (!known.finished) {
+    throw new MigrationError(
+      `migration ${migration.name} of schema ${schema} was begun by another tool and not finished`,
+    );
+  }
+  if (known.checksum !== checksum) {
+    throw new MigrationError(
+      `migration ${migration.name} of schema ${schema} was edited after it had been applied; ` +
+        'restore its text and put the change into a new migration',
+    );
+  }
+}
+
+function assertAscending(migrations: readonly Migration[]): void {
+  migrations.forEach((migration, index) => {
+    const previous = migrations[index - 1];
+    if (previous && previous.name >= migration.name) {
+      throw new MigrationError(`migrations are out of order: ${previous.name}, ${migration.name}`);
+    }
+  });
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash('sha256').update(migration.sql).digest('hex');
+}

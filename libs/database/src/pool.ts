@@ -1,0 +1,49 @@
+import { Pool } from 'pg';
+import type { DatabaseLog } from './log';
+import { assertSchemaName } from './schema-name';
+import { valueTypes } from './value-types';
+
+export interface PoolOptions {
+  readonly url: string;
+  /** The domain's schema; unqualified names in SQL mean this one. */
+  readonly schema: string;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  readonly maxConnections: number;
+  /** The server gives a statement up after this. Default 30 s. */
+  readonly statementTimeoutMs?: number;
+  /** How long a caller waits for a free connection. Default 10 s. */
+  readonly acquireTimeoutMs?: number;
+  readonly log?: Pick<DatabaseLog, 'warn'>;
+}
+
+const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
+const DEFAULT_ACQUIRE_TIMEOUT_MS = 10_000;
+const IDLE_CONNECTION_MS = 60_000;
+
+/**
+ * A pool of connections to one domain's schema. int8 columns arrive as bigint.
+ * A lost idle connection is logged and replaced, never fatal. The caller ends
+ * the pool.
+ */
+export function createPool(options: PoolOptions): Pool {
+  assertSchemaName(options.schema);
+  const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS;
+  const pool = new Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.maxConnections,
+    connectionTimeoutMillis: options.acquireTimeoutMs ?? DEFAULT_ACQUIRE_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    keepAlive: true,
+    options: `-c search_path=${options.schema} -c timezone=UTC`,
+    types: valueTypes,
+  });
+  // Without a listener the loss of an idle connection would end the process.
+  pool.on('error', (error) => {
+    options.log?.warn({ err: error, schema: options.schema }, 'idle database connection lost');
+  });
+  return pool;
+}

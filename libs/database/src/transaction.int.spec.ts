@@ -1,0 +1,128 @@
+import { createTestDatabase, type TestDatabase } from '@gateway/testing';
+import { Client, type Pool } from 'pg';
+import { createPool } from './pool';
+import { inTransaction } from './transaction';
+import { isTransientDatabaseError } from './transient-error';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, schema: 'public', applicationName: 'test', maxConnections: 4 });
+  await pool.query('create table counters (id int primary key, value int8 not null)');
+});
+
+beforeEach(() => pool.query('truncate counters; insert into counters values (1, 0), (2, 0)'));
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const values = async () =>
+  (await pool.query<{ value: bigint }>('select value from counters order by id')).rows.map(
+    (row) => row.value,
+  );
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('inTransaction', () => {
+  it('commits what the work did and returns its result', async () => {
+    const result = await inTransaction(pool, async (client) => {
+      await client.query('update counters set value = 5 where id = 1');
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(await values()).toEqual([5n, 0n]);
+  });
+
+  it('rolls everything back when the work rejects', async () => {
+    const work = inTransaction(pool, async (client) => {
+      await client.query('update counters set value = 5');
+      throw new Error('changed my mind');
+    });
+    await expect(work).rejects.toThrow('changed my mind');
+    expect(await values()).toEqual([0n, 0n]);
+  });
+
+  it('runs the loser of a deadlock again until both are done', async () => {
+    let attempts = 0;
+    let arrived = 0;
+    let release: () => void = () => undefined;
+    const bothHoldOne = new Promise<void>((resolve) => (release = resolve));
+    const increment = (first: number, second: number) =>
+      inTransaction(pool, async (client) => {
+        attempts += 1;
+        await client.query('update counters set value = value + 1 where id = $1', [first]);
+        arrived += 1;
+        if (arrived === 2) release();
+        await bothHoldOne;
+        await client.query('update counters set value = value + 1 where id = $1', [second]);
+      });
+    await Promise.all([increment(1, 2), increment(2, 1)]);
+    expect(await values()).toEqual([2n, 2n]);
+    expect(attempts).toBe(3);
+  });
+
+  it('gives up on conflicts after the named number of attempts', async () => {
+    let attempts = 0;
+    const conflict = Object.assign(new Error('could not serialize access'), { code: '40001' });
+    const work = inTransaction(
+      pool,
+      async () => {
+        attempts += 1;
+        throw conflict;
+      },
+      { maxAttempts: 3 },
+    );
+    await expect(work).rejects.toBe(conflict);
+    expect(attempts).toBe(3);
+  });
+
+  it('does not claim success when the work swallowed an error of the database', async () => {
+    const work = inTransaction(pool, async (client) => {
+      await client.query('update counters set value = 9');
+      await client.query('select 1/0').catch(() => undefined);
+    });
+    await expect(work).rejects.toThrow(/rolled back/);
+    expect(await values()).toEqual([0n, 0n]);
+  });
+
+  it('rejects as transient when the connection is killed, and the pool goes on', async () => {
+    const work = inTransaction(pool, async (client) => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      await client.query('select 1');
+    });
+    expect(isTransientDatabaseError(await failureOf(work))).toBe(true);
+    expect(await values()).toEqual([0n, 0n]);
+  });
+});
+
+describe('isTransientDatabaseError', () => {
+  it('takes a refused connection for transient', async () => {
+    const client = new Client({ host: '127.0.0.1', port: 1 });
+    expect(isTransientDatabaseError(await failureOf(client.connect()))).toBe(true);
+  });
+
+  it('takes a violated constraint and a wrong statement for final', async () => {
+    const duplicate = await failureOf(pool.query('insert into counters values (1, 1)'));
+    const nonsense = await failureOf(pool.query('selec 1'));
+    expect([duplicate, nonsense].map(isTransientDatabaseError)).toEqual([false, false]);
+  });
+
+  it('looks through causes', () => {
+    const cause = Object.assign(new Error('deadlock detected'), { code: '40P01' });
+    expect(isTransientDatabaseError(new Error('query failed', { cause }))).toBe(true);
+  });
+
+  it.each([undefined, null, 'text', 7, new Error('other')])('is false for %p', (value) => {
+    expect(isTransientDatabaseError(value)).toBe(false);
+  });
+});

@@ -1,0 +1,89 @@
+const TRANSIENT_SQLSTATES = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '53300', // too_many_connections
+  '55P03', // lock_not_available
+  '57014', // query_canceled, by a statement timeout
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57P05', // idle_session_timeout
+  '25P03', // idle_in_transaction_session_timeout
+]);
+
+const TRANSIENT_NODE_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** Prisma: server unreachable, timed out, connection closed, pool exhausted, write conflict. */
+const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037']);
+
+/** Failures that the driver reports by text alone. */
+const TRANSIENT_MESSAGES = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error',
+  'Query read timeout',
+];
+
+const MAX_CAUSES = 5;
+
+/**
+ * Whether the same work may succeed when tried again: the server is away,
+ * restarting or full, or the transaction lost to another. The work may have
+ * been done all the same when the connection was lost during COMMIT.
+ */
+export function isTransientDatabaseError(error: unknown): boolean {
+  // Judged by shape, not by class: errors also come from other realms and bundled copies of a driver.
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && isErrorLike(current); depth += 1) {
+    const code = codeOf(current);
+    if (code !== undefined && isTransientCode(code)) return true;
+    const { message } = current;
+    if (TRANSIENT_MESSAGES.some((text) => message.startsWith(text))) return true;
+    if (Array.isArray(current.errors) && current.errors.some(isTransientDatabaseError)) return true;
+    current = current.cause;
+  }
+  return false;
+}
+
+interface ErrorLike {
+  readonly message: string;
+  readonly cause?: unknown;
+  /** Of an AggregateError, as when several addresses of a host refuse. */
+  readonly errors?: unknown;
+}
+
+function isErrorLike(value: unknown): value is ErrorLike {
+  return (
+    typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string'
+  );
+}
+
+/** Whether the server undid the transaction so that another may proceed, and asks to try again. */
+export function isTransactionConflict(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40001' || code === '40P01';
+}
+
+function isTransientCode(code: string): boolean {
+  return (
+    TRANSIENT_SQLSTATES.has(code) ||
+    /^08...$/.test(code) || // connection exceptions
+    TRANSIENT_NODE_CODES.has(code) ||
+    TRANSIENT_PRISMA_CODES.has(code)
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

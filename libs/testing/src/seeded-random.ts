@@ -1,0 +1,63 @@
+/** Repeatable randomness for simulations: the same seed gives the same run. */
+export interface SeededRandom {
+  /** From 0, below 1. */
+  next(): number;
+  /** A whole number from `low` to `high`, both included. */
+  integer(low: number, high: number): number;
+  /** True with the given probability. */
+  chance(probability: number): boolean;
+  pick<Item>(items: readonly Item[]): Item;
+  /** A new array in random order. */
+  shuffle<Item>(items: readonly Item[]): Item[];
+}
+
+/** A counter stepped by the golden ratio and mixed by two multiplications; 32 bits of state. */
+export function seededRandom(seed: number): SeededRandom {
+  let state = seed >>> 0;
+
+  function next(): number {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  }
+
+  function integer(low: number, high: number): number {
+    return low + Math.floor(next() * (high - low + 1));
+  }
+
+  return {
+    next,
+    integer,
+    chance: (probability) => next() < probability,
+    pick(items) {
+      if (items.length === 0) throw new Error('nothing to pick from');
+      return items[integer(0, items.length - 1)] as (typeof items)[number];
+    },
+    shuffle(items) {
+      const shuffled = [...items];
+      for (let index = shuffled.length - 1; index > 0; index -= 1) {
+        const other = integer(0, index);
+        [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
+      }
+      return shuffled;
+    },
+  };
+}
+
+/**
+ * Runs a simulation with the seed of SIMULATION_SEED, else a new one, and names
+ * the seed when it fails, so that the failure can be had again.
+ */
+export async function announceSeed(simulate: (seed: number) => Promise<void> | void): Promise<void> {
+  const given = Number(process.env['SIMULATION_SEED']);
+  const seed = Number.isSafeInteger(given) && given > 0 ? given : Math.floor(Math.random() * 2 ** 31) + 1;
+  try {
+    await simulate(seed);
+  } catch (error) {
+    if (error instanceof Error) error.message = `[SIMULATION_SEED=${seed}] ${error.message}`;
+    console.error(`to run this simulation again: SIMULATION_SEED=${seed}`);
+    throw error;
+  }
+}
