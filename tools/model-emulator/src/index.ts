@@ -1,1 +1,4 @@
-export {};
+export { startModelEmulator, type ModelEmulator, type ModelEmulatorOptions } from './server';
+export { type GlobalFaults } from './admin';
+export { type EmulatorStats, type SeenRequest } from './stats';
+export { EMULATED_MODELS, type EmulatedModel } from './models';

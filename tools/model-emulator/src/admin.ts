@@ -1,0 +1,145 @@
+import { type IncomingMessage } from 'node:http';
+import { badRequest, ProviderError } from './errors';
+import { addFault, FAULT_NAMES, noFaults, type FaultPlan } from './faults';
+import { isObject } from './json-schema';
+import { createRandom, hashText, pick, type Random } from './random';
+import { type ChatRequest } from './request';
+import { Statistics, type SeenRequest } from './stats';
+
+/** Requests remembered for `GET /_emulator/requests`; the oldest go first. */
+const MAX_SEEN_REQUESTS = 200;
+/** Prompts whose failures `fail-first` counts; the oldest go first. */
+const MAX_FAIL_FIRST_PROMPTS = 10_000;
+const DEFAULT_FAULT_SEED = 1;
+
+export interface GlobalFaults {
+  /** The share of calls that get a fault, 0 to 1. */
+  readonly rate: number;
+  /** Faults as written in a directive: `503`, `cut-after:5`. */
+  readonly kinds: readonly string[];
+  /** The sequence of chances; default 1. */
+  readonly seed?: number;
+}
+
+/** What can be seen and set from outside: statistics, the last requests, and the global faults. */
+export class Admin {
+  readonly statistics = new Statistics();
+  private seen: SeenRequest[] = [];
+  private sequence = 0;
+  private faults: GlobalFaults = { rate: 0, kinds: [] };
+  private random: Random = createRandom(DEFAULT_FAULT_SEED);
+  private readonly attempts = new Map<string, number>();
+
+  seenRequests(): readonly SeenRequest[] {
+    return this.seen.slice(-MAX_SEEN_REQUESTS);
+  }
+
+  /** Starts the record of a request; its owner fills in the rest as it becomes known. */
+  remember(request: IncomingMessage): SeenRequest {
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(request.headers)) {
+      headers[name] = name === 'authorization' ? `…${String(value).slice(-4)}` : String(value);
+    }
+    const record: SeenRequest = {
+      sequence: ++this.sequence,
+      received_at: new Date().toISOString(),
+      headers,
+      body: '',
+      faults: [],
+      status: null,
+      outcome: 'in_flight',
+    };
+    this.seen.push(record);
+    // Trimmed in bulk: moving the whole list for every request would cost more than the request.
+    if (this.seen.length >= MAX_SEEN_REQUESTS * 2) this.seen = this.seen.slice(-MAX_SEEN_REQUESTS);
+    return record;
+  }
+
+  /** Sets the faults of calls that name none. Throws a 400 for anything it does not understand. */
+  setFaults(faults: GlobalFaults): void {
+    if (!(faults.rate >= 0 && faults.rate <= 1)) throw badRequest("'rate' must be between 0 and 1.", 'rate');
+    if (faults.rate > 0 && faults.kinds.length === 0) throw badRequest("'kinds' must name a fault.", 'kinds');
+    for (const kind of faults.kinds) addFault(noFaults(), kind);
+    this.faults = faults;
+    this.random = createRandom(faults.seed ?? DEFAULT_FAULT_SEED);
+  }
+
+  /** The faults of one call: its own; else, by chance, a global one. Resolves `fail-first`. */
+  decideFaults(request: ChatRequest): FaultPlan {
+    const plan = request.directives.faults;
+    if (plan.failFirst !== undefined && this.countAttempt(request) <= plan.failFirst.times) {
+      addFault(plan, plan.failFirst.fault);
+    }
+    const { rate, kinds } = this.faults;
+    if (rate > 0 && !plan.exempt && plan.names.length === 0 && this.random() < rate) {
+      addFault(plan, pick(this.random, kinds));
+    }
+    return plan;
+  }
+
+  /** Which attempt this is at the same prompt for the same model. */
+  private countAttempt(request: ChatRequest): number {
+    let hash = hashText(request.modelName);
+    for (const part of request.prompt.parts) hash = hashText(part.text, hash);
+    const key = `${hash}:${request.prompt.lastUserText.slice(0, 200)}`;
+    const attempt = (this.attempts.get(key) ?? 0) + 1;
+    this.attempts.delete(key);
+    this.attempts.set(key, attempt);
+    for (const oldest of this.attempts.keys()) {
+      if (this.attempts.size <= MAX_FAIL_FIRST_PROMPTS) break;
+      this.attempts.delete(oldest);
+    }
+    return attempt;
+  }
+
+  reset(): void {
+    this.statistics.reset();
+    this.seen = [];
+    this.attempts.clear();
+    this.setFaults({ rate: 0, kinds: [] });
+  }
+
+  /** Answers one `/_emulator/…` request. Throws `ProviderError` for what it does not know. */
+  answer(method: string, path: string, body: string | undefined, resetAll: () => void): unknown {
+    switch (`${method} ${path.slice('/_emulator'.length)}`) {
+      case 'GET /stats':
+        return this.statistics.snapshot();
+      case 'GET /requests':
+        return { data: this.seenRequests() };
+      case 'GET /faults':
+        return { ...this.faults, known: FAULT_NAMES };
+      case 'POST /faults':
+        this.setFaults(readFaults(body));
+        return this.faults;
+      case 'POST /reset':
+        resetAll();
+        return this.statistics.snapshot();
+      default:
+        throw new ProviderError({
+          status: 404,
+          message: 'Known: GET stats, requests, faults; POST faults, reset.',
+        });
+    }
+  }
+}
+
+function readFaults(body: string | undefined): GlobalFaults {
+  let value: unknown;
+  try {
+    value = JSON.parse(body ?? '');
+  } catch {
+    throw badRequest('The body is not JSON.');
+  }
+  if (!isObject(value)) throw badRequest('The body must be an object: {rate, kinds, seed}.');
+  const { rate, kinds, seed, ...rest } = value;
+  const unknown = Object.keys(rest)[0];
+  if (unknown !== undefined) throw badRequest(`Unknown field '${unknown}'.`, unknown);
+  if (typeof rate !== 'number') throw badRequest("'rate' must be a number.", 'rate');
+  const list: unknown[] = Array.isArray(kinds) ? kinds : [];
+  if (!list.every((kind) => typeof kind === 'string')) throw badRequest("'kinds' must be strings.", 'kinds');
+  return {
+    rate,
+    kinds: list.filter((kind): kind is string => typeof kind === 'string'),
+    ...(typeof seed === 'number' ? { seed } : {}),
+  };
+}

@@ -1,0 +1,285 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { Admin, type GlobalFaults } from './admin';
+import { composeAnswer } from './answer';
+import { Call } from './call';
+import { deliverStream, deliverWhole } from './deliver';
+import { contextLengthExceeded, ProviderError, statusFault } from './errors';
+import { type EarlyFault, type FaultPlan } from './faults';
+import { listModels } from './models';
+import { PrefixCache } from './prefix-cache';
+import { readRequest, type ChatRequest } from './request';
+import { type EmulatorStats, type SeenRequest } from './stats';
+
+export interface ModelEmulatorOptions {
+  /** Address to listen on; default 127.0.0.1. */
+  readonly host?: string;
+  /** Port to listen on; default 0, any free one. */
+  readonly port?: number;
+  /** Changes every answer; default 1. */
+  readonly seed?: number;
+  /** Tokens per second of every answer without a `[[rate:…]]`; default 0, as fast as possible. */
+  readonly tokensPerSecond?: number;
+  /** Milliseconds before the first byte of every answer without a `[[delay:…]]`; default 0. */
+  readonly delayMs?: number;
+  /** Accepted keys; default: any key, or none. */
+  readonly apiKeys?: readonly string[];
+}
+
+export interface ModelEmulator {
+  /** The base URL for an OpenAI SDK: `http://host:port/v1`. */
+  readonly url: string;
+  /** Where the admin endpoints are: `http://host:port/_emulator`. */
+  readonly adminUrl: string;
+  readonly port: number;
+  stats(): EmulatorStats;
+  /** The last requests seen, oldest first. */
+  requests(): readonly SeenRequest[];
+  /** Resolves as soon as the counters satisfy `holds`; for tests that must not sleep. */
+  until(holds: (stats: EmulatorStats) => boolean): Promise<void>;
+  /** Faults for calls that name none: a share `rate` (0 to 1) of them gets one of `kinds`. */
+  setFaults(faults: GlobalFaults): void;
+  /** Forgets counters, seen requests, global faults and the prompt cache. */
+  reset(): void;
+  /** Stops listening and cuts what is in flight. */
+  close(): Promise<void>;
+}
+
+/** OpenAI takes bodies of this order; larger ones are refused with 413. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_SEEN_BODY_CHARACTERS = 16_384;
+const MODELS = listModels();
+
+/** Starts the emulator; resolves when it listens. */
+export async function startModelEmulator(options: ModelEmulatorOptions = {}): Promise<ModelEmulator> {
+  const emulator = new Emulator(options);
+  const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+    emulator.handle(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', 1_024, resolve);
+  });
+  const { address, port, family } = server.address() as AddressInfo;
+  const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const { admin } = emulator;
+  return {
+    url: `${origin}/v1`,
+    adminUrl: `${origin}/_emulator`,
+    port,
+    stats: () => admin.statistics.snapshot(),
+    requests: () => admin.seenRequests(),
+    until: (holds) => admin.statistics.until(holds),
+    setFaults: (faults) => admin.setFaults(faults),
+    reset: () => emulator.reset(),
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error === undefined ? resolve() : reject(error)));
+        server.closeAllConnections();
+      }),
+  };
+}
+
+class Emulator {
+  readonly admin = new Admin();
+  private readonly cache = new PrefixCache();
+  private readonly seed: number;
+  private sequence = 0;
+
+  constructor(private readonly options: ModelEmulatorOptions) {
+    this.seed = options.seed ?? 1;
+  }
+
+  reset(): void {
+    this.admin.reset();
+    this.cache.clear();
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    if (path === '/v1/chat/completions' && request.method === 'POST') {
+      this.chat(request, response);
+    } else if (path === '/v1/models' && request.method === 'GET') {
+      if (!this.isAuthorized(request)) sendError(response, invalidKey());
+      else sendJson(response, 200, MODELS);
+    } else if (path.startsWith('/_emulator/')) {
+      readBody(request, (body) => {
+        try {
+          const value = this.admin.answer(request.method ?? '', path, body, () => this.reset());
+          sendJson(response, 200, JSON.stringify(value));
+        } catch (error) {
+          sendError(response, error instanceof ProviderError ? error : internalError(error));
+        }
+      });
+    } else {
+      sendError(
+        response,
+        new ProviderError({ status: 404, message: `Invalid URL (${request.method} ${path})` }),
+      );
+    }
+  }
+
+  private isAuthorized(request: IncomingMessage): boolean {
+    const { apiKeys } = this.options;
+    if (apiKeys === undefined) return true;
+    const sent = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    return sent !== undefined && apiKeys.includes(sent);
+  }
+
+  private chat(request: IncomingMessage, response: ServerResponse): void {
+    const { statistics } = this.admin;
+    statistics.begin();
+    const seen = this.admin.remember(request);
+    const call = new Call(request, response, (outcome) => {
+      seen.outcome = outcome;
+      seen.status = response.headersSent ? response.statusCode : null;
+      statistics.end(outcome);
+    });
+    readBody(request, (body) => {
+      seen.body = (body ?? '').slice(0, MAX_SEEN_BODY_CHARACTERS);
+      this.answer(call, seen, body).catch((error: unknown) => {
+        if (call.closed) return;
+        const refusal = error instanceof ProviderError ? error : internalError(error);
+        statistics.answered(refusal.status);
+        sendError(response, refusal);
+      });
+    });
+  }
+
+  private async answer(call: Call, seen: SeenRequest, body: string | undefined): Promise<void> {
+    if (body === undefined) throw new ProviderError({ status: 413, message: 'Request body is too large.' });
+    if (!this.isAuthorized(call.request)) throw invalidKey();
+    const faultHeader = call.request.headers['x-emulator-fault'];
+    const request = readRequest(
+      parseJson(body),
+      Array.isArray(faultHeader) ? faultHeader.join(',') : faultHeader,
+    );
+    const plan = this.admin.decideFaults(request);
+    seen.faults = plan.names;
+    this.admin.statistics.faulted(plan);
+
+    await call.sleep((request.directives.delayMs ?? this.options.delayMs ?? 0) + plan.delayMs);
+    if (call.closed) return;
+    if (plan.early !== undefined) {
+      await this.failEarly(call, plan.early, request);
+      return;
+    }
+    await this.deliver(call, request, plan);
+  }
+
+  private async deliver(call: Call, request: ChatRequest, plan: FaultPlan): Promise<void> {
+    const number = ++this.sequence;
+    const answer = composeAnswer(request, {
+      id: `chatcmpl-emu${this.seed.toString(36)}${number.toString(36).padStart(20, '0')}`,
+      createdS: Math.floor(Date.now() / 1000),
+      seed: this.seed,
+      cachedTokens: this.cache.lookUp(request.model.id, request.prompt),
+    });
+    const { statistics } = this.admin;
+    statistics.answered(200);
+    const delivery = {
+      call,
+      answer,
+      plan,
+      rate: request.directives.rate ?? this.options.tokensPerSecond ?? 0,
+      headers: { 'x-request-id': `req_emu${number}`, 'openai-version': '2020-10-01' },
+    };
+    if (request.stream) {
+      await deliverStream(delivery, request.includeUsage, (count) => statistics.wroteChunks(count));
+    } else {
+      await deliverWhole(delivery);
+    }
+  }
+
+  private async failEarly(call: Call, fault: EarlyFault, request: ChatRequest): Promise<void> {
+    const { response } = call;
+    const { statistics } = this.admin;
+    switch (fault.kind) {
+      case 'status':
+        throw statusFault(fault.status, fault.retryAfterSeconds);
+      case 'context-length':
+        throw contextLengthExceeded(request.model.contextWindow, request.model.contextWindow, 1);
+      case 'hang':
+        await call.untilClosed();
+        return;
+      case 'cut':
+        call.cut();
+        return;
+      case 'html':
+        statistics.answered(502);
+        response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>');
+        return;
+      case 'redirect':
+        statistics.answered(307);
+        response.writeHead(307, { location: 'http://127.0.0.1:9/elsewhere' }).end();
+        return;
+      case 'empty':
+        statistics.answered(200);
+        response
+          .writeHead(200, { 'content-type': request.stream ? 'text/event-stream' : 'application/json' })
+          .end();
+        return;
+    }
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new ProviderError({
+      status: 400,
+      message: 'We could not parse the JSON body of your request.',
+    });
+  }
+}
+
+/** Reads the body as UTF-8; undefined when it is over the limit (the rest is thrown away). */
+function readBody(request: IncomingMessage, done: (body: string | undefined) => void): void {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= MAX_BODY_BYTES) pieces.push(piece);
+    else pieces.length = 0;
+  });
+  request.once('end', () => {
+    if (bytes > MAX_BODY_BYTES) done(undefined);
+    else done(pieces.length === 1 ? (pieces[0]?.toString() ?? '') : Buffer.concat(pieces).toString());
+  });
+}
+
+function sendJson(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+function sendError(response: ServerResponse, error: ProviderError): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const text = error.body();
+  response.writeHead(error.status, {
+    ...error.headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+function invalidKey(): ProviderError {
+  return new ProviderError({ status: 401, message: 'Incorrect API key provided.', code: 'invalid_api_key' });
+}
+
+function internalError(error: unknown): ProviderError {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new ProviderError({
+    status: 500,
+    message: `The emulator itself failed: ${message}`,
+    type: 'emulator_bug',
+  });
+}
