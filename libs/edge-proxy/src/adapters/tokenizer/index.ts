@@ -1,0 +1,8 @@
+export {
+  createTokenCounter,
+  MAX_INLINE_LENGTH,
+  MAX_TOKENIZED_LENGTH,
+  type ClosableTokenCounter,
+  type CountingWay,
+  type TokenCounterOptions,
+} from './token-counter';

@@ -1,0 +1,78 @@
+import type { TokenCounter } from '../../core/chat-completion/types';
+import { encodingNames, encodingPath, loadEncoding, type CountPiece } from './encodings';
+import { piecesOf } from './pieces';
+import { WorkerPool } from './worker-pool';
+
+/**
+ * Texts up to this many UTF-16 code units are counted on the spot: at worst,
+ * with random ideographs, some 20 ms; English takes less than 1.
+ */
+export const MAX_INLINE_LENGTH = 8_192;
+
+/**
+ * Texts above this many UTF-16 code units are not tokenized: their size is
+ * taken for it. The limit is a size, never a time, so that the same text always
+ * counts the same.
+ */
+export const MAX_TOKENIZED_LENGTH = 2_000_000;
+const BYTES_PER_TOKEN_BY_SIZE = 3;
+
+/** How a text was counted. */
+export type CountingWay = 'inline' | 'worker' | 'by_size';
+
+export interface TokenCounterOptions {
+  /** Threads for long texts. */
+  readonly workers?: number;
+  /** Long texts that may wait for a thread; more are refused with `no_capacity`. */
+  readonly maxQueuedTexts?: number;
+  /** Told of each count; for metrics. */
+  readonly onCount?: (way: CountingWay) => void;
+}
+
+export interface ClosableTokenCounter extends TokenCounter {
+  /** Loads vocabularies before the first request needs them; all when none is named. */
+  warmUp(encodings?: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The token counter over gpt-tokenizer, for the encodings o200k_base and cl100k_base. */
+export function createTokenCounter({
+  workers = 1,
+  maxQueuedTexts = 64,
+  onCount = () => undefined,
+}: TokenCounterOptions = {}): ClosableTokenCounter {
+  const pool = new WorkerPool({ workers, maxQueuedJobs: maxQueuedTexts });
+  const loaded = new Map<string, CountPiece>();
+
+  async function load(encoding: string): Promise<CountPiece> {
+    const countPiece = await loadEncoding(encoding);
+    loaded.set(encoding, countPiece);
+    return countPiece;
+  }
+
+  function countInline(text: string, encoding: string): number | Promise<number> {
+    const countPiece = loaded.get(encoding);
+    const sum = (count: CountPiece): number =>
+      piecesOf(text).reduce((total, piece) => total + count(piece), 0);
+    return countPiece ? sum(countPiece) : load(encoding).then(sum);
+  }
+
+  return {
+    count(text, encoding) {
+      if (text.length <= MAX_INLINE_LENGTH) {
+        onCount('inline');
+        return countInline(text, encoding);
+      }
+      if (text.length <= MAX_TOKENIZED_LENGTH) {
+        onCount('worker');
+        return pool.count(encodingPath(encoding), piecesOf(text));
+      }
+      onCount('by_size');
+      return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN_BY_SIZE);
+    },
+    async warmUp(encodings = encodingNames) {
+      for (const encoding of encodings) await load(encoding);
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,53 @@
+import { utcDay, type UnixMs } from '@gateway/base';
+import { refuse, type Refusal } from '@gateway/errors';
+
+export type KeyScope = 'chat' | 'usage:read';
+
+/** What the check needs to know of a key and its organization. */
+export interface KeyGrantView {
+  readonly revoked: boolean;
+  /** YYYY-MM-DD; the key works until the end of this day, UTC. */
+  readonly expiresOn?: string | undefined;
+  readonly scopes: readonly KeyScope[];
+  /** Addresses and CIDR ranges; empty allows every address. */
+  readonly ipAllowlist: readonly string[];
+  readonly organizationSuspended: boolean;
+}
+
+/**
+ * Tells whether an address is on a list of addresses and CIDR ranges. Compares
+ * by value, not by text: IPv6 in any spelling, IPv4 also as ::ffff:a.b.c.d. An
+ * address that cannot be read is on no list. Called with non-empty lists only.
+ */
+export type IsAddressAllowed = (address: string, allowlist: readonly string[]) => boolean;
+
+export interface KeyUse {
+  /** The caller's address; empty when it is not known. */
+  readonly address: string;
+  readonly now: UnixMs;
+  /** The scope that the endpoint needs; absent when any valid key will do. */
+  readonly scope?: KeyScope | undefined;
+  readonly isAddressAllowed: IsAddressAllowed;
+}
+
+/**
+ * Whether a known key may be used for this call: not revoked, not expired, from
+ * an allowed address, of an organization in good standing, with the scope; the
+ * first of these that fails is the answer.
+ */
+export function checkKeyGrant(grant: KeyGrantView, use: KeyUse): Refusal | undefined {
+  if (grant.revoked) return refuse('key_revoked');
+  // Days compare as texts.
+  if (grant.expiresOn !== undefined && utcDay(use.now) > grant.expiresOn) return refuse('key_expired');
+  if (grant.ipAllowlist.length > 0 && !use.isAddressAllowed(use.address, grant.ipAllowlist)) {
+    return refuse('ip_not_allowed');
+  }
+  if (grant.organizationSuspended) return refuse('org_suspended');
+  if (use.scope !== undefined && !grant.scopes.includes(use.scope)) {
+    return refuse('missing_scope', {
+      message: `This API key lacks the scope '${use.scope}', which this endpoint needs.`,
+      metadata: { required_scope: use.scope },
+    });
+  }
+  return undefined;
+}

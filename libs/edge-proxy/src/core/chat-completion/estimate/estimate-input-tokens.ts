@@ -1,0 +1,66 @@
+import type { FoundImage } from '../rules/images';
+import type { ChatMessage, CheckedFields } from '../schema/checked-fields';
+import type { ModelView, TokenCounter } from '../types';
+import { imageTokens } from './image-tokens';
+
+const TOKENS_PER_MESSAGE = 3;
+const TOKENS_PER_NAME = 1;
+const TOKENS_OF_REPLY_START = 3;
+const TOKENS_PER_TOOL = 10;
+
+/**
+ * The estimate of a request's input tokens: one figure for the context check,
+ * the token limit and the held amount. The same request always gets the same.
+ */
+export function estimateInputTokens(
+  fields: CheckedFields,
+  images: readonly FoundImage[],
+  model: ModelView,
+  tokenCounter: TokenCounter,
+): number | Promise<number> {
+  const { texts, overhead } = countedParts(fields);
+  const ofImages = images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0);
+  const total = (textTokens: number): number =>
+    Math.ceil((textTokens + overhead) * model.tokenCounting.factor) + ofImages;
+  // One count for all texts: only so can the counter judge how much work it is.
+  const counted = tokenCounter.count(texts.join('\n'), model.tokenCounting.encoding);
+  return typeof counted === 'number' ? total(counted) : counted.then(total);
+}
+
+interface CountedParts {
+  readonly texts: readonly string[];
+  /** Tokens of what the model's chat format adds. */
+  readonly overhead: number;
+}
+
+function countedParts(fields: CheckedFields): CountedParts {
+  const texts: string[] = [];
+  let overhead = TOKENS_OF_REPLY_START;
+  for (const message of fields.messages) {
+    overhead += TOKENS_PER_MESSAGE + (message.name === undefined ? 0 : TOKENS_PER_NAME);
+    addMessageTexts(message, texts);
+  }
+  for (const tool of fields.tools ?? []) {
+    overhead += TOKENS_PER_TOOL;
+    texts.push(JSON.stringify(tool));
+  }
+  const schema = fields.response_format?.json_schema;
+  if (schema !== undefined) texts.push(JSON.stringify(schema));
+  const prediction = fields.prediction?.content;
+  if (typeof prediction === 'string') texts.push(prediction);
+  else prediction?.forEach((part) => texts.push(part.text));
+  return { texts, overhead };
+}
+
+function addMessageTexts(message: ChatMessage, texts: string[]): void {
+  if (message.name !== undefined) texts.push(message.name);
+  if (message.refusal !== undefined) texts.push(message.refusal);
+  if (typeof message.content === 'string') texts.push(message.content);
+  else {
+    message.content?.forEach((part) => {
+      if (part.type === 'text') texts.push(part.text);
+      if (part.type === 'refusal') texts.push(part.refusal);
+    });
+  }
+  message.tool_calls?.forEach((call) => texts.push(call.function.name, call.function.arguments));
+}

@@ -1,0 +1,66 @@
+import { refuse, type Refusal } from '@gateway/errors';
+import type { JsonObject } from '../../json/json-value';
+import { checkShape, Fault } from '../schema/check-shape';
+import type { CheckedFields } from '../schema/checked-fields';
+import { chatFields } from '../schema/fields';
+import type { ModelView } from '../types';
+import { isExtraParameter } from './unknown-parameter';
+
+/**
+ * invalid_request for a value of the wrong type or range: the first in the
+ * order of the schema, in arrays the one of lowest index; after them, faults
+ * between fields.
+ *
+ * @returns the checked copy: what the schema and the model's extra parameters name.
+ */
+export function readFields(
+  body: JsonObject,
+  model: ModelView | undefined,
+): { readonly fields: CheckedFields; readonly copy: JsonObject } | Refusal {
+  const copy: JsonObject = {};
+  for (const field of chatFields) {
+    if (!Object.hasOwn(body, field.name)) continue;
+    const value = body[field.name];
+    if (value === undefined || value === null || field.disposition === 'reject') continue;
+    const checked = checkShape(field.shape, value);
+    if (checked instanceof Fault) return invalidValue(field.name + checked.path, checked.problem);
+    copy[field.name] = checked;
+  }
+  for (const name of model?.extraParameters ?? []) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (value !== undefined && value !== null && isExtraParameter(name, model)) copy[name] = value;
+  }
+  // The shapes of the schema are what CheckedFields says.
+  const fields = copy as unknown as CheckedFields;
+  return checkBetweenFields(fields) ?? { fields, copy };
+}
+
+export function invalidValue(param: string, problem: string): Refusal {
+  return refuse('invalid_request', { message: `Invalid value for '${param}': ${problem}`, param });
+}
+
+function checkBetweenFields(fields: CheckedFields): Refusal | undefined {
+  return checkOneOutputLength(fields) ?? checkToolChoice(fields) ?? checkTopLogprobs(fields);
+}
+
+function checkOneOutputLength(fields: CheckedFields): Refusal | undefined {
+  const { max_tokens: first, max_completion_tokens: second } = fields;
+  return first !== undefined && second !== undefined && first !== second
+    ? invalidValue('max_completion_tokens', "it differs from 'max_tokens'. Send one of them.")
+    : undefined;
+}
+
+function checkToolChoice({ tools = [], tool_choice: choice }: CheckedFields): Refusal | undefined {
+  if (choice === undefined || choice === 'auto' || choice === 'none') return undefined;
+  if (tools.length === 0) return invalidValue('tool_choice', "it needs 'tools'.");
+  if (typeof choice === 'string') return undefined;
+  return tools.some((tool) => tool.function.name === choice.function.name)
+    ? undefined
+    : invalidValue('tool_choice.function.name', "none of the 'tools' has this name.");
+}
+
+function checkTopLogprobs(fields: CheckedFields): Refusal | undefined {
+  return fields.top_logprobs !== undefined && fields.top_logprobs > 0 && fields.logprobs !== true
+    ? invalidValue('top_logprobs', "it needs 'logprobs' to be true.")
+    : undefined;
+}

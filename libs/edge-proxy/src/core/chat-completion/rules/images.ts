@@ -1,0 +1,42 @@
+import { refuse, type Refusal } from '@gateway/errors';
+import { readImageSource } from '../images/data-uri';
+import type { ChatMessage, ImageUrl } from '../schema/checked-fields';
+import type { ModelView } from '../types';
+
+export interface FoundImage {
+  readonly image: ImageUrl;
+  /** Of the image part, such as "messages[0].content[1]". */
+  readonly path: string;
+}
+
+/** The images of all messages, whatever their role, in order. */
+export function findImages(messages: readonly ChatMessage[]): readonly FoundImage[] {
+  const found: FoundImage[] = [];
+  for (let message = 0; message < messages.length; message += 1) {
+    const content = messages[message]?.content;
+    if (content === undefined || typeof content === 'string') continue;
+    content.forEach((part, index) => {
+      if (part.type === 'image_url') {
+        found.push({ image: part.image_url, path: `messages[${message}].content[${index}]` });
+      }
+    });
+  }
+  return found;
+}
+
+/** image_url_not_supported: the first image that is a link instead of data. */
+export function checkImagesInline(images: readonly FoundImage[]): Refusal | undefined {
+  const remote = images.find(({ image }) => readImageSource(image.url).kind === 'remote');
+  return remote && refuse('image_url_not_supported', { param: `${remote.path}.image_url.url` });
+}
+
+/** vision_not_available: an image for a model that cannot read any. */
+export function checkVision(images: readonly FoundImage[], model: ModelView): Refusal | undefined {
+  const [first] = images;
+  return first === undefined || model.capabilities.includes('vision')
+    ? undefined
+    : refuse('vision_not_available', {
+        message: `The model '${model.id}' cannot read images.`,
+        param: first.path,
+      });
+}

@@ -1,0 +1,66 @@
+import { refuse, type Refusal } from '@gateway/errors';
+import type { JsonObject } from '../../json/json-value';
+import type { CheckedFields } from '../schema/checked-fields';
+import { chatFields, type Field } from '../schema/fields';
+import type { ModelView } from '../types';
+
+/** tools_not_supported: tools for a model that cannot call any. */
+export function checkTools({ tools = [] }: CheckedFields, model: ModelView): Refusal | undefined {
+  return tools.length === 0 || model.capabilities.includes('tools')
+    ? undefined
+    : refuse('tools_not_supported', {
+        message: `The model '${model.id}' cannot call tools.`,
+        param: 'tools',
+      });
+}
+
+/** reasoning_effort_not_supported: a level that the model does not accept. */
+export function checkReasoningEffort(
+  { reasoning_effort: effort }: CheckedFields,
+  model: ModelView,
+): Refusal | undefined {
+  const accepted = model.reasoningEfforts;
+  if (effort === undefined || accepted.includes(effort)) return undefined;
+  return refuse('reasoning_effort_not_supported', {
+    message:
+      accepted.length === 0
+        ? `The model '${model.id}' does not accept reasoning_effort.`
+        : `The model '${model.id}' does not accept this reasoning_effort. Accepted levels: ${accepted.join(', ')}.`,
+    param: 'reasoning_effort',
+    metadata: { accepted },
+  });
+}
+
+/** invalid_request: the first field of the schema that the model lacks the capability for. */
+export function checkFieldSupport(copy: JsonObject, model: ModelView): Refusal | undefined {
+  const field = chatFields.find(
+    (each) => each.otherwise === 'refuse' && hasEffect(each, copy) && !supports(model, each),
+  );
+  return (
+    field &&
+    refuse('invalid_request', {
+      message: `The model '${model.id}' does not support '${field.name}'.`,
+      param: field.name,
+    })
+  );
+}
+
+export function supports(model: ModelView, field: Field): boolean {
+  return field.needs === undefined || model.capabilities.includes(field.needs);
+}
+
+/** Some clients send the value that means "off"; it asks nothing of a model. */
+function hasEffect(field: Field, copy: JsonObject): boolean {
+  const value = copy[field.name];
+  if (value === undefined) return false;
+  switch (field.name) {
+    case 'logprobs':
+      return value !== false;
+    case 'top_logprobs':
+      return value !== 0;
+    case 'logit_bias':
+      return Object.keys(value as JsonObject).length > 0;
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,40 @@
+import { refuse, type Refusal } from '@gateway/errors';
+import type { JsonObject } from '../../json/json-value';
+import { chatFieldsByName } from '../schema/fields';
+import type { ModelView } from '../types';
+
+/** Characters of a name that an error repeats. */
+const MAX_NAMED_CHARACTERS = 256;
+
+/**
+ * unknown_parameter: of the fields that are not taken, the first by name. A
+ * null counts as absent for the fields of the schema only. What an enabled
+ * model lists as its extra parameters is taken for that model.
+ */
+export function checkParametersKnown(body: JsonObject, model: ModelView | undefined): Refusal | undefined {
+  let first: string | undefined;
+  for (const name of Object.keys(body)) {
+    if (isTaken(name, body, model)) continue;
+    if (first === undefined || name < first) first = name;
+  }
+  if (first === undefined) return undefined;
+  const shown = first.slice(0, MAX_NAMED_CHARACTERS);
+  const hint = chatFieldsByName.get(first)?.hint;
+  return refuse('unknown_parameter', {
+    message: `Unknown parameter: '${shown}'.${hint === undefined ? '' : ` ${hint}`}`,
+    param: shown,
+  });
+}
+
+function isTaken(name: string, body: JsonObject, model: ModelView | undefined): boolean {
+  const field = chatFieldsByName.get(name);
+  if (field && (field.disposition !== 'reject' || body[name] === null)) return true;
+  return isExtraParameter(name, model);
+}
+
+/** Whether the name is outside the schema, but one of those that the model takes. */
+export function isExtraParameter(name: string, model: ModelView | undefined): boolean {
+  if (model === undefined || model.extraParameters.length === 0 || name === '__proto__') return false;
+  const field = chatFieldsByName.get(name);
+  return (field === undefined || field.disposition === 'reject') && model.extraParameters.includes(name);
+}

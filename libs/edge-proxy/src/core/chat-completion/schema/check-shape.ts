@@ -1,0 +1,171 @@
+import { unreachable } from '@gateway/base';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
+import type { ListShape, MapShape, NumberShape, RecordShape, Shape, TextShape, VariantsShape } from './shape';
+
+/** The first thing that is wrong with a value, in the order of its shape. */
+export class Fault {
+  constructor(
+    /** Where, relative to the checked value: "", "[0].content", ".name". */
+    readonly path: string,
+    /** What, as a sentence that follows "Invalid value for 'path': ". */
+    readonly problem: string,
+  ) {}
+
+  within(segment: string): Fault {
+    return new Fault(segment + this.path, this.problem);
+  }
+}
+
+/** How many listed values an error names before it only counts them. */
+const MAX_LISTED_LENGTH = 400;
+
+/**
+ * Checks a value in the order of the shape, lowest index first, and copies what
+ * the shape names. A null where a member may be absent means absent.
+ *
+ * @returns the copy, or the first fault.
+ */
+export function checkShape(shape: Shape, value: JsonValue): JsonValue | Fault {
+  switch (shape.kind) {
+    case 'text':
+      return typeof value === 'string' ? checkText(shape, value) : wrongType('a string', value);
+    case 'number':
+      return typeof value === 'number' ? checkNumber(shape, value) : wrongType(numberName(shape), value);
+    case 'boolean':
+      return typeof value === 'boolean' ? value : wrongType('a boolean', value);
+    case 'list':
+      return Array.isArray(value) ? checkList(shape, value) : wrongType('an array', value);
+    case 'record':
+      return isJsonObject(value) ? checkRecord(shape, value) : wrongType('an object', value);
+    case 'variants':
+      return isJsonObject(value) ? checkVariants(shape, value) : wrongType('an object', value);
+    case 'map':
+      return isJsonObject(value) ? checkMap(shape, value) : wrongType('an object', value);
+    case 'object':
+      return isJsonObject(value) ? value : wrongType('an object', value);
+    case 'any':
+      return value;
+    case 'textOr':
+      if (typeof value === 'string') return checkText(shape.text, value);
+      if (shape.other.kind === 'list' ? Array.isArray(value) : isJsonObject(value)) {
+        return checkShape(shape.other, value);
+      }
+      return wrongType(shape.other.kind === 'list' ? 'a string or an array' : 'a string or an object', value);
+    default:
+      return unreachable(shape);
+  }
+}
+
+function checkText(shape: TextShape, value: string): string | Fault {
+  if (shape.oneOf && !shape.oneOf.includes(value)) {
+    return new Fault('', `supported values are ${quotedList(shape.oneOf)}.`);
+  }
+  if (shape.minLength !== undefined && value.length < shape.minLength) {
+    return new Fault(
+      '',
+      shape.minLength === 1 ? 'it is empty.' : `it is shorter than ${shape.minLength} characters.`,
+    );
+  }
+  if (shape.maxLength !== undefined && value.length > shape.maxLength) {
+    return new Fault('', `it is longer than ${shape.maxLength} characters.`);
+  }
+  if (shape.pattern && !shape.pattern.test(value)) {
+    return new Fault('', `it does not match ${shape.pattern.source}.`);
+  }
+  const problem = shape.check?.(value);
+  return problem === undefined ? value : new Fault('', problem);
+}
+
+function checkNumber(shape: NumberShape, value: number): number | Fault {
+  if (!Number.isFinite(value)) return new Fault('', 'the number is too large.');
+  if (shape.integer && !Number.isInteger(value)) return wrongType('an integer', value);
+  if (shape.min !== undefined && value < shape.min) return new Fault('', `it must be at least ${shape.min}.`);
+  if (shape.max !== undefined && value > shape.max) return new Fault('', `it must be at most ${shape.max}.`);
+  return value;
+}
+
+function checkList(shape: ListShape, value: JsonValue[]): JsonValue[] | Fault {
+  if (shape.minItems !== undefined && value.length < shape.minItems) {
+    return new Fault(
+      '',
+      shape.minItems === 1 ? 'the array is empty.' : `it needs at least ${shape.minItems} items.`,
+    );
+  }
+  if (shape.maxItems !== undefined && value.length > shape.maxItems) {
+    return new Fault('', `it may have at most ${shape.maxItems} items.`);
+  }
+  const copy: JsonValue[] = [];
+  for (let index = 0; index < value.length; index += 1) {
+    const item = checkShape(shape.items, value[index] ?? null);
+    if (item instanceof Fault) return item.within(`[${index}]`);
+    copy.push(item);
+  }
+  return copy;
+}
+
+function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Fault {
+  const copy: JsonObject = {};
+  for (const name in shape.members) {
+    const member = shape.members[name];
+    if (member === undefined) continue;
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (given === undefined || given === null) {
+      if (member.required) return new Fault(`.${name}`, 'it is required.');
+      continue;
+    }
+    const checked = checkShape(member.shape, given);
+    if (checked instanceof Fault) return checked.within(`.${name}`);
+    copy[name] = checked;
+  }
+  const fault = shape.rule?.(copy);
+  return fault === undefined ? copy : new Fault(`.${fault.param}`, fault.message);
+}
+
+function checkVariants(shape: VariantsShape, value: JsonObject): JsonObject | Fault {
+  const tag = Object.hasOwn(value, shape.tag) ? value[shape.tag] : undefined;
+  if (tag === undefined || tag === null) return new Fault(`.${shape.tag}`, 'it is required.');
+  if (typeof tag !== 'string') return wrongType('a string', tag).within(`.${shape.tag}`);
+  const variant = shape.variants.get(tag);
+  if (variant) return checkRecord(variant, value);
+  const hint = shape.hints?.get(tag);
+  const problem = `supported values are ${quotedList([...shape.variants.keys()])}.`;
+  return new Fault(`.${shape.tag}`, hint === undefined ? problem : `${problem} ${hint}`);
+}
+
+function checkMap(shape: MapShape, value: JsonObject): JsonObject | Fault {
+  const names = Object.keys(value);
+  if (names.length > shape.maxEntries) {
+    return new Fault('', `it may have at most ${shape.maxEntries} entries.`);
+  }
+  const entries: [string, JsonValue][] = [];
+  for (const name of names) {
+    const checkedName = checkText(shape.name, name);
+    if (checkedName instanceof Fault)
+      return new Fault('', `one of its names is not valid: ${checkedName.problem}`);
+    const checked = checkShape(shape.values, value[name] ?? null);
+    if (checked instanceof Fault) return checked.within(`.${name}`);
+    entries.push([name, checked]);
+  }
+  // Unlike assignment, fromEntries makes `__proto__` a name like any other.
+  return Object.fromEntries(entries);
+}
+
+function wrongType(expected: string, value: JsonValue): Fault {
+  return new Fault('', `expected ${expected}, but got ${typeName(value)} instead.`);
+}
+
+function numberName(shape: NumberShape): string {
+  return shape.integer ? 'an integer' : 'a number';
+}
+
+function typeName(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a decimal number';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function quotedList(values: readonly string[]): string {
+  const listed = values.map((value) => `'${value}'`).join(', ');
+  return listed.length > MAX_LISTED_LENGTH ? `${values.length} others` : listed;
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../json/json-value';
+
+/** The body after its fields were checked against their shapes; nulls are gone. */
+export interface CheckedFields {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+  readonly n?: number;
+  readonly stream?: boolean;
+  readonly stream_options?: { readonly include_usage?: boolean };
+  readonly tools?: readonly ChatTool[];
+  readonly tool_choice?: string | { readonly type: 'function'; readonly function: { readonly name: string } };
+  readonly parallel_tool_calls?: boolean;
+  readonly response_format?: ResponseFormat;
+  readonly reasoning_effort?: string;
+  readonly logprobs?: boolean;
+  readonly top_logprobs?: number;
+  readonly logit_bias?: Readonly<Record<string, number>>;
+  readonly prediction?: { readonly content: string | readonly { readonly text: string }[] };
+  readonly user?: string;
+  readonly safety_identifier?: string;
+}
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly content?: string | readonly ContentPart[];
+  readonly name?: string;
+  readonly refusal?: string;
+  readonly tool_calls?: readonly ToolCall[];
+}
+
+export type ContentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'refusal'; readonly refusal: string }
+  | { readonly type: 'image_url'; readonly image_url: ImageUrl };
+
+export interface ImageUrl {
+  readonly url: string;
+  readonly detail?: 'auto' | 'low' | 'high';
+}
+
+export interface ToolCall {
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export interface ChatTool {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters?: JsonObject;
+  };
+}
+
+export interface ResponseFormat {
+  readonly type: 'text' | 'json_object' | 'json_schema';
+  readonly json_schema?: JsonObject;
+}

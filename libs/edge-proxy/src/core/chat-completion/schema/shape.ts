@@ -1,0 +1,140 @@
+import type { JsonObject } from '../../json/json-value';
+
+/**
+ * What a JSON value must look like. One description serves validation, the copy
+ * of the body that is forwarded (only what is described here is copied) and the
+ * API documentation.
+ */
+export type Shape =
+  | TextShape
+  | NumberShape
+  | BooleanShape
+  | ListShape
+  | RecordShape
+  | VariantsShape
+  | MapShape
+  | AnyObjectShape
+  | AnyShape
+  | TextOrShape;
+
+interface Described {
+  readonly doc?: string;
+}
+
+export interface TextShape extends Described {
+  readonly kind: 'text';
+  readonly oneOf?: readonly string[];
+  /** In UTF-16 code units. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** JSON Schema pattern. Only for texts with a maxLength, which is checked first. */
+  readonly pattern?: RegExp;
+  /** A rule that no pattern can say. Answers what is wrong. */
+  readonly check?: (text: string) => string | undefined;
+}
+
+export interface NumberShape extends Described {
+  readonly kind: 'number';
+  readonly integer?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface BooleanShape extends Described {
+  readonly kind: 'boolean';
+}
+
+export interface ListShape extends Described {
+  readonly kind: 'list';
+  readonly items: Shape;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+export interface Member {
+  readonly shape: Shape;
+  readonly required?: boolean;
+}
+
+/** What is wrong with a record as a whole. `param` is relative to the record. */
+export interface RecordFault {
+  readonly param: string;
+  readonly message: string;
+}
+
+/** An object of known members. Others are accepted and left out of the copy. */
+export interface RecordShape extends Described {
+  readonly kind: 'record';
+  readonly members: Readonly<Record<string, Member>>;
+  /** A rule between members; sees the checked copy. */
+  readonly rule?: (record: JsonObject) => RecordFault | undefined;
+}
+
+/** Records told apart by the text of one member. */
+export interface VariantsShape extends Described {
+  readonly kind: 'variants';
+  readonly tag: string;
+  readonly variants: ReadonlyMap<string, RecordShape>;
+  /** What to do instead of a variant that is known but not supported. */
+  readonly hints?: ReadonlyMap<string, string>;
+}
+
+/** An object of any names with values of one shape. */
+export interface MapShape extends Described {
+  readonly kind: 'map';
+  readonly values: Shape;
+  readonly maxEntries: number;
+  readonly name: TextShape;
+}
+
+/** An object that is forwarded as it is, such as a JSON Schema. */
+export interface AnyObjectShape extends Described {
+  readonly kind: 'object';
+}
+
+/** Any value, forwarded as it is. */
+export interface AnyShape extends Described {
+  readonly kind: 'any';
+}
+
+/** Either a text or something else. */
+export interface TextOrShape extends Described {
+  readonly kind: 'textOr';
+  readonly text: TextShape;
+  readonly other: ListShape | RecordShape | VariantsShape;
+}
+
+export const text = (options: Omit<TextShape, 'kind'> = {}): TextShape => ({ kind: 'text', ...options });
+export const number = (options: Omit<NumberShape, 'kind'> = {}): NumberShape => ({
+  kind: 'number',
+  ...options,
+});
+export const boolean = (): BooleanShape => ({ kind: 'boolean' });
+export const list = (items: Shape, options: Omit<ListShape, 'kind' | 'items'> = {}): ListShape => ({
+  kind: 'list',
+  items,
+  ...options,
+});
+export const required = (shape: Shape): Member => ({ shape, required: true });
+export const optional = (shape: Shape): Member => ({ shape });
+export const record = (
+  members: Readonly<Record<string, Member>>,
+  rule?: RecordShape['rule'],
+): RecordShape => ({ kind: 'record', members, ...(rule ? { rule } : {}) });
+export const variants = (
+  tag: string,
+  shapes: Readonly<Record<string, RecordShape>>,
+  hints: Readonly<Record<string, string>> = {},
+): VariantsShape => ({
+  kind: 'variants',
+  tag,
+  variants: new Map(Object.entries(shapes)),
+  hints: new Map(Object.entries(hints)),
+});
+export const anyObject = (): AnyObjectShape => ({ kind: 'object' });
+export const any = (): AnyShape => ({ kind: 'any' });
+export const textOr = (other: TextOrShape['other'], textShape: TextShape = text()): TextOrShape => ({
+  kind: 'textOr',
+  text: textShape,
+  other,
+});

@@ -1,0 +1,72 @@
+import type { NanoUsd, Prices } from '@gateway/base';
+
+export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
+
+/** How a model's input tokens are estimated; fixed per catalogue version. */
+export interface TokenCounting {
+  /** Name of the tokenizer: "o200k_base" or "cl100k_base". */
+  readonly encoding: string;
+  /** The tokenizer's count of the text is multiplied with this. */
+  readonly factor: number;
+  /** An {@link ImageFormula}; an unknown name counts as "constant". */
+  readonly imageFormula: string;
+  /** Tokens per image for "constant". */
+  readonly imageTokens: number;
+}
+
+/** What validation needs to know of a model of the catalogue. */
+export interface ModelView {
+  readonly id: string;
+  readonly disabled: boolean;
+  /** Tokens that input and output may have together. */
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  /** Such as "tools", "vision", "json_mode", "reasoning", "logprobs". */
+  readonly capabilities: readonly string[];
+  /** Levels of reasoning_effort, as the caller is told them. */
+  readonly reasoningEfforts: readonly string[];
+  readonly prices: Prices;
+  readonly tokenCounting: TokenCounting;
+  /** Top-level fields beyond the schema that this model takes, such as "top_k". */
+  readonly extraParameters: readonly string[];
+}
+
+/** What a key and its organization allow. */
+export interface CallerPolicy {
+  /** Model ids; empty allows every model. */
+  readonly allowedModels: readonly string[];
+  /** The organization's cap on max_tokens. */
+  readonly maxOutputTokensCap?: number | undefined;
+  /** Whether `n` above 1 is allowed. */
+  readonly multipleCompletions: boolean;
+}
+
+/**
+ * Counts the tokens of a text. The same text and encoding always give the same
+ * count, however loaded the process is. Answers at once or later; a count that
+ * cannot be taken now rejects with the GatewayError `no_capacity`.
+ */
+export interface TokenCounter {
+  count(text: string, encoding: string): number | Promise<number>;
+}
+
+/** A chat completion that may be admitted. */
+export interface ValidatedChatRequest {
+  readonly model: ModelView;
+  readonly stream: boolean;
+  /** stream_options.include_usage; false without stream. */
+  readonly includeUsage: boolean;
+  readonly n: number;
+  /**
+   * The allow-listed fields as a JSON object, without model, stream,
+   * stream_options, max_tokens, max_completion_tokens and n.
+   */
+  readonly bodyJson: Buffer;
+  /** Per completion: what the caller asked for, or the most that fits. */
+  readonly maxOutputTokens: number;
+  readonly estimatedInputTokens: number;
+  /** The most that the request may cost; what is held on the balance. */
+  readonly heldCost: NanoUsd;
+  /** The caller's own name for its end user. */
+  readonly externalUser?: string;
+}

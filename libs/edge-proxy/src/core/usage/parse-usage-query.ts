@@ -1,0 +1,76 @@
+import { DAY_MS, isUtcDay, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
+import { refuse, type Refusal } from '@gateway/errors';
+
+/** In the order in which answers name them. */
+export const usageDimensions = ['day', 'model', 'api_key'] as const;
+export type UsageDimension = (typeof usageDimensions)[number];
+
+export interface UsageQuery {
+  /** Both days are included. */
+  readonly startDate: UtcDay;
+  readonly endDate: UtcDay;
+  readonly groupBy: readonly UsageDimension[];
+  readonly modelId?: string;
+}
+
+const DEFAULT_DAYS = 30;
+export const MAX_USAGE_DAYS = 90;
+const MAX_MODEL_ID_LENGTH = 256;
+
+/**
+ * Reads the query of GET /v1/usage. Unknown names are ignored; a name that is
+ * given twice is a fault.
+ *
+ * @returns `invalid_request` with the offending name.
+ */
+export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: UnixMs): UsageQuery | Refusal {
+  const values: Partial<Record<'start_date' | 'end_date' | 'group_by' | 'model', string>> = {};
+  for (const name of ['start_date', 'end_date', 'group_by', 'model'] as const) {
+    const value = Object.hasOwn(query, name) ? query[name] : undefined;
+    if (value === undefined) continue;
+    if (typeof value !== 'string') return invalid(name, 'it is given more than once.');
+    values[name] = value;
+  }
+  const range = readRange(values.start_date, values.end_date, now);
+  if ('kind' in range) return range;
+  const groupBy = readGroupBy(values.group_by);
+  if ('kind' in groupBy) return groupBy;
+  if (values.model === '' || (values.model ?? '').length > MAX_MODEL_ID_LENGTH) {
+    return invalid('model', 'it is not the id of a model.');
+  }
+  return { ...range, groupBy, ...(values.model === undefined ? {} : { modelId: values.model }) };
+}
+
+function readRange(
+  start: string | undefined,
+  end: string | undefined,
+  now: UnixMs,
+): Pick<UsageQuery, 'startDate' | 'endDate'> | Refusal {
+  if (start !== undefined && !isUtcDay(start)) return invalid('start_date', 'it is not a day as YYYY-MM-DD.');
+  if (end !== undefined && !isUtcDay(end)) return invalid('end_date', 'it is not a day as YYYY-MM-DD.');
+  const endDate = end ?? utcDay(now);
+  const startDate = start ?? addDays(endDate, 1 - DEFAULT_DAYS);
+  if (startDate > endDate) return invalid('start_date', 'it is after end_date.');
+  const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
+  if (days > MAX_USAGE_DAYS) {
+    return invalid('start_date', `the range has ${days} days; at most ${MAX_USAGE_DAYS} are possible.`);
+  }
+  return { startDate, endDate };
+}
+
+function addDays(day: UtcDay, days: number): UtcDay {
+  return utcDay((Date.parse(day) + days * DAY_MS) as UnixMs);
+}
+
+function readGroupBy(text: string | undefined): readonly UsageDimension[] | Refusal {
+  if (text === undefined) return ['day', 'model'];
+  const names = text.split(',').map((name) => name.trim());
+  const known: readonly string[] = usageDimensions;
+  return names.every((name) => known.includes(name))
+    ? usageDimensions.filter((dimension) => names.includes(dimension))
+    : invalid('group_by', `it takes any of ${usageDimensions.join(', ')}, separated by commas.`);
+}
+
+function invalid(param: string, problem: string): Refusal {
+  return refuse('invalid_request', { message: `Invalid value for '${param}': ${problem}`, param });
+}

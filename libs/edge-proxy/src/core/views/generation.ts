@@ -1,0 +1,47 @@
+import { usdNumber, type NanoUsd, type UnixMs, type Usage } from '@gateway/base';
+
+/** A settled generation. */
+export interface SettledGeneration {
+  readonly id: string;
+  readonly modelId: string;
+  readonly requestId: string;
+  readonly createdAt: UnixMs;
+  readonly streamed: boolean;
+  readonly cancelled: boolean;
+  readonly finishReason: string;
+  readonly usage: Usage;
+  /** What was taken from the balance. */
+  readonly charged: NanoUsd;
+  readonly latencyMs: number;
+  readonly generationTimeMs: number;
+  readonly externalUser?: string | undefined;
+}
+
+/** The answer of GET /v1/generation. Times in milliseconds, amounts in US dollars. */
+export function generationView(generation: SettledGeneration): object {
+  const { usage } = generation;
+  const cost = usdNumber(generation.charged);
+  return {
+    data: {
+      id: generation.id,
+      model: generation.modelId,
+      created_at: new Date(generation.createdAt).toISOString(),
+      api_type: 'completions',
+      streamed: generation.streamed,
+      cancelled: generation.cancelled,
+      finish_reason: generation.finishReason,
+      tokens_prompt: usage.promptTokens,
+      tokens_completion: usage.completionTokens,
+      native_tokens_prompt: usage.promptTokens,
+      native_tokens_completion: usage.completionTokens,
+      native_tokens_reasoning: usage.reasoningTokens,
+      native_tokens_cached: usage.cachedTokens,
+      total_cost: cost,
+      usage: cost,
+      latency: generation.latencyMs,
+      generation_time: generation.generationTimeMs,
+      external_user: generation.externalUser ?? null,
+      request_id: generation.requestId,
+    },
+  };
+}

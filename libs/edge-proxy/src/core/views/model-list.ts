@@ -1,0 +1,90 @@
+import type { Prices } from '@gateway/base';
+import { mayUseModel } from '../chat-completion/rules/model-access';
+import { chatFields } from '../chat-completion/schema/fields';
+import type { ModelView } from '../chat-completion/types';
+
+/** A model of the catalogue with what only the model list shows. */
+export interface ListedModel extends ModelView {
+  readonly name: string;
+  readonly ownedBy: string;
+  readonly createdUnixS: number;
+  readonly defaultReasoningEffort?: string | undefined;
+}
+
+/** Capabilities with a rejection code of their own; the others show as supported parameters. */
+const PUBLIC_CAPABILITIES = ['tools', 'vision', 'json_mode', 'reasoning'];
+
+/** Capabilities behind fields whose refusal is not a matter of the field table. */
+const FIELD_CAPABILITIES: ReadonlyMap<string, string> = new Map([
+  ['tools', 'tools'],
+  ['tool_choice', 'tools'],
+  ['response_format', 'json_mode'],
+  ['reasoning_effort', 'reasoning'],
+]);
+
+/** The answer of GET /v1/models: enabled models that the key may use, by id. */
+export function modelListView(models: Iterable<ListedModel>, allowedModels: readonly string[]): object {
+  const available = [...models].filter((model) => !model.disabled && mayUseModel(model.id, allowedModels));
+  available.sort((one, other) => (one.id < other.id ? -1 : 1));
+  return { object: 'list', data: available.map(modelView) };
+}
+
+function modelView(model: ListedModel): object {
+  const capabilities = PUBLIC_CAPABILITIES.filter((name) => model.capabilities.includes(name));
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.createdUnixS,
+    owned_by: model.ownedBy,
+    name: model.name,
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    capabilities,
+    ...(model.reasoningEfforts.length === 0
+      ? {}
+      : {
+          reasoning: {
+            supported_efforts: model.reasoningEfforts,
+            ...(model.defaultReasoningEffort === undefined
+              ? {}
+              : { default_effort: model.defaultReasoningEffort }),
+          },
+        }),
+    architecture: {
+      input_modalities: capabilities.includes('vision') ? ['text', 'image'] : ['text'],
+      output_modalities: ['text'],
+    },
+    supported_parameters: supportedParameters(model),
+    pricing: pricingView(model.prices),
+  };
+}
+
+function supportedParameters(model: ModelView): readonly string[] {
+  const ofSchema = chatFields.filter((field) => {
+    const needed = field.needs ?? FIELD_CAPABILITIES.get(field.name);
+    const isTaken = field.disposition === 'honour' || field.disposition === 'forward';
+    return isTaken && (needed === undefined || model.capabilities.includes(needed));
+  });
+  return [...ofSchema.map((field) => field.name), ...model.extraParameters];
+}
+
+function pricingView(prices: Prices): object {
+  return {
+    prompt: usdPerToken(prices.inputNanoUsdPerMillion),
+    completion: usdPerToken(prices.outputNanoUsdPerMillion),
+    image_token: usdPerToken(prices.imageNanoUsdPerMillion),
+    input_cache_read: usdPerToken(prices.cachedInputNanoUsdPerMillion),
+    internal_reasoning: usdPerToken(prices.reasoningNanoUsdPerMillion),
+  };
+}
+
+/** Nano-dollars per million tokens are 10^-15 dollars per token. */
+const FRACTION_DIGITS = 15;
+
+/** The exact decimal text of a price in US dollars per token, such as "0.000003". */
+export function usdPerToken(nanoUsdPerMillion: bigint): string {
+  const digits = nanoUsdPerMillion.toString().padStart(FRACTION_DIGITS + 1, '0');
+  const whole = digits.slice(0, -FRACTION_DIGITS);
+  const fraction = digits.slice(-FRACTION_DIGITS).replace(/0+$/, '');
+  return fraction ? `${whole}.${fraction}` : whole;
+}
