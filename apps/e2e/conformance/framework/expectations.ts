@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { catalogue, type ErrorCode } from '@gateway/errors';
+import { type ErrorBody, type RawResponse } from './http';
+
+export interface ExpectedError {
+  readonly param?: string | null;
+  /** Every one must occur in the message. */
+  readonly messageHas?: readonly (string | RegExp)[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Checks one error answer in all its columns: status, type, code, envelope
+ * shape, headers that go with it, and what the contract says of its text.
+ * `param: null` demands that there is none.
+ */
+export function assertError(
+  response: RawResponse,
+  code: ErrorCode,
+  expected: ExpectedError = {},
+): ErrorBody['error'] {
+  const row = catalogue[code];
+  const { error, ...rest } = response.json();
+  assert.deepEqual(
+    { status: response.status, type: error?.type, code: error?.code },
+    { status: row.httpStatus, type: row.type, code },
+    response.text.slice(0, 500),
+  );
+  assert.deepEqual(rest, {}, 'the envelope has nothing beside "error"');
+  assertEnvelope(error);
+  assert.match(String(response.headers['content-type']), /^application\/json/);
+  assert.match(String(response.headers['x-request-id']), /^req_/);
+  if (row.httpStatus === 401) assert.equal(response.headers['www-authenticate'], 'Bearer');
+  if (row.httpStatus !== 429) assert.doesNotMatch(error.message, /rate[\s_-]*limit/i);
+  const retryAfter = response.headers['retry-after'];
+  if (retryAfter !== undefined)
+    assert.match(retryAfter, /^[1-9]\d*$/, 'retry-after is a whole number above 0');
+
+  if (expected.param === null) assert.equal(error.param, undefined);
+  else if (expected.param !== undefined) assert.equal(error.param, expected.param);
+  for (const part of expected.messageHas ?? []) {
+    if (typeof part === 'string') assert.ok(error.message.includes(part), `${error.message} lacks ${part}`);
+    else assert.match(error.message, part);
+  }
+  for (const [name, value] of Object.entries(expected.metadata ?? {})) {
+    assert.deepEqual(error.metadata[name], value, `metadata.${name}`);
+  }
+  return error;
+}
+
+/** The shape that every error has, wherever it stands. */
+export function assertEnvelope(error: ErrorBody['error']): void {
+  assert.equal(typeof error.message, 'string');
+  assert.ok(error.message.length > 0);
+  assert.ok(error.metadata !== null && typeof error.metadata === 'object' && !Array.isArray(error.metadata));
+  assert.ok(!('param' in error) || typeof error.param === 'string', 'param is a string or absent');
+  const known = new Set(['message', 'type', 'param', 'code', 'metadata']);
+  assert.deepEqual(
+    Object.keys(error).filter((name) => !known.has(name)),
+    [],
+  );
+}

@@ -1,0 +1,96 @@
+import http from 'node:http';
+import { type Deployment } from './deployment';
+
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed body; throws when it is not JSON. */
+  json<Body = ErrorBody>(): Body;
+}
+
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string;
+    readonly param?: string;
+    readonly metadata: Record<string, unknown>;
+  };
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  /** From the root of the host, as it goes over the wire: nothing is normalised. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+}
+
+/** Sends exactly these bytes: no default headers, no redirects, no path clean-up. */
+export function send(deployment: Pick<Deployment, 'baseUrl'>, request: RawRequest): Promise<RawResponse> {
+  const { hostname, port } = new URL(deployment.baseUrl);
+  return new Promise((resolve, reject) => {
+    const outgoing = http.request(
+      {
+        hostname,
+        port,
+        path: request.path,
+        method: request.method ?? 'GET',
+        headers: request.headers as http.OutgoingHttpHeaders,
+        agent: false,
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: <Body>() => JSON.parse(text) as Body,
+          });
+        });
+      },
+    );
+    outgoing.once('error', reject);
+    outgoing.end(request.body);
+  });
+}
+
+export interface ChatOptions {
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** POST /v1/chat/completions with the shared key unless told otherwise. */
+export function chat(
+  deployment: Deployment,
+  body: unknown,
+  { apiKey = deployment.shared.apiKey, headers = {} }: ChatOptions = {},
+): Promise<RawResponse> {
+  return send(deployment, {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+  });
+}
+
+export function get(
+  deployment: Deployment,
+  path: string,
+  { apiKey = deployment.shared.apiKey, headers = {} }: ChatOptions = {},
+): Promise<RawResponse> {
+  return send(deployment, { path, headers: { authorization: `Bearer ${apiKey}`, ...headers } });
+}
+
+/** The payloads of a server-sent event stream, "[DONE]" included, comments left out. */
+export function eventsOf(response: RawResponse): string[] {
+  return response.text
+    .split('\n\n')
+    .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
+    .map((line) => line.slice('data: '.length));
+}
