@@ -32,7 +32,7 @@ describe('under load with a provider that fails', () => {
       body: JSON.stringify({
         rate: FAULT_RATE,
         seed: 7,
-        kinds: ['cut', 'cut-before-first-byte', '500', '503', 'malformed-chunk', 'no-usage'],
+        kinds: ['cut-after:3', 'cut-before', '500', '503', 'malformed-chunk', 'no-usage'],
       }),
     }).then((response) => expect(response.status).toBe(200));
 

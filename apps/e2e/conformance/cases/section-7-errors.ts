@@ -375,7 +375,7 @@ export const errorCases = casesOf('7', [
       const tenant = await deployment.tenant();
       const response = await chat(
         deployment,
-        body(deployment, directive('[[fault:stall-before-first-byte]]')),
+        body(deployment, directive('[[fault:hang]]')),
         {
           apiKey: tenant.apiKey,
         },
@@ -510,7 +510,7 @@ export const errorCases = casesOf('7', [
     line: 'a provider that failed after internal retries is a 502',
     needs: ['emulator'],
     async prove(deployment) {
-      for (const fault of ['500', 'cut-before-first-byte']) {
+      for (const fault of ['500', 'cut-before']) {
         assertError(
           await chat(deployment, body(deployment, directive(`[[fault:${fault}]]`))),
           'upstream_error',
