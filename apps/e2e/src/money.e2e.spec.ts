@@ -153,7 +153,9 @@ describe('money under trouble', () => {
         model,
         stream,
         max_tokens: 20,
-        messages: [{ role: 'user', content: `[[fault:fail-first:1]] Hello, ${stream ? 'streamed' : 'whole'}` }],
+        messages: [
+          { role: 'user', content: `[[fault:fail-first:1]] Hello, ${stream ? 'streamed' : 'whole'}` },
+        ],
       });
       if (Symbol.asyncIterator in answer) {
         let text = '';

@@ -107,6 +107,7 @@ const BUILD_ENTRIES = {
   gateway: 'apps/gateway/src/main.ts',
   'model-emulator': 'tools/model-emulator/src/main.ts',
   bench: 'tools/bench/src/main.ts',
+  conformance: 'apps/e2e/conformance/main.ts',
 };
 
 /** Bundles the named programs to dist/<name>/main.js. Packages stay outside the bundle. */

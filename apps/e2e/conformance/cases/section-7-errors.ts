@@ -373,13 +373,9 @@ export const errorCases = casesOf('7', [
     needs: ['emulator'],
     async prove(deployment) {
       const tenant = await deployment.tenant();
-      const response = await chat(
-        deployment,
-        body(deployment, directive('[[fault:hang]]')),
-        {
-          apiKey: tenant.apiKey,
-        },
-      );
+      const response = await chat(deployment, body(deployment, directive('[[fault:hang]]')), {
+        apiKey: tenant.apiKey,
+      });
       assertError(response, 'request_timeout');
       const credits = await nothingReserved(deployment.baseUrl, tenant.apiKey);
       assert.equal(credits.total_usage, 0);

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { assertError, body, casesOf, get, send } from '../framework';
+
+export const versioningCases = casesOf('9', [
+  {
+    line: 'the version is carried in the path prefix /v1 on every endpoint',
+    async prove(deployment) {
+      for (const path of ['/v1/models', '/v1/credits', '/v1/usage']) {
+        assert.equal((await get(deployment, path)).status, 200, path);
+      }
+    },
+  },
+  {
+    line: 'a path without the prefix, or with it twice, is route_not_found on every endpoint',
+    async prove(deployment) {
+      for (const endpoint of ['/models', '/credits', '/generation?id=x', '/usage']) {
+        for (const prefix of ['', '/v1/v1', '/v2', '/V1', '/v1/', '/v1//']) {
+          assertError(await get(deployment, `${prefix}${endpoint}`), 'route_not_found', { param: null });
+        }
+      }
+      for (const path of ['/chat/completions', '/v1/v1/chat/completions', '/v1/chat/completions/']) {
+        const response = await send(deployment, {
+          method: 'POST',
+          path,
+          headers: {
+            authorization: `Bearer ${deployment.shared.apiKey}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify(body(deployment)),
+        });
+        assertError(response, 'route_not_found');
+        assert.equal(response.headers.location, undefined);
+      }
+    },
+  },
+  {
+    line: 'route_not_found comes before authentication',
+    async prove(deployment) {
+      assertError(await send(deployment, { path: '/v1/nothing' }), 'route_not_found');
+      assertError(await send(deployment, { path: '/models' }), 'route_not_found');
+    },
+  },
+]);
