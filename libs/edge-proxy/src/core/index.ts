@@ -2,6 +2,7 @@ export * from './access/check-key-grant';
 export * from './chat-completion/types';
 export { validateChatRequest, type ChatValidation } from './chat-completion/validate-chat-request';
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
+export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
 export { canonicalBodySha256Input } from './json/canonical-json';
 export { isJsonObject, type JsonObject, type JsonValue } from './json/json-value';
 export { MAX_JSON_DEPTH, parseJsonBody } from './json/parse-json-body';

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../json/json-value';
 import { supports } from './rules/model-support';
 import { isJsonMode } from './rules/json-mode';
-import type { CheckedFields } from './schema/checked-fields';
-import { chatFields, chatFieldsByName, type Field } from './schema/fields';
+import { isExtraParameter } from './rules/unknown-parameter';
+import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
+import { chatFields, type Field } from './schema/fields';
 import type { ModelView } from './types';
 
 /** Honoured fields that travel beside the body or have done their duty here. */
@@ -19,18 +20,22 @@ const CARRIED_ELSEWHERE: ReadonlySet<string> = new Set([
  * What the model gets to see: honoured and forwarded fields in the order of the
  * schema, then the model's extra parameters.
  */
-export function forwardedBody(fields: CheckedFields, copy: JsonObject, model: ModelView): JsonObject {
+export function forwardedBody(
+  fields: CheckedFields,
+  copy: JsonObject,
+  model: ModelView,
+): JsonObject & ForwardedFields {
   const body: JsonObject = {};
   for (const field of chatFields) {
     const value = copy[field.name];
     if (value !== undefined && isForwarded(field, fields, model)) body[field.name] = value;
   }
   for (const name of model.extraParameters) {
-    const value = copy[name];
-    const known = chatFieldsByName.get(name);
-    if (value !== undefined && (known === undefined || known.disposition === 'reject')) body[name] = value;
+    const value = Object.hasOwn(copy, name) ? copy[name] : undefined;
+    if (value !== undefined && isExtraParameter(name, model)) body[name] = value;
   }
-  return body;
+  // A part of the copy, which is what the checked fields say.
+  return body as JsonObject & ForwardedFields;
 }
 
 function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boolean {
@@ -40,8 +45,8 @@ function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boo
     case 'tools':
     case 'tool_choice':
     case 'parallel_tool_calls':
-      // Providers refuse an empty list, and a choice between no tools.
-      return (fields.tools ?? []).length > 0;
+      // Providers refuse a choice between no tools.
+      return fields.tools !== undefined;
     case 'response_format':
       return isJsonMode(fields);
     default:

@@ -61,12 +61,13 @@ export function validateChatRequest(
     checkModelOutputLimit(fields, model);
   if (ofModel) return ofModel;
 
+  const forwarded = forwardedBody(fields, copy, model);
   const finish = (inputTokens: number): ValidatedChatRequest | Refusal => {
     const outputTokens = fitOutput(fields, policy, model, inputTokens);
     if (typeof outputTokens !== 'number') return outputTokens;
-    return validated(fields, forwardedBody(fields, copy, model), model, inputTokens, outputTokens);
+    return validated(fields, forwarded, model, inputTokens, outputTokens);
   };
-  const estimate = estimateInputTokens(fields, images, model, tokenCounter);
+  const estimate = estimateInputTokens(forwarded, images, model, tokenCounter);
   return typeof estimate === 'number' ? finish(estimate) : estimate.then(finish);
 }
 

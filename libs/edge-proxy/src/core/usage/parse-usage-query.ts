@@ -46,8 +46,8 @@ function readRange(
   end: string | undefined,
   now: UnixMs,
 ): Pick<UsageQuery, 'startDate' | 'endDate'> | Refusal {
-  if (start !== undefined && !isUtcDay(start)) return invalid('start_date', 'it is not a day as YYYY-MM-DD.');
-  if (end !== undefined && !isUtcDay(end)) return invalid('end_date', 'it is not a day as YYYY-MM-DD.');
+  if (start !== undefined && !isDay(start)) return invalid('start_date', 'it is not a day as YYYY-MM-DD.');
+  if (end !== undefined && !isDay(end)) return invalid('end_date', 'it is not a day as YYYY-MM-DD.');
   const endDate = end ?? utcDay(now);
   const startDate = start ?? addDays(endDate, 1 - DEFAULT_DAYS);
   if (startDate > endDate) return invalid('start_date', 'it is after end_date.');
@@ -56,6 +56,11 @@ function readRange(
     return invalid('start_date', `the range has ${days} days; at most ${MAX_USAGE_DAYS} are possible.`);
   }
   return { startDate, endDate };
+}
+
+/** A day of the present era: dates before it have other forms, and no usage. */
+function isDay(text: string): text is UtcDay {
+  return isUtcDay(text) && text >= '1970-01-01';
 }
 
 function addDays(day: UtcDay, days: number): UtcDay {

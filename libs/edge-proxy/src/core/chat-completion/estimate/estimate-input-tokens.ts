@@ -1,5 +1,5 @@
 import type { FoundImage } from '../rules/images';
-import type { ChatMessage, CheckedFields } from '../schema/checked-fields';
+import type { ChatMessage, ForwardedFields } from '../schema/checked-fields';
 import type { ModelView, TokenCounter } from '../types';
 import { imageTokens } from './image-tokens';
 
@@ -13,12 +13,12 @@ const TOKENS_PER_TOOL = 10;
  * the token limit and the held amount. The same request always gets the same.
  */
 export function estimateInputTokens(
-  fields: CheckedFields,
+  body: ForwardedFields,
   images: readonly FoundImage[],
   model: ModelView,
   tokenCounter: TokenCounter,
 ): number | Promise<number> {
-  const { texts, overhead } = countedParts(fields);
+  const { texts, overhead } = countedParts(body);
   const ofImages = images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0);
   const total = (textTokens: number): number =>
     Math.ceil((textTokens + overhead) * model.tokenCounting.factor) + ofImages;
@@ -33,7 +33,7 @@ interface CountedParts {
   readonly overhead: number;
 }
 
-function countedParts(fields: CheckedFields): CountedParts {
+function countedParts(fields: ForwardedFields): CountedParts {
   const texts: string[] = [];
   let overhead = TOKENS_OF_REPLY_START;
   for (const message of fields.messages) {

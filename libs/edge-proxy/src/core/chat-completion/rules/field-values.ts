@@ -1,6 +1,6 @@
 import { refuse, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../../json/json-value';
-import { checkShape, Fault } from '../schema/check-shape';
+import { checkShape, Fault, isAbsent } from '../schema/check-shape';
 import type { CheckedFields } from '../schema/checked-fields';
 import { chatFields } from '../schema/fields';
 import type { ModelView } from '../types';
@@ -24,7 +24,7 @@ export function readFields(
     if (value === undefined || value === null || field.disposition === 'reject') continue;
     const checked = checkShape(field.shape, value);
     if (checked instanceof Fault) return invalidValue(field.name + checked.path, checked.problem);
-    copy[field.name] = checked;
+    if (!isAbsent(field.shape, checked)) copy[field.name] = checked;
   }
   for (const name of model?.extraParameters ?? []) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
@@ -50,9 +50,9 @@ function checkOneOutputLength(fields: CheckedFields): Refusal | undefined {
     : undefined;
 }
 
-function checkToolChoice({ tools = [], tool_choice: choice }: CheckedFields): Refusal | undefined {
+function checkToolChoice({ tools, tool_choice: choice }: CheckedFields): Refusal | undefined {
   if (choice === undefined || choice === 'auto' || choice === 'none') return undefined;
-  if (tools.length === 0) return invalidValue('tool_choice', "it needs 'tools'.");
+  if (tools === undefined) return invalidValue('tool_choice', "it needs 'tools'.");
   if (typeof choice === 'string') return undefined;
   return tools.some((tool) => tool.function.name === choice.function.name)
     ? undefined

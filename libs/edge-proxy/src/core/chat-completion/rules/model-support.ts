@@ -5,8 +5,8 @@ import { chatFields, type Field } from '../schema/fields';
 import type { ModelView } from '../types';
 
 /** tools_not_supported: tools for a model that cannot call any. */
-export function checkTools({ tools = [] }: CheckedFields, model: ModelView): Refusal | undefined {
-  return tools.length === 0 || model.capabilities.includes('tools')
+export function checkTools({ tools }: CheckedFields, model: ModelView): Refusal | undefined {
+  return tools === undefined || model.capabilities.includes('tools')
     ? undefined
     : refuse('tools_not_supported', {
         message: `The model '${model.id}' cannot call tools.`,

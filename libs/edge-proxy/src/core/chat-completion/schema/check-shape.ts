@@ -16,9 +16,6 @@ export class Fault {
   }
 }
 
-/** How many listed values an error names before it only counts them. */
-const MAX_LISTED_LENGTH = 400;
-
 /**
  * Checks a value in the order of the shape, lowest index first, and copies what
  * the shape names. A null where a member may be absent means absent.
@@ -115,10 +112,15 @@ function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Fault 
     }
     const checked = checkShape(member.shape, given);
     if (checked instanceof Fault) return checked.within(`.${name}`);
-    copy[name] = checked;
+    if (!isAbsent(member.shape, checked)) copy[name] = checked;
   }
   const fault = shape.rule?.(copy);
   return fault === undefined ? copy : new Fault(`.${fault.param}`, fault.message);
+}
+
+/** Whether a checked value says no more than its absence would. */
+export function isAbsent(shape: Shape, checked: JsonValue): boolean {
+  return shape.kind === 'list' && shape.emptyMeansAbsent === true && (checked as JsonValue[]).length === 0;
 }
 
 function checkVariants(shape: VariantsShape, value: JsonObject): JsonObject | Fault {
@@ -166,6 +168,5 @@ function typeName(value: JsonValue): string {
 }
 
 function quotedList(values: readonly string[]): string {
-  const listed = values.map((value) => `'${value}'`).join(', ');
-  return listed.length > MAX_LISTED_LENGTH ? `${values.length} others` : listed;
+  return values.map((value) => `'${value}'`).join(', ');
 }

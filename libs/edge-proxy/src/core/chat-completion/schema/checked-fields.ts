@@ -22,6 +22,9 @@ export interface CheckedFields {
   readonly safety_identifier?: string;
 }
 
+/** What of them the model gets to see and read. */
+export type ForwardedFields = Pick<CheckedFields, 'messages' | 'tools' | 'response_format' | 'prediction'>;
+
 export interface ChatMessage {
   readonly role: string;
   readonly content?: string | readonly ContentPart[];

@@ -150,7 +150,11 @@ export const chatFields: readonly Field[] = [
     record({ include_usage: optional(boolean()) }),
     'include_usage: a last chunk tells the usage. Without stream it has no effect.',
   ),
-  honour('tools', list(toolShape, { maxItems: 128 }), 'Functions that the model may call. Empty means none.'),
+  honour(
+    'tools',
+    list(toolShape, { maxItems: 128, emptyMeansAbsent: true }),
+    'Functions that the model may call. Empty means none.',
+  ),
   forward('tool_choice', toolChoiceShape, 'Whether and which tool the model has to call.'),
   forward('parallel_tool_calls', boolean(), 'Whether the model may call several tools at once.', {
     needs: 'parallel_tool_calls',

@@ -68,12 +68,12 @@ export const messageShape = variants(
         content: optional(textOr(assistantParts)),
         name,
         refusal: optional(text()),
-        tool_calls: optional(list(toolCall)),
+        tool_calls: optional(list(toolCall, { emptyMeansAbsent: true })),
       },
       (message) =>
         message['content'] === undefined &&
         message['refusal'] === undefined &&
-        !(Array.isArray(message['tool_calls']) && message['tool_calls'].length > 0)
+        message['tool_calls'] === undefined
           ? { param: 'content', message: "it is required, unless 'tool_calls' is given." }
           : undefined,
     ),

@@ -49,6 +49,8 @@ export interface ListShape extends Described {
   readonly items: Shape;
   readonly minItems?: number;
   readonly maxItems?: number;
+  /** Whether an empty array is taken as if the field were absent. */
+  readonly emptyMeansAbsent?: boolean;
 }
 
 export interface Member {
