@@ -109,7 +109,7 @@ function composeChoice(request: ChatRequest, random: Random, limit: number, idSu
   const definitions = chooseTools(request, random);
   if (definitions.length > 0) return callTools(definitions, random, reasoning, left, idSuffix);
 
-  const whole = composeContent(request, random);
+  const whole = composeContent(request, random, left);
   const stopped = cutAtStop(whole, request.stop);
   const taken = takeTokens(stopped.pieces, left);
   const finishReason = taken.cut
@@ -153,9 +153,9 @@ function composeReasoning(request: ChatRequest, random: Random): Piece[] {
   return pieces;
 }
 
-function composeContent(request: ChatRequest, random: Random): readonly Piece[] {
+function composeContent(request: ChatRequest, random: Random, limit: number): readonly Piece[] {
   const { directives, responseFormat } = request;
-  if (directives.faults.hugeBytes > 0) return [hugePiece(directives.faults.hugeBytes)];
+  if (directives.faults.hugeBytes > 0) return [hugePiece(directives.faults.hugeBytes, limit)];
   if (directives.say !== undefined) return splitIntoPieces(directives.say);
   if (responseFormat.kind !== 'text') {
     const value =
@@ -171,10 +171,12 @@ function composeContent(request: ChatRequest, random: Random): readonly Piece[] 
   return begun;
 }
 
-/** One piece of about `bytes` bytes; " a" is one token under o200k. */
-function hugePiece(bytes: number): Piece {
-  const tokens = Math.max(1, Math.floor(bytes / 2));
-  return { text: ' a'.repeat(tokens), tokens };
+/** One piece of `bytes` bytes. Its tokens are kept within the limit, so that it is never cut away. */
+function hugePiece(bytes: number, limit: number): Piece {
+  return {
+    text: ' a'.repeat(Math.ceil(bytes / 2)).slice(0, bytes),
+    tokens: Math.min(Math.ceil(bytes / 2), limit),
+  };
 }
 
 function quote(question: string): string {

@@ -56,6 +56,7 @@ export class Statistics {
 
   faulted(plan: FaultPlan): void {
     for (const name of plan.names) this.byFault[name] = (this.byFault[name] ?? 0) + 1;
+    this.changed();
   }
 
   answered(status: number): void {

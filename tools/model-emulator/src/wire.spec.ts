@@ -1,0 +1,290 @@
+import OpenAI from 'openai';
+import { countTokens } from './tokens';
+import { EMULATED_MODELS, startModelEmulator, type ModelEmulator } from './index';
+
+const PNG_2X3 =
+  'data:image/png;base64,' +
+  Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]),
+    Buffer.from('IHDR'),
+    Buffer.from([0, 0, 0, 2, 0, 0, 0, 3, 8, 2, 0, 0, 0]),
+  ]).toString('base64');
+
+const WEATHER: OpenAI.ChatCompletionFunctionTool = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    parameters: {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        unit: { enum: ['celsius', 'fahrenheit'] },
+        days: { type: 'integer', minimum: 1, maximum: 7 },
+      },
+      required: ['city', 'unit', 'days'],
+    },
+  },
+};
+
+let emulator: ModelEmulator;
+let client: OpenAI;
+
+beforeAll(async () => {
+  emulator = await startModelEmulator({ apiKeys: ['sk-test'] });
+  client = new OpenAI({ baseURL: emulator.url, apiKey: 'sk-test', maxRetries: 0 });
+});
+afterAll(() => emulator.close());
+beforeEach(() => emulator.reset());
+
+const ask = (content: string, model = 'emu-standard') => ({
+  model,
+  messages: [{ role: 'user' as const, content }],
+});
+
+async function collect(params: Omit<OpenAI.ChatCompletionCreateParamsStreaming, 'stream'>) {
+  const chunks: OpenAI.ChatCompletionChunk[] = [];
+  for await (const chunk of await client.chat.completions.create({ ...params, stream: true }))
+    chunks.push(chunk);
+  return { chunks, text: chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('') };
+}
+
+async function refusal(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof OpenAI.APIError)) throw new Error(`expected an APIError, got ${String(error)}`);
+  return error;
+}
+
+describe('the official SDK reads the wire format', () => {
+  it('lists the models', async () => {
+    const models = await client.models.list();
+    expect(models.data.map((model) => model.id)).toEqual(EMULATED_MODELS.map((model) => model.id));
+  });
+
+  it('answers the same prompt with the same text, and another prompt with another', async () => {
+    const [first, again, other] = await Promise.all(
+      ['hello', 'hello', 'goodbye'].map((text) => client.chat.completions.create(ask(text))),
+    );
+    expect(again?.choices).toEqual(first?.choices);
+    expect(again?.id).not.toBe(first?.id);
+    expect(other?.choices[0]?.message.content).not.toBe(first?.choices[0]?.message.content);
+  });
+
+  it('counts the completion tokens that o200k counts in the text', async () => {
+    for (const text of ['hello', 'Grüße, 世界 🎉', 'x [[tokens:300]]']) {
+      const answer = await client.chat.completions.create(ask(text));
+      expect(answer.usage?.completion_tokens).toBe(countTokens(answer.choices[0]?.message.content ?? ''));
+    }
+  });
+
+  it('streams the text of the whole answer, one token per chunk', async () => {
+    const params = ask('tell me [[tokens:40]]');
+    const whole = await client.chat.completions.create(params);
+    const { chunks, text } = await collect(params);
+    expect(text).toBe(whole.choices[0]?.message.content);
+    expect(chunks.filter((chunk) => chunk.choices[0]?.delta.content)).toHaveLength(40);
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
+    expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1);
+    expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
+  });
+
+  it('sends usage in an extra last chunk, and null before it, only when asked', async () => {
+    const { chunks } = await collect({ ...ask('hi [[tokens:5]]'), stream_options: { include_usage: true } });
+    const last = chunks.pop();
+    expect(last?.choices).toEqual([]);
+    expect(last?.usage?.completion_tokens).toBe(5);
+    expect(chunks.every((chunk) => chunk.usage === null)).toBe(true);
+  });
+
+  it('respects max_tokens and says length', async () => {
+    const answer = await client.chat.completions.create({ ...ask('hi [[tokens:50]]'), max_tokens: 7 });
+    expect(answer.usage?.completion_tokens).toBe(7);
+    expect(answer.choices[0]?.finish_reason).toBe('length');
+  });
+
+  it('stops before the first stop sequence, even inside a token', async () => {
+    const answer = await client.chat.completions.create({
+      ...ask('[[say:one two three four]]'),
+      stop: ['never', 'hree'],
+    });
+    expect(answer.choices[0]?.message.content).toBe('one two t');
+    expect(answer.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  it('gives n different choices, whole and streamed alike', async () => {
+    const params = { ...ask('vary'), n: 3 };
+    const whole = await client.chat.completions.create(params);
+    const texts = whole.choices.map((choice) => choice.message.content);
+    expect(new Set(texts).size).toBe(3);
+    const streamed = ['', '', ''];
+    for await (const chunk of await client.chat.completions.create({ ...params, stream: true })) {
+      for (const { index, delta } of chunk.choices) streamed[index] += delta.content ?? '';
+    }
+    expect(streamed).toEqual(texts);
+  });
+
+  it('reports a log probability for every token', async () => {
+    const params = { ...ask('hi [[tokens:6]]'), logprobs: true, top_logprobs: 2 };
+    const whole = await client.chat.completions.create(params);
+    const content = whole.choices[0]?.logprobs?.content ?? [];
+    expect(content.map((one) => one.token).join('')).toBe(whole.choices[0]?.message.content);
+    expect(content.every((one) => one.logprob <= 0 && one.top_logprobs.length === 2)).toBe(true);
+    const { chunks } = await collect(params);
+    expect(chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? [])).toEqual(content);
+  });
+});
+
+describe('abilities', () => {
+  it('calls a tool with arguments that fit its schema, then answers with text', async () => {
+    const first = await client.chat.completions.create({ ...ask('weather?'), tools: [WEATHER] });
+    const message = first.choices[0]?.message;
+    const call = message?.tool_calls?.[0];
+    if (message === undefined || call?.type !== 'function') throw new Error('no tool call');
+    expect(first.choices[0]?.finish_reason).toBe('tool_calls');
+    expect(message.content).toBeNull();
+    expect(JSON.parse(call.function.arguments)).toMatchObject({
+      city: expect.any(String),
+      unit: expect.stringMatching(/^(celsius|fahrenheit)$/),
+      days: expect.any(Number),
+    });
+    const second = await client.chat.completions.create({
+      model: 'emu-standard',
+      tools: [WEATHER],
+      messages: [
+        { role: 'user', content: 'weather?' },
+        message,
+        { role: 'tool', tool_call_id: call.id, content: 'sunny' },
+      ],
+    });
+    expect(second.choices[0]?.finish_reason).toBe('stop');
+    expect(second.choices[0]?.message.content).toContain('tool');
+  });
+
+  it('streams tool calls so that the SDK can put them together', async () => {
+    const stream = client.chat.completions.stream({ ...ask('weather? [[calls:2]]'), tools: [WEATHER] });
+    const calls = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
+    expect(calls).toHaveLength(2);
+    for (const call of calls) expect(JSON.parse(call.function.arguments)).toHaveProperty('city');
+  });
+
+  it('obeys tool_choice', async () => {
+    const none = await client.chat.completions.create({ ...ask('x'), tools: [WEATHER], tool_choice: 'none' });
+    expect(none.choices[0]?.message.tool_calls).toBeUndefined();
+    const other = { ...WEATHER, function: { ...WEATHER.function, name: 'other' } };
+    const forced = await client.chat.completions.create({
+      ...ask('x'),
+      tools: [WEATHER, other],
+      tool_choice: { type: 'function', function: { name: 'other' } },
+    });
+    expect(forced.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'other' } }]);
+  });
+
+  it('answers in JSON, and in the JSON of a schema', async () => {
+    const free = await client.chat.completions.create({
+      ...ask('json please'),
+      response_format: { type: 'json_object' },
+    });
+    expect(typeof JSON.parse(free.choices[0]?.message.content ?? '')).toBe('object');
+    const fitted = await client.chat.completions.create({
+      ...ask('json please'),
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 'person',
+          schema: {
+            $defs: { tag: { type: 'string', maxLength: 4 } },
+            type: 'object',
+            required: ['name', 'age', 'tags', 'nothing'],
+            properties: {
+              name: { type: ['string', 'null'] },
+              age: { type: 'integer', minimum: 18, exclusiveMaximum: 20 },
+              tags: { type: 'array', minItems: 2, items: { $ref: '#/$defs/tag' } },
+              nothing: { anyOf: [{ type: 'null' }, { type: 'string' }] },
+            },
+          },
+        },
+      },
+    });
+    const person = JSON.parse(fitted.choices[0]?.message.content ?? '') as { age: number; tags: string[] };
+    expect([18, 19]).toContain(person.age);
+    expect(person.tags.length).toBeGreaterThanOrEqual(2);
+    expect(person.tags.every((tag) => tag.length <= 4)).toBe(true);
+    expect(person).toHaveProperty('nothing', null);
+  });
+
+  it('sees images and counts their tokens', async () => {
+    const answer = await client.chat.completions.create({
+      model: 'emu-vision',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'look' },
+            { type: 'image_url', image_url: { url: PNG_2X3 } },
+          ],
+        },
+      ],
+    });
+    expect(answer.choices[0]?.message.content).toContain('2x3');
+    expect(answer.usage?.prompt_tokens).toBe(3 + 3 + 1 + 85 + 170);
+  });
+
+  it('spends reasoning tokens by effort, inside completion_tokens', async () => {
+    for (const [effort, tokens] of [
+      ['low', 32],
+      ['high', 512],
+    ] as const) {
+      const answer = await client.chat.completions.create({
+        ...ask('think [[tokens:10]]', 'emu-reasoner'),
+        reasoning_effort: effort,
+      });
+      expect(answer.usage?.completion_tokens_details?.reasoning_tokens).toBe(tokens);
+      expect(answer.usage?.completion_tokens).toBe(tokens + 10);
+      expect(answer.choices[0]?.message).toHaveProperty('reasoning_content');
+    }
+  });
+
+  it('reports cached tokens when a long prefix comes again', async () => {
+    const system = { role: 'system' as const, content: 'You are careful. '.repeat(500) };
+    const send = (content: string) =>
+      client.chat.completions.create({
+        model: 'emu-standard',
+        messages: [system, { role: 'user', content }],
+      });
+    expect((await send('one')).usage?.prompt_tokens_details?.cached_tokens).toBe(0);
+    const cached = (await send('two')).usage?.prompt_tokens_details?.cached_tokens ?? 0;
+    expect(cached).toBeGreaterThanOrEqual(1024);
+    expect(cached % 128).toBe(0);
+  });
+});
+
+describe('refusals are OpenAI’s', () => {
+  it.each([
+    ['an unknown model', { ...ask('x'), model: 'gpt-none' }, 404, 'model_not_found'],
+    ['a prompt that does not fit', ask('word '.repeat(9000), 'emu-small'), 400, 'context_length_exceeded'],
+    ['tools the model lacks', { ...ask('x', 'emu-small'), tools: [WEATHER] }, 400, 'unsupported_parameter'],
+    ['an unknown parameter', { ...ask('x'), frobnicate: 1 }, 400, 'unknown_parameter'],
+    ['an unknown directive', ask('x [[falt:503]]'), 400, 'emulator_unknown_directive'],
+    ['an unknown fault', ask('x [[fault:cutafter]]'), 400, 'emulator_unknown_directive'],
+    ['a bad argument', ask('x [[tokens:many]]'), 400, 'emulator_bad_directive'],
+    ['one argument too many', ask('x [[fault:503:1:2]]'), 400, 'emulator_bad_directive'],
+    ['an unknown inner fault', ask('x [[fault:fail-first:1:oops]]'), 400, 'emulator_unknown_directive'],
+  ])('%s', async (_name, params, status, code) => {
+    const error = await refusal(client.chat.completions.create(params));
+    expect(error).toMatchObject({ status, code });
+    expect(error.error).toHaveProperty('param');
+  });
+
+  it('an unknown key', async () => {
+    const stranger = new OpenAI({ baseURL: emulator.url, apiKey: 'sk-wrong', maxRetries: 0 });
+    expect(await refusal(stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(await refusal(stranger.chat.completions.create(ask('x')))).toMatchObject({ status: 401 });
+  });
+
+  it('leaves brackets that are no directive alone', async () => {
+    const answer = await client.chat.completions.create(ask('[[1, 2], [3, 4]] and [[ -f x ]]'));
+    expect(answer.choices[0]?.message.content).toContain('[[1, 2]');
+  });
+});
