@@ -1,1 +1,9 @@
-export {};
+export { createAuthAdapters, type AuthAdapterOptions, type AuthAdapters } from './adapters/create-adapters';
+export { AUTH_SCHEMA } from './adapters/prisma/client';
+export { authMigrations } from './adapters/prisma/migrations';
+export type { AuthSettings } from './core/ports';
+export {
+  createAuthModule,
+  DEFAULT_AUTH_SETTINGS,
+  type AuthModuleOptions,
+} from './service/create-auth-module';

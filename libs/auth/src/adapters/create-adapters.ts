@@ -1,0 +1,60 @@
+import type { Logger } from '@gateway/runtime';
+import type { Pool } from 'pg';
+import type { AuthPorts } from '../core/ports';
+import { ipaddrRanges } from './address-ranges';
+import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
+import { systemSecrets } from './crypto/secrets';
+import { createPostgresAttemptCounter } from './postgres/attempt-counter';
+import { createPostgresEdgeLeases } from './postgres/edge-leases';
+import { createHousekeeping } from './postgres/housekeeping';
+import { createPostgresInvalidationFeed } from './postgres/invalidation-feed';
+import { createPostgresKeyVerifier } from './postgres/key-verifier';
+import { createPrismaAuditStore } from './prisma/audit-store';
+import { createAuthPrisma } from './prisma/client';
+import { createPrismaKeyStore } from './prisma/key-store';
+import { createPrismaMemberStore, createPrismaSessionStore } from './prisma/member-store';
+import { createPrismaOrganizationStore } from './prisma/organization-store';
+
+export interface AuthAdapterOptions {
+  /** Of the schema `auth`, migrated. Needs at least 4 connections: one is kept for LISTEN. The caller ends it. */
+  readonly pool: Pool;
+  readonly log: Logger;
+  /** Lower it in tests only. */
+  readonly scryptCost?: ScryptCost;
+}
+
+export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
+  /** Starts following invalidations, and tidying up. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Every port of the domain, over one PostgreSQL pool. */
+export function createAuthAdapters({ pool, log, scryptCost }: AuthAdapterOptions): AuthAdapters {
+  const prisma = createAuthPrisma(pool);
+  const feed = createPostgresInvalidationFeed({ pool, log });
+  const housekeeping = createHousekeeping({ pool, log });
+  return {
+    organizations: createPrismaOrganizationStore(prisma),
+    keys: createPrismaKeyStore(prisma),
+    keyVerifier: createPostgresKeyVerifier(pool),
+    members: createPrismaMemberStore(prisma),
+    sessions: createPrismaSessionStore(prisma),
+    attempts: createPostgresAttemptCounter(pool),
+    audit: createPrismaAuditStore(prisma),
+    passwords: createScryptPasswordHasher(scryptCost),
+    secrets: systemSecrets,
+    addressRanges: ipaddrRanges,
+    leases: createPostgresEdgeLeases(pool),
+    feed,
+    async start() {
+      await feed.start();
+      housekeeping.start();
+    },
+    async stop() {
+      await feed.stop();
+      await housekeeping.stop();
+      await prisma.$disconnect();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg';
+import type { EdgeLeases } from '../../core/ports';
+import { ACKNOWLEDGEMENTS_CHANNEL } from './channels';
+
+/**
+ * The counter is read in the statement that registers the edge. A revocation
+ * that commits later finds the edge's row and waits for it; one that commits
+ * earlier is seen by everything the edge asks after its first message.
+ */
+const OPEN = `
+  insert into edge_leases as lease (edge_id, watch_id, watch_open, acknowledged_sequence, expires_at)
+  select $1, $2, true, last, clock_timestamp() + $3 * interval '1 millisecond' from invalidation_counter
+  on conflict (edge_id) do update set
+    watch_id = excluded.watch_id,
+    watch_open = true,
+    acknowledged_sequence = excluded.acknowledged_sequence,
+    expires_at = greatest(lease.expires_at, excluded.expires_at)
+  returning acknowledged_sequence as sequence`;
+
+const CLOSE = `update edge_leases set watch_open = false where edge_id = $1 and watch_id = $2`;
+
+/**
+ * A lease runs its full length from now, but never longer than that from the
+ * oldest invalidation that the edge has not acknowledged: whoever waits for that
+ * one waits one lease at most, however often a deaf edge renews. A lease that
+ * has run out stays out, since somebody may have counted on it. Word of an
+ * acknowledgement goes out only when it is news.
+ */
+const RENEW = `
+  with previous as (
+    select edge_id, acknowledged_sequence, least($2::bigint, (select last from invalidation_counter)) as heard
+    from edge_leases
+    where edge_id = $1 and watch_open and expires_at > clock_timestamp()
+    for update
+  ), renewed as (
+    update edge_leases lease set
+      acknowledged_sequence = greatest(lease.acknowledged_sequence, heard),
+      expires_at = greatest(
+        lease.expires_at,
+        least(
+          clock_timestamp(),
+          (select i.created_at from invalidations i where i.sequence > heard order by i.sequence limit 1)
+        ) + $3 * interval '1 millisecond'
+      )
+    from previous
+    where lease.edge_id = previous.edge_id
+    returning
+      lease.acknowledged_sequence > previous.acknowledged_sequence as advanced,
+      extract(epoch from lease.expires_at - clock_timestamp()) * 1000 as remaining_ms
+  )
+  select
+    floor(remaining_ms)::int as remaining_ms,
+    case when advanced then pg_notify('${ACKNOWLEDGEMENTS_CHANNEL}', '')::text end
+  from renewed`;
+
+const UNACKNOWLEDGED = `
+  select ceil(extract(epoch from max(expires_at) - clock_timestamp()) * 1000)::int as remaining_ms
+  from edge_leases
+  where acknowledged_sequence < $1 and expires_at > clock_timestamp()`;
+
+/** Leases in the database's tables, by the database's clock. */
+export function createPostgresEdgeLeases(pool: Pool): EdgeLeases {
+  return {
+    async open(edgeId, watchId, leaseMs) {
+      const { rows } = await pool.query<{ sequence: bigint }>(OPEN, [edgeId, watchId, leaseMs]);
+      const sequence = rows[0]?.sequence;
+      if (sequence === undefined) throw new Error('the invalidation counter is missing');
+      return sequence;
+    },
+
+    async close(edgeId, watchId) {
+      await pool.query(CLOSE, [edgeId, watchId]);
+    },
+
+    async renew(edgeId, acknowledgedSequence, leaseMs) {
+      const { rows } = await pool.query<{ remaining_ms: number }>({
+        name: 'auth_renew_lease',
+        text: RENEW,
+        values: [edgeId, acknowledgedSequence, leaseMs],
+      });
+      return Math.max(0, Math.min(rows[0]?.remaining_ms ?? 0, leaseMs));
+    },
+
+    async unacknowledgedForMs(sequence) {
+      const { rows } = await pool.query<{ remaining_ms: number | null }>(UNACKNOWLEDGED, [sequence]);
+      const remainingMs = rows[0]?.remaining_ms;
+      return typeof remainingMs === 'number' ? Math.max(1, remainingMs) : 0;
+    },
+  };
+}

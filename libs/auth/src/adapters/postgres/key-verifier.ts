@@ -1,0 +1,103 @@
+import { nanoUsd, type UtcDay } from '@gateway/base';
+import type { Pool } from 'pg';
+import type { KeyGrant, KeyLimits, Scope } from '../../core/model';
+import type { KeyVerifier } from '../../core/ports';
+
+const VERIFY_KEY = `
+  select
+    k.id as key_id,
+    k.organization_id,
+    k.revoked_at is not null as revoked,
+    to_char(k.expires_on, 'YYYY-MM-DD') as expires_on,
+    k.scopes,
+    k.allowed_models,
+    k.ip_allowlist,
+    k.requests_per_minute as key_requests_per_minute,
+    k.tokens_per_minute as key_tokens_per_minute,
+    k.daily_budget_nano_usd as key_daily_budget_nano_usd,
+    k.concurrency as key_concurrency,
+    o.suspended,
+    o.requests_per_minute,
+    o.tokens_per_minute,
+    o.daily_budget_nano_usd,
+    o.concurrency,
+    o.max_output_tokens,
+    o.multiple_completions
+  from api_keys k join organizations o on o.id = k.organization_id
+  where k.sha256 = $1`;
+
+interface VerifiedRow {
+  readonly key_id: string;
+  readonly organization_id: string;
+  readonly revoked: boolean;
+  readonly expires_on: UtcDay | null;
+  readonly scopes: Scope[];
+  readonly allowed_models: string[];
+  readonly ip_allowlist: string[];
+  readonly key_requests_per_minute: number | null;
+  readonly key_tokens_per_minute: number | null;
+  readonly key_daily_budget_nano_usd: bigint | null;
+  readonly key_concurrency: number | null;
+  readonly suspended: boolean;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly daily_budget_nano_usd: bigint | null;
+  readonly concurrency: number | null;
+  readonly max_output_tokens: number | null;
+  readonly multiple_completions: boolean;
+}
+
+/** One prepared, indexed read per key. The pool must read int8 as bigint. */
+export function createPostgresKeyVerifier(pool: Pool): KeyVerifier {
+  return {
+    async verify(sha256) {
+      const { rows } = await pool.query<VerifiedRow>({
+        name: 'auth_verify_key',
+        text: VERIFY_KEY,
+        values: [sha256],
+      });
+      const row = rows[0];
+      return row && grantOf(row);
+    },
+  };
+}
+
+function grantOf(row: VerifiedRow): KeyGrant {
+  return {
+    keyId: row.key_id,
+    organizationId: row.organization_id,
+    revoked: row.revoked,
+    settings: {
+      scopes: row.scopes,
+      allowedModels: row.allowed_models,
+      ipAllowlist: row.ip_allowlist,
+      ...(row.expires_on === null ? {} : { expiresOn: row.expires_on }),
+      limits: limitsOf(
+        row.key_requests_per_minute,
+        row.key_tokens_per_minute,
+        row.key_daily_budget_nano_usd,
+        row.key_concurrency,
+      ),
+    },
+    organizationLimits: {
+      ...limitsOf(row.requests_per_minute, row.tokens_per_minute, row.daily_budget_nano_usd, row.concurrency),
+      ...(row.max_output_tokens === null ? {} : { maxOutputTokens: row.max_output_tokens }),
+      multipleCompletions: row.multiple_completions,
+    },
+    organizationSuspended: row.suspended,
+  };
+}
+
+function limitsOf(
+  requestsPerMinute: number | null,
+  tokensPerMinute: number | null,
+  dailyBudgetNanoUsd: bigint | null,
+  concurrency: number | null,
+): KeyLimits {
+  return {
+    ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
+    ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
+    ...(dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(dailyBudgetNanoUsd) }),
+    ...(concurrency === null ? {} : { concurrency }),
+  };
+}

@@ -1,0 +1,24 @@
+/** Callers that wait for the next time something happens. */
+export class Waiters {
+  private readonly waiting = new Set<() => void>();
+
+  /** Resolves at the next `wake`, after `maxMs`, or when `signal` aborts. */
+  wait(signal: AbortSignal, maxMs?: number): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = maxMs === undefined ? undefined : setTimeout(done, maxMs);
+      signal.addEventListener('abort', done, { once: true });
+      this.waiting.add(done);
+    });
+  }
+
+  wake(): void {
+    for (const done of [...this.waiting]) done();
+  }
+}

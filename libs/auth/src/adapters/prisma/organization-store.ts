@@ -1,0 +1,57 @@
+import { isRefusal } from '../../core/admin-refusal';
+import type { OrganizationStore } from '../../core/ports';
+import type { AuthPrisma, AuthTransaction } from './client';
+import { appendInvalidation, lastInvalidation } from './invalidations';
+import { newestFirst } from './page';
+import { auditEntryRow, organizationOf, organizationRow } from './rows';
+
+export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationStore {
+  return {
+    async insert(organization, audit) {
+      await prisma.$transaction([
+        prisma.organization.create({ data: organizationRow(organization) }),
+        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
+      ]);
+    },
+
+    async find(id) {
+      const row = await prisma.organization.findUnique({ where: { id } });
+      return row ? organizationOf(row) : undefined;
+    },
+
+    async list(page) {
+      return (await prisma.organization.findMany(newestFirst(page))).map(organizationOf);
+    },
+
+    change(id, decide) {
+      return prisma.$transaction(async (transaction) => {
+        await lockOrganization(transaction, id, 'for update');
+        const row = await transaction.organization.findUnique({ where: { id } });
+        if (!row) return undefined;
+        const decision = decide(organizationOf(row));
+        if (isRefusal(decision)) return decision;
+        const { value } = decision;
+        if (decision.kind === 'keep') {
+          return { kind: 'committed', value, sequence: await lastInvalidation(transaction) };
+        }
+        await transaction.organization.update({ where: { id }, data: organizationRow(value) });
+        await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
+        const sequence = await appendInvalidation(transaction, { organizationId: id });
+        return { kind: 'committed', value, sequence };
+      });
+    },
+  };
+}
+
+/** Locks the organization's row, in every transaction before those of its keys. */
+export async function lockOrganization(
+  transaction: AuthTransaction,
+  id: string,
+  mode: 'for update' | 'for share',
+): Promise<void> {
+  if (mode === 'for update') {
+    await transaction.$queryRaw`select 1 from organizations where id = ${id} for update`;
+  } else {
+    await transaction.$queryRaw`select 1 from organizations where id = ${id} for share`;
+  }
+}

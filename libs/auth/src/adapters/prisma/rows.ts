@@ -1,0 +1,144 @@
+import { nanoUsd, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
+import type {
+  ApiKey,
+  AuditEntry,
+  AuditOutcome,
+  JsonObject,
+  KeyLimits,
+  Member,
+  Organization,
+  OrganizationLimits,
+  Scope,
+} from '../../core/model';
+import type { Prisma } from './generated/client';
+
+/** How the model lies in the tables, both ways. Absent values are NULL there. */
+
+interface LimitColumns {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly dailyBudgetNanoUsd: bigint | null;
+  readonly concurrency: number | null;
+}
+
+function keyLimitsOf(row: LimitColumns): KeyLimits {
+  return {
+    ...(row.requestsPerMinute === null ? {} : { requestsPerMinute: row.requestsPerMinute }),
+    ...(row.tokensPerMinute === null ? {} : { tokensPerMinute: row.tokensPerMinute }),
+    ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
+    ...(row.concurrency === null ? {} : { concurrency: row.concurrency }),
+  };
+}
+
+function limitColumns(limits: KeyLimits): LimitColumns {
+  return {
+    requestsPerMinute: limits.requestsPerMinute ?? null,
+    tokensPerMinute: limits.tokensPerMinute ?? null,
+    dailyBudgetNanoUsd: limits.dailyBudgetNanoUsd ?? null,
+    concurrency: limits.concurrency ?? null,
+  };
+}
+
+export function organizationLimitsOf(
+  row: LimitColumns & { maxOutputTokens: number | null; multipleCompletions: boolean },
+): OrganizationLimits {
+  return {
+    ...keyLimitsOf(row),
+    ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
+    multipleCompletions: row.multipleCompletions,
+  };
+}
+
+export function organizationOf(row: Prisma.OrganizationModel): Organization {
+  return {
+    id: row.id,
+    name: row.name,
+    suspended: row.suspended,
+    ...(row.suspendedReason === null ? {} : { suspendedReason: row.suspendedReason }),
+    limits: organizationLimitsOf(row),
+    createdAt: row.createdAt.getTime() as UnixMs,
+  };
+}
+
+export function organizationRow(organization: Organization): Prisma.OrganizationModel {
+  return {
+    id: organization.id,
+    name: organization.name,
+    suspended: organization.suspended,
+    suspendedReason: organization.suspendedReason ?? null,
+    ...limitColumns(organization.limits),
+    maxOutputTokens: organization.limits.maxOutputTokens ?? null,
+    multipleCompletions: organization.limits.multipleCompletions,
+    createdAt: new Date(organization.createdAt),
+  };
+}
+
+export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256'>): ApiKey {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    last4: row.last4,
+    settings: {
+      name: row.name,
+      scopes: row.scopes as Scope[],
+      allowedModels: row.allowedModels,
+      ipAllowlist: row.ipAllowlist,
+      ...(row.expiresOn === null ? {} : { expiresOn: utcDay(row.expiresOn.getTime() as UnixMs) }),
+      limits: keyLimitsOf(row),
+    },
+    createdAt: row.createdAt.getTime() as UnixMs,
+    ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt.getTime() as UnixMs }),
+  };
+}
+
+export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revokedAt }: ApiKey) {
+  return {
+    id,
+    organizationId,
+    name: settings.name,
+    last4,
+    scopes: [...settings.scopes],
+    allowedModels: [...settings.allowedModels],
+    ipAllowlist: [...settings.ipAllowlist],
+    expiresOn: settings.expiresOn === undefined ? null : startOf(settings.expiresOn),
+    ...limitColumns(settings.limits),
+    createdAt: new Date(createdAt),
+    revokedAt: revokedAt === undefined ? null : new Date(revokedAt),
+  };
+}
+
+function startOf(day: UtcDay): Date {
+  return new Date(`${day}T00:00:00Z`);
+}
+
+export function memberOf(row: { id: string; email: string; role: string }): Member {
+  return { id: row.id, email: row.email, role: row.role as Member['role'] };
+}
+
+export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {
+  return {
+    id: row.id,
+    createdAt: row.createdAt.getTime() as UnixMs,
+    actor: { id: row.actorId, label: row.actorLabel, ipAddress: row.actorIpAddress },
+    ...(row.organizationId === null ? {} : { organizationId: row.organizationId }),
+    action: row.action,
+    target: row.target,
+    details: row.details as JsonObject,
+    outcome: row.outcome as AuditOutcome,
+  };
+}
+
+export function auditEntryRow(entry: AuditEntry) {
+  return {
+    id: entry.id,
+    createdAt: new Date(entry.createdAt),
+    actorId: entry.actor.id,
+    actorLabel: entry.actor.label,
+    actorIpAddress: entry.actor.ipAddress,
+    organizationId: entry.organizationId ?? null,
+    action: entry.action,
+    target: entry.target,
+    details: entry.details as Prisma.InputJsonObject,
+    outcome: entry.outcome,
+  };
+}

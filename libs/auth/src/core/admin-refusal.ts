@@ -1,0 +1,24 @@
+/** What of a request a rule refused: a value that the caller shows to its user. */
+export interface AdminRefusal {
+  readonly kind: 'refusal';
+  readonly reason: 'not_found' | 'invalid' | 'conflict';
+  readonly message: string;
+  /** The offending field, in the contract's spelling. */
+  readonly field?: string;
+}
+
+export function invalid(field: string, message: string): AdminRefusal {
+  return { kind: 'refusal', reason: 'invalid', field, message };
+}
+
+export function notFound(what: 'organization' | 'key'): AdminRefusal {
+  return { kind: 'refusal', reason: 'not_found', message: `No such ${what}.` };
+}
+
+export function conflict(message: string): AdminRefusal {
+  return { kind: 'refusal', reason: 'conflict', message };
+}
+
+export function isRefusal(value: unknown): value is AdminRefusal {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'refusal';
+}

@@ -1,0 +1,106 @@
+import type { NanoUsd, UnixMs, UtcDay } from '@gateway/base';
+
+/** What a key may be used for, as the public contract names it. */
+export type Scope = 'chat' | 'usage:read';
+
+export const SCOPES: readonly Scope[] = ['chat', 'usage:read'];
+
+/** Caps of one key. An absent one does not apply. */
+export interface KeyLimits {
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+  readonly dailyBudgetNanoUsd?: NanoUsd;
+  readonly concurrency?: number;
+}
+
+/** Caps of an organization. An absent one does not apply. */
+export interface OrganizationLimits extends KeyLimits {
+  /** The cap on `max_tokens`. */
+  readonly maxOutputTokens?: number;
+  /** Whether `n` above 1 is allowed. */
+  readonly multipleCompletions: boolean;
+}
+
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  readonly suspended: boolean;
+  readonly suspendedReason?: string;
+  readonly limits: OrganizationLimits;
+  readonly createdAt: UnixMs;
+}
+
+/** Everything about a key that can be chosen, in canonical form. */
+export interface KeySettings {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Empty allows every model. */
+  readonly allowedModels: readonly string[];
+  /** Addresses and CIDR ranges in canonical form. Empty allows every address. */
+  readonly ipAllowlist: readonly string[];
+  /** The key works until the end of this day, UTC. */
+  readonly expiresOn?: UtcDay;
+  readonly limits: KeyLimits;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly last4: string;
+  readonly settings: KeySettings;
+  readonly createdAt: UnixMs;
+  readonly revokedAt?: UnixMs;
+}
+
+/** Everything an edge needs to know of a key and its organization. */
+export interface KeyGrant {
+  readonly keyId: string;
+  readonly organizationId: string;
+  readonly revoked: boolean;
+  readonly settings: Omit<KeySettings, 'name'>;
+  readonly organizationLimits: OrganizationLimits;
+  readonly organizationSuspended: boolean;
+}
+
+export type MemberRole = 'operator';
+
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly role: MemberRole;
+}
+
+export interface Session {
+  readonly member: Member;
+  readonly expiresAt: UnixMs;
+}
+
+/** Who makes a change, as the audit log shows it. */
+export interface Actor {
+  /** A member id, or "system". */
+  readonly id: string;
+  readonly label: string;
+  readonly ipAddress: string;
+}
+
+/**
+ * - `started`: another domain is about to make the change.
+ * - `done`, `failed`: how it went.
+ */
+export type AuditOutcome = 'started' | 'done' | 'failed';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly createdAt: UnixMs;
+  readonly actor: Actor;
+  readonly organizationId?: string;
+  /** Such as "key.create". */
+  readonly action: string;
+  /** Such as a key id. */
+  readonly target: string;
+  /** What changed; never a secret. */
+  readonly details: JsonObject;
+  readonly outcome: AuditOutcome;
+}

@@ -1,0 +1,30 @@
+import { GatewayError } from '@gateway/errors';
+import type { PageRequest } from './ports';
+import { isIdLike } from './text-rules';
+
+export const DEFAULT_PAGE_SIZE = 50;
+export const MAX_PAGE_SIZE = 200;
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+}
+
+/** A page token is the last id seen; lists are ordered by id, so it stays good whatever is added. */
+export async function readPage<Item extends { readonly id: string }>(
+  pageSize: number,
+  pageToken: string,
+  list: (page: PageRequest) => Promise<readonly Item[]>,
+): Promise<Page<Item>> {
+  if (pageToken !== '' && !isIdLike(pageToken)) {
+    throw new GatewayError('invalid_request', {
+      message: 'page_token is not one that a list answered with.',
+      param: 'page_token',
+    });
+  }
+  const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE);
+  const found = await list({ size: size + 1, ...(pageToken === '' ? {} : { after: pageToken }) });
+  const items = found.slice(0, size);
+  return { items, nextPageToken: found.length > size ? (items.at(-1)?.id ?? '') : '' };
+}

@@ -1,0 +1,208 @@
+import type { Clock, UnixMs } from '@gateway/base';
+import type { AdminRefusal } from './admin-refusal';
+import type {
+  ApiKey,
+  AuditEntry,
+  AuditOutcome,
+  KeyGrant,
+  Member,
+  Organization,
+  OrganizationLimits,
+  Session,
+} from './model';
+
+/** Makes ids that sort by time, such as `key-01JD…`. */
+export type IdSource = (prefix: string) => string;
+
+/** One page of a list, newest first. */
+export interface PageRequest {
+  readonly size: number;
+  /** The last id of the page before. */
+  readonly after?: string;
+}
+
+/** What a rule makes of the current state, decided while the row is locked. Pure: it may be asked again. */
+export type Decision<Value> =
+  | { readonly kind: 'change'; readonly value: Value; readonly audit: AuditEntry }
+  | { readonly kind: 'keep'; readonly value: Value }
+  | AdminRefusal;
+
+/**
+ * A committed state. `sequence` is the last invalidation that an edge must have
+ * acknowledged before it can be said to know this state.
+ */
+export interface Committed<Value> {
+  readonly kind: 'committed';
+  readonly value: Value;
+  readonly sequence: bigint;
+}
+
+/** Every write commits its audit entry, and the invalidation where edges are concerned, in the same transaction. */
+export interface OrganizationStore {
+  insert(organization: Organization, audit: AuditEntry): Promise<void>;
+  find(id: string): Promise<Organization | undefined>;
+  list(page: PageRequest): Promise<readonly Organization[]>;
+  /** Undefined: no such organization. */
+  change(
+    id: string,
+    decide: (current: Organization) => Decision<Organization>,
+  ): Promise<Committed<Organization> | AdminRefusal | undefined>;
+}
+
+export interface NewKey {
+  readonly key: ApiKey;
+  readonly sha256: Buffer;
+}
+
+export interface KeyStore {
+  /** `decide` sees the organization as it stays until the key is written. Undefined: no such organization. */
+  insert(
+    organizationId: string,
+    decide: (organization: Organization) => Decision<NewKey>,
+  ): Promise<ApiKey | AdminRefusal | undefined>;
+  find(organizationId: string, id: string): Promise<ApiKey | undefined>;
+  list(organizationId: string, page: PageRequest): Promise<readonly ApiKey[]>;
+  /** Undefined: no such key in this organization. */
+  change(
+    organizationId: string,
+    id: string,
+    decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
+  ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
+}
+
+/** The hot path: one indexed read of what is committed now, never cached. */
+export interface KeyVerifier {
+  verify(sha256: Buffer): Promise<KeyGrant | undefined>;
+}
+
+export interface StoredMember extends Member {
+  readonly passwordHash: string;
+}
+
+export interface MemberStore {
+  /** False, and nothing is written, when the email exists. */
+  insert(member: StoredMember, createdAt: UnixMs, audit: AuditEntry): Promise<boolean>;
+  findByEmail(email: string): Promise<StoredMember | undefined>;
+  /** Also ends all the member's sessions. */
+  setPassword(memberId: string, passwordHash: string, audit: AuditEntry): Promise<void>;
+}
+
+export interface SessionStore {
+  insert(tokenSha256: Buffer, session: Session, createdAt: UnixMs, audit: AuditEntry): Promise<void>;
+  /** Also finds expired ones. */
+  find(tokenSha256: Buffer): Promise<Session | undefined>;
+  /** Idempotent; `audit` is written only when there was a session. */
+  delete(tokenSha256: Buffer, audit: (session: Session) => AuditEntry): Promise<void>;
+}
+
+export interface AttemptCount {
+  readonly attempts: number;
+  readonly windowEndsAt: UnixMs;
+}
+
+/** Counts sign-in attempts in fixed windows that begin with the first attempt. */
+export interface AttemptCounter {
+  /** Counts one more, atomically, in each bucket, and answers them in order. */
+  add(buckets: readonly string[], now: UnixMs, windowMs: number): Promise<readonly AttemptCount[]>;
+  /** Forgets a bucket, after the right password. */
+  clear(bucket: string): Promise<void>;
+}
+
+export interface AuditStore {
+  insert(entry: AuditEntry): Promise<void>;
+  /** Notes how a started change went. `not_started`: the entry is unknown or already complete otherwise. */
+  complete(id: string, outcome: Exclude<AuditOutcome, 'started'>): Promise<'completed' | 'not_started'>;
+  list(organizationId: string | undefined, page: PageRequest): Promise<readonly AuditEntry[]>;
+}
+
+export interface PasswordHasher {
+  hash(password: string): Promise<string>;
+  /** Takes as long for an undefined hash as for a real one, and then answers false. */
+  verify(password: string, hash: string | undefined): Promise<boolean>;
+}
+
+export interface Secrets {
+  /** At least 256 random bits as URL-safe text. */
+  random(): string;
+  sha256(text: string): Buffer;
+}
+
+export interface AddressRanges {
+  /** An address or CIDR range in canonical form; undefined when the text is neither. */
+  canonical(text: string): string | undefined;
+  /** What sign-in attempts from an address are counted under: an IPv6 site counts as one. */
+  countedAs(address: string): string;
+}
+
+/** What an edge has to forget. */
+export type InvalidationTarget =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'key'; readonly sha256: Buffer }
+  | { readonly kind: 'organization'; readonly id: string };
+
+export interface Invalidation {
+  readonly sequence: bigint;
+  readonly target: InvalidationTarget;
+}
+
+/**
+ * The leases under which edges use what they remember. Kept where every auth
+ * replica sees them; all times are that store's own clock's.
+ */
+export interface EdgeLeases {
+  /**
+   * Registers the edge's newest watch and answers the sequence number that the
+   * watch starts after. The edge is taken to have acknowledged it, since it
+   * uses nothing from before the watch's first message.
+   */
+  open(edgeId: string, watchId: string, leaseMs: number): Promise<bigint>;
+  /** Notes that the watch has ended, unless a newer one has taken its place. */
+  close(edgeId: string, watchId: string): Promise<void>;
+  /**
+   * Notes the acknowledgement and answers for how many milliseconds the edge
+   * may count on its lease; 0 when it has no open watch. The lease never runs
+   * longer than `leaseMs` past the oldest invalidation that is not acknowledged.
+   */
+  renew(edgeId: string, acknowledgedSequence: bigint, leaseMs: number): Promise<number>;
+  /** Milliseconds until the last running lease that has not acknowledged `sequence` runs out; 0 when there is none. */
+  unacknowledgedForMs(sequence: bigint): Promise<number>;
+}
+
+/** Brings committed invalidations, and word of acknowledgements, to this process. */
+export interface InvalidationFeed {
+  /**
+   * The invalidations after `sequence`, in order and without gaps, waiting for
+   * the first; when some are no longer known, a single one that says to forget
+   * all. Empty once `signal` aborts or the feed stops.
+   */
+  after(sequence: bigint, signal: AbortSignal): Promise<readonly Invalidation[]>;
+  /** Resolves when an edge acknowledged something, after `maxMs`, or when `signal` aborts. */
+  acknowledged(maxMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Everything the domain needs from outside. */
+export interface AuthPorts {
+  readonly organizations: OrganizationStore;
+  readonly keys: KeyStore;
+  readonly keyVerifier: KeyVerifier;
+  readonly members: MemberStore;
+  readonly sessions: SessionStore;
+  readonly attempts: AttemptCounter;
+  readonly audit: AuditStore;
+  readonly passwords: PasswordHasher;
+  readonly secrets: Secrets;
+  readonly addressRanges: AddressRanges;
+  readonly leases: EdgeLeases;
+  readonly feed: InvalidationFeed;
+  readonly clock: Clock;
+  readonly newId: IdSource;
+  readonly settings: AuthSettings;
+}
+
+export interface AuthSettings {
+  /** How long an edge may use what it remembers without hearing from auth, and the most that a revocation waits. */
+  readonly leaseMs: number;
+  /** A dashboard session ends this long after sign-in, whatever happens in it. */
+  readonly sessionLifetimeMs: number;
+  readonly defaultOrganizationLimits: OrganizationLimits;
+}

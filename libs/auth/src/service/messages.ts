@@ -1,0 +1,171 @@
+import { nanoUsd } from '@gateway/base';
+import {
+  AdminRefusalReason,
+  AuditOutcome,
+  MemberRole,
+  Scope,
+  type Actor as ActorMessage,
+  type AdminRefusal as AdminRefusalMessage,
+  type AuditEntry as AuditEntryMessage,
+  type Key as KeyMessage,
+  type KeyGrant as KeyGrantMessage,
+  type KeyLimits as KeyLimitsMessage,
+  type KeySettings as KeySettingsMessage,
+  type Member as MemberMessage,
+  type Organization as OrganizationMessage,
+  type OrganizationLimits as OrganizationLimitsMessage,
+  type WatchInvalidationsResponse,
+} from '@gateway/contracts/auth';
+import { GatewayError } from '@gateway/errors';
+import type { AdminRefusal } from '../core/admin-refusal';
+import type { RequestedKeySettings } from '../core/key-settings';
+import type * as core from '../core/model';
+import type { Invalidation } from '../core/ports';
+
+/** The contract's messages and the core's types, one function per direction. */
+
+const SCOPE_OF_MESSAGE: Readonly<Partial<Record<Scope, core.Scope>>> = {
+  [Scope.SCOPE_CHAT]: 'chat',
+  [Scope.SCOPE_USAGE_READ]: 'usage:read',
+};
+
+const MESSAGE_OF_SCOPE: Readonly<Record<core.Scope, Scope>> = {
+  chat: Scope.SCOPE_CHAT,
+  'usage:read': Scope.SCOPE_USAGE_READ,
+};
+
+const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalReason>> = {
+  not_found: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND,
+  invalid: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
+  conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
+};
+
+const MESSAGE_OF_OUTCOME: Readonly<Record<core.AuditOutcome, AuditOutcome>> = {
+  started: AuditOutcome.AUDIT_OUTCOME_STARTED,
+  done: AuditOutcome.AUDIT_OUTCOME_DONE,
+  failed: AuditOutcome.AUDIT_OUTCOME_FAILED,
+};
+
+const MESSAGE_OF_ROLE: Readonly<Record<core.MemberRole, MemberRole>> = {
+  operator: MemberRole.MEMBER_ROLE_OPERATOR,
+};
+
+/** A change without an actor cannot be audited, so it is not made. */
+export function actorOf(actor: ActorMessage | undefined): core.Actor {
+  if (!actor || actor.id === '') throw missing('actor');
+  return actor;
+}
+
+export function memberRoleOf(role: MemberRole): core.MemberRole {
+  if (role === MemberRole.MEMBER_ROLE_OPERATOR) return 'operator';
+  throw missing('role');
+}
+
+export function memberMessage({ id, email, role }: core.Member): MemberMessage {
+  return { id, email, role: MESSAGE_OF_ROLE[role] };
+}
+
+function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
+  return {
+    ...(limits?.requestsPerMinute === undefined ? {} : { requestsPerMinute: limits.requestsPerMinute }),
+    ...(limits?.tokensPerMinute === undefined ? {} : { tokensPerMinute: limits.tokensPerMinute }),
+    ...(limits?.dailyBudgetNanoUsd === undefined
+      ? {}
+      : { dailyBudgetNanoUsd: nanoUsd(limits.dailyBudgetNanoUsd) }),
+    ...(limits?.concurrency === undefined ? {} : { concurrency: limits.concurrency }),
+  };
+}
+
+export function organizationLimitsOf(limits: OrganizationLimitsMessage): core.OrganizationLimits {
+  return {
+    ...keyLimitsOf(limits),
+    ...(limits.maxOutputTokens === undefined ? {} : { maxOutputTokens: limits.maxOutputTokens }),
+    multipleCompletions: limits.multipleCompletions,
+  };
+}
+
+export function organizationMessage(organization: core.Organization): OrganizationMessage {
+  return {
+    id: organization.id,
+    name: organization.name,
+    suspended: organization.suspended,
+    suspendedReason: organization.suspendedReason,
+    limits: organization.limits,
+    createdUnixMs: BigInt(organization.createdAt),
+  };
+}
+
+export function keySettingsOf(settings: KeySettingsMessage | undefined): RequestedKeySettings {
+  if (!settings) throw missing('settings');
+  return {
+    name: settings.name,
+    scopes: settings.scopes.flatMap((scope) => SCOPE_OF_MESSAGE[scope] ?? []),
+    allowedModels: settings.allowedModels,
+    ipAllowlist: settings.ipAllowlist,
+    ...(settings.expiresOn === undefined ? {} : { expiresOn: settings.expiresOn }),
+    limits: keyLimitsOf(settings.limits),
+  };
+}
+
+export function keyMessage({ id, organizationId, last4, settings, ...times }: core.ApiKey): KeyMessage {
+  return {
+    id,
+    organizationId,
+    name: settings.name,
+    last4,
+    scopes: settings.scopes.map((scope) => MESSAGE_OF_SCOPE[scope]),
+    allowedModels: [...settings.allowedModels],
+    ipAllowlist: [...settings.ipAllowlist],
+    expiresOn: settings.expiresOn,
+    limits: settings.limits,
+    createdUnixMs: BigInt(times.createdAt),
+    revokedUnixMs: times.revokedAt === undefined ? undefined : BigInt(times.revokedAt),
+  };
+}
+
+export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrantMessage {
+  return {
+    keyId: grant.keyId,
+    organizationId: grant.organizationId,
+    revoked: grant.revoked,
+    expiresOn: settings.expiresOn,
+    scopes: settings.scopes.map((scope) => MESSAGE_OF_SCOPE[scope]),
+    allowedModels: [...settings.allowedModels],
+    ipAllowlist: [...settings.ipAllowlist],
+    keyLimits: settings.limits,
+    organizationLimits: grant.organizationLimits,
+    organizationSuspended: grant.organizationSuspended,
+  };
+}
+
+export function invalidationMessage({ sequence, target }: Invalidation): WatchInvalidationsResponse {
+  switch (target.kind) {
+    case 'all':
+      return { sequence, target: { $case: 'all', value: {} } };
+    case 'key':
+      return { sequence, target: { $case: 'keySha256', value: target.sha256 } };
+    case 'organization':
+      return { sequence, target: { $case: 'organizationId', value: target.id } };
+  }
+}
+
+export function auditEntryMessage(entry: core.AuditEntry): AuditEntryMessage {
+  return {
+    id: entry.id,
+    createdUnixMs: BigInt(entry.createdAt),
+    actor: entry.actor,
+    organizationId: entry.organizationId,
+    action: entry.action,
+    target: entry.target,
+    detailsJson: JSON.stringify(entry.details),
+    outcome: MESSAGE_OF_OUTCOME[entry.outcome],
+  };
+}
+
+export function refusalMessage({ reason, message, field }: AdminRefusal): AdminRefusalMessage {
+  return { reason: MESSAGE_OF_REASON[reason], message, field };
+}
+
+function missing(param: string): GatewayError {
+  return new GatewayError('invalid_request', { message: `${param} is missing.`, param });
+}
