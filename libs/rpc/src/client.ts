@@ -27,36 +27,73 @@ function unaryCaller(
   service: string,
   method: GeneratedMethod,
   transport: RpcTransport,
-  defaults: ClientDefaults,
+  { unaryTimeoutMs }: ClientDefaults,
 ) {
   const { requestType, responseType } = codecsOf(method);
-  return async (request: unknown, options: CallOptions = {}) => {
-    const bytes = await transport.unary({
-      timeoutMs: defaults.unaryTimeoutMs,
-      ...callOf(service, method, requestType, request, options),
-    });
-    return responseType.decode(bytes);
+  const decode = (bytes: Uint8Array): unknown => responseType.decode(bytes);
+  return (request: unknown, options?: CallOptions): Promise<unknown> => {
+    try {
+      const call = callOf(service, method.name, requestType, request, options, unaryTimeoutMs);
+      return transport.unary(call).then(decode);
+    } catch (error) {
+      // A message that cannot be encoded.
+      return Promise.reject(error);
+    }
   };
 }
 
 function streamCaller(service: string, method: GeneratedMethod, transport: RpcTransport) {
   const { requestType, responseType } = codecsOf(method);
-  return async function* (request: unknown, options: CallOptions = {}) {
-    const call = callOf(service, method, requestType, request, options);
-    for await (const bytes of transport.serverStream(call)) {
-      yield responseType.decode(bytes);
-    }
+  return (request: unknown, options?: CallOptions): AsyncIterable<unknown> => {
+    const call = callOf(service, method.name, requestType, request, options, undefined);
+    return new DecodedStream(transport.serverStream(call)[Symbol.asyncIterator](), responseType);
   };
+}
+
+/** Decodes what it reads. Not an async generator, so that leaving is never queued behind a read. */
+class DecodedStream implements AsyncIterableIterator<unknown> {
+  readonly #decode: (result: IteratorResult<Uint8Array>) => IteratorResult<unknown>;
+
+  constructor(
+    private readonly bytes: AsyncIterator<Uint8Array>,
+    codec: MessageCodec<unknown>,
+  ) {
+    this.#decode = (result) =>
+      result.done ? { done: true, value: undefined } : { done: false, value: codec.decode(result.value) };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<unknown>> {
+    return this.bytes.next().then(this.#decode);
+  }
+
+  async return(): Promise<IteratorResult<unknown>> {
+    await this.bytes.return?.();
+    return { done: true, value: undefined };
+  }
 }
 
 function callOf(
   service: string,
-  method: GeneratedMethod,
+  method: string,
   requestType: MessageCodec<unknown>,
-  request: unknown,
-  options: CallOptions,
+  message: unknown,
+  options: CallOptions | undefined,
+  timeoutMs: number | undefined,
 ): TransportCall {
-  return { service, method: method.name, request: requestType.encode(request).finish(), ...options };
+  const request = requestType.encode(message).finish();
+  if (options === undefined) return { service, method, request, timeoutMs };
+  return {
+    service,
+    method,
+    request,
+    signal: options.signal,
+    timeoutMs: options.timeoutMs ?? timeoutMs,
+    metadata: options.metadata,
+  };
 }
 
 function codecsOf(method: GeneratedMethod) {

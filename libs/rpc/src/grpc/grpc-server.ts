@@ -1,0 +1,162 @@
+import {
+  Server,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition as GrpcServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { BoundService } from '../bound-service';
+import { createHealth } from '../health';
+import { MAX_MESSAGE_BYTES } from '../limits';
+import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
+import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
+import { ServerCall } from '../server-call';
+import { sendMessages } from './grpc-send-messages';
+import { serverCredentials, serverOptions, type RpcTls } from './grpc-options';
+import { asBuffer, fromGrpcMetadata, identity, pathOf, toGrpcFailure } from './grpc-wire';
+
+export interface GrpcServerOptions {
+  readonly services: readonly BoundService[];
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** For what of a failure does not cross to the caller. */
+  readonly log?: RpcLog;
+  /** Plain text when absent. */
+  readonly tls?: RpcTls;
+  /** How long calls under way may go on after `stop`, in milliseconds; then they are aborted. */
+  readonly drainMs?: number;
+  /** MAX_MESSAGE_BYTES when absent. */
+  readonly maxMessageBytes?: number;
+}
+
+export interface GrpcServer {
+  start(): Promise<{ readonly port: number }>;
+  /** Takes no new calls, waits for those under way within `drainMs`, then aborts them. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_DRAIN_MS = 10_000;
+
+/** Serves bound services over gRPC, and grpc.health.v1 beside them. */
+export function createGrpcServer({
+  services,
+  host,
+  port,
+  log,
+  tls,
+  drainMs = DEFAULT_DRAIN_MS,
+  maxMessageBytes = MAX_MESSAGE_BYTES,
+}: GrpcServerOptions): GrpcServer {
+  const server = new Server(serverOptions(maxMessageBytes));
+  const health = createHealth(services.map((service) => service.definition.fullName));
+  const underWay = new Set<ServerCall>();
+  let stopping: Promise<void> | undefined;
+
+  for (const [service, methods] of servedMethods([...services, health.service])) {
+    const definition: Record<string, GrpcServiceDefinition[string]> = {};
+    const implementation: UntypedServiceImplementation = {};
+    for (const [name, served] of methods) {
+      definition[name] = {
+        path: pathOf(service, name),
+        requestStream: false,
+        responseStream: served.streams,
+        requestSerialize: identity,
+        requestDeserialize: identity,
+        responseSerialize: identity,
+        responseDeserialize: identity,
+      };
+      implementation[name] = served.streams ? streamHandler(served) : unaryHandler(served);
+    }
+    server.addService(definition, implementation);
+  }
+
+  function openCall(
+    served: ServedMethod,
+    call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
+  ): ServerCall {
+    const deadline = Number(call.getDeadline());
+    const context = new ServerCall(
+      fromGrpcMetadata(call.metadata),
+      Number.isFinite(deadline) ? deadline : undefined,
+    );
+    underWay.add(context);
+    call.once('cancelled', () => {
+      underWay.delete(context);
+      context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
+    });
+    return context;
+  }
+
+  function unaryHandler(served: ServedMethod) {
+    return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
+      const context = openCall(served, call);
+      const fail = (thrown: unknown): void => {
+        underWay.delete(context);
+        if (context.aborted && call.cancelled) return;
+        reportFailure(log, served, thrown);
+        callback(toGrpcFailure(thrown));
+      };
+      const succeed = (response: unknown): void => {
+        try {
+          const bytes = asBuffer(served.encode(response));
+          underWay.delete(context);
+          callback(null, bytes);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      try {
+        (served.invoke(call.request, context) as Promise<unknown>).then(succeed, fail);
+      } catch (thrown) {
+        fail(thrown);
+      }
+    };
+  }
+
+  function streamHandler(served: ServedMethod) {
+    return (call: ServerWritableStream<Buffer, Buffer>): void => {
+      const context = openCall(served, call);
+      sendMessages(served, call, context)
+        .catch((thrown: unknown) => {
+          if (call.cancelled) return;
+          reportFailure(log, served, thrown);
+          call.emit('error', toGrpcFailure(thrown));
+        })
+        .finally(() => underWay.delete(context));
+    };
+  }
+
+  function start(): Promise<{ readonly port: number }> {
+    return new Promise((resolve, reject) => {
+      const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+      server.bindAsync(address, serverCredentials(tls), (error, boundPort) => {
+        if (error !== null) return reject(error);
+        health.setServing(true);
+        resolve({ port: boundPort });
+      });
+    });
+  }
+
+  function stop(): Promise<void> {
+    stopping ??= new Promise((resolve) => {
+      // Watches of the health itself would otherwise be waited for.
+      health.stop();
+      const overdue = setTimeout(() => {
+        for (const context of underWay) {
+          context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
+        }
+        server.forceShutdown();
+        resolve();
+      }, drainMs);
+      server.tryShutdown(() => {
+        clearTimeout(overdue);
+        resolve();
+      });
+    });
+    return stopping;
+  }
+
+  return { start, stop };
+}

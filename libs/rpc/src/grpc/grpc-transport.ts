@@ -1,0 +1,75 @@
+import { Client, type ServiceError } from '@grpc/grpc-js';
+import { endedBeforeStart } from '../caller-link';
+import { checkedMetadata } from '../call-metadata';
+import { MAX_MESSAGE_BYTES } from '../limits';
+import { cancelledCall } from '../rpc-error';
+import type { RpcTransport, TransportCall } from '../transport';
+import { startCall } from './grpc-call';
+import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
+import { GrpcStream } from './grpc-stream';
+import { asBuffer, fromGrpcFailure, identity, pathOf, toGrpcMetadata } from './grpc-wire';
+
+export interface GrpcTransportOptions {
+  /** `host:port`, or any target that gRPC resolves, such as `dns:///billing-ledger:50051`. */
+  readonly address: string;
+  /** Plain text when absent. */
+  readonly tls?: RpcTls;
+  /** MAX_MESSAGE_BYTES when absent. */
+  readonly maxMessageBytes?: number;
+}
+
+export interface GrpcTransport extends RpcTransport {
+  /** Lets go of the connections. Calls under way fail as unavailable, as do later ones. */
+  close(): void;
+}
+
+/**
+ * Calls services over gRPC. Connects on the first call and reconnects by
+ * itself; a call while there is no connection fails at once as unavailable
+ * rather than wait for one.
+ */
+export function createGrpcTransport({
+  address,
+  tls,
+  maxMessageBytes = MAX_MESSAGE_BYTES,
+}: GrpcTransportOptions): GrpcTransport {
+  const client = new Client(address, channelCredentials(tls), clientOptions(maxMessageBytes, tls));
+  return {
+    unary: (call) => unary(client, call),
+    serverStream: (call) => new GrpcStream(client, call),
+    close: () => client.close(),
+  };
+}
+
+function unary(client: Client, call: TransportCall): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const ended = endedBeforeStart(call, call.timeoutMs);
+    if (ended !== undefined) throw ended;
+    const { signal } = call;
+    const path = pathOf(call.service, call.method);
+    const metadata = toGrpcMetadata(checkedMetadata(call.metadata));
+    const deadline = call.timeoutMs === undefined ? undefined : Date.now() + call.timeoutMs;
+
+    const answer = (failure: ServiceError | null, response?: Buffer): void => {
+      signal?.removeEventListener('abort', cancel);
+      if (failure !== null) reject(fromGrpcFailure(path, failure));
+      else resolve(response as Buffer);
+    };
+    const request = startCall(call, () =>
+      client.makeUnaryRequest(
+        path,
+        identity,
+        identity,
+        asBuffer(call.request),
+        metadata,
+        deadline === undefined ? {} : { deadline },
+        answer,
+      ),
+    );
+    function cancel(): void {
+      reject(cancelledCall(call));
+      request.cancel();
+    }
+    signal?.addEventListener('abort', cancel, { once: true });
+  });
+}

@@ -1,0 +1,66 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { GatewayError, toGatewayError } from '@gateway/errors';
+import type { CallMetadata } from '../definition';
+import { decodeError, encodeError } from '../error-codec';
+import { RpcError } from '../rpc-error';
+
+/** The trailer that carries a gateway.common.v1.ErrorDetail. */
+const ERROR_TRAILER = 'gateway-error-bin';
+
+/** Put beside each call by gRPC itself, not by a caller. */
+const TRANSPORT_NAMES = new Set(['user-agent', 'content-type', 'te']);
+
+export function pathOf(service: string, method: string): string {
+  return `/${service}/${method}`;
+}
+
+/** The same bytes as a Buffer, as gRPC wants them. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+export const identity = (bytes: Buffer): Buffer => bytes;
+
+export function toGrpcMetadata(metadata: CallMetadata): Metadata {
+  const headers = new Metadata();
+  for (const name of Object.keys(metadata)) headers.set(name, metadata[name] ?? '');
+  return headers;
+}
+
+export function fromGrpcMetadata(headers: Metadata): CallMetadata {
+  const pairs = Object.entries(headers.getMap()).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string' && !TRANSPORT_NAMES.has(pair[0]),
+  );
+  return Object.fromEntries(pairs);
+}
+
+export interface GrpcFailure {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
+
+/** What a handler threw, as the status and trailers of its call. */
+export function toGrpcFailure(thrown: unknown): GrpcFailure {
+  const error = toGatewayError(thrown);
+  const metadata = new Metadata();
+  metadata.set(ERROR_TRAILER, asBuffer(encodeError(error)));
+  return { code: error.row.grpcStatus as number as status, details: error.code, metadata };
+}
+
+/** A failed call as the caller gets it: the handler's error when there is one, else what happened to the call. */
+export function fromGrpcFailure(call: string, failure: ServiceError): GatewayError {
+  const [detail] = failure.metadata?.get(ERROR_TRAILER) ?? [];
+  if (Buffer.isBuffer(detail)) return decodeError(detail);
+  const what = `${call}: ${status[failure.code] ?? failure.code} ${failure.details}`;
+  switch (failure.code) {
+    case status.UNAVAILABLE:
+    // Not by this caller, which does not wait for an answer once it cancels: the peer gave the call up.
+    case status.CANCELLED:
+      return new RpcError('unavailable', what, failure);
+    case status.DEADLINE_EXCEEDED:
+      return new RpcError('deadline_exceeded', what, failure);
+    default:
+      return new GatewayError('internal_error', { internalMessage: what, cause: failure });
+  }
+}

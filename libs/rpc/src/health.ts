@@ -1,0 +1,143 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { GatewayError } from '@gateway/errors';
+import { bindService, type BoundService } from './bound-service';
+import type { MessageCodec } from './definition';
+
+/** As in grpc.health.v1.HealthCheckResponse.ServingStatus. */
+export enum ServingStatus {
+  Serving = 1,
+  NotServing = 2,
+  /** Watch only: no such service. */
+  ServiceUnknown = 3,
+}
+
+export interface HealthCheckRequest {
+  /** A full service name; empty asks for the whole server. */
+  readonly service: string;
+}
+
+export interface HealthCheckResponse {
+  readonly status: ServingStatus;
+}
+
+const requestCodec: MessageCodec<HealthCheckRequest> = {
+  encode: ({ service }) => new BinaryWriter().uint32(10).string(service),
+  decode: (bytes) => {
+    let service = '';
+    readFields(bytes, (field, reader) => {
+      if (field !== 1) return false;
+      service = reader.string();
+      return true;
+    });
+    return { service };
+  },
+};
+
+const responseCodec: MessageCodec<HealthCheckResponse> = {
+  encode: ({ status }) => new BinaryWriter().uint32(8).int32(status),
+  decode: (bytes) => {
+    let status = 0;
+    readFields(bytes, (field, reader) => {
+      if (field !== 1) return false;
+      status = reader.int32();
+      return true;
+    });
+    return { status };
+  },
+};
+
+/** The standard health protocol, which orchestrators and proxies speak. */
+export const HealthDefinition = {
+  name: 'Health',
+  fullName: 'grpc.health.v1.Health',
+  methods: {
+    check: {
+      name: 'Check',
+      requestType: requestCodec,
+      requestStream: false,
+      responseType: responseCodec,
+      responseStream: false,
+    },
+    watch: {
+      name: 'Watch',
+      requestType: requestCodec,
+      requestStream: false,
+      responseType: responseCodec,
+      responseStream: true,
+    },
+  },
+} as const;
+
+export interface Health {
+  readonly service: BoundService;
+  setServing(serving: boolean): void;
+  /** Reports not serving and ends all watches. */
+  stop(): void;
+}
+
+/** The health of a server and of each of its services, which is one and the same. */
+export function createHealth(serviceNames: readonly string[]): Health {
+  const known = new Set(['', ...serviceNames]);
+  const watchers = new Set<() => void>();
+  let serving = false;
+  let stopped = false;
+
+  const statusOf = (service: string): ServingStatus => {
+    if (!known.has(service)) return ServingStatus.ServiceUnknown;
+    return serving ? ServingStatus.Serving : ServingStatus.NotServing;
+  };
+
+  async function* watch(service: string, signal: AbortSignal): AsyncGenerator<HealthCheckResponse> {
+    let told: ServingStatus | undefined;
+    while (!signal.aborted) {
+      const status = statusOf(service);
+      if (status !== told) yield { status };
+      told = status;
+      if (stopped) return;
+      if (statusOf(service) === told) await changed(signal);
+    }
+  }
+
+  function changed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        watchers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      watchers.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+
+  function set(next: boolean): void {
+    serving = next;
+    for (const wake of [...watchers]) wake();
+  }
+
+  return {
+    service: bindService(HealthDefinition, {
+      check: async ({ service }) => {
+        const status = statusOf(service);
+        // The protocol asks for NOT_FOUND here, which this code of the catalogue stands for.
+        if (status === ServingStatus.ServiceUnknown) throw new GatewayError('route_not_found');
+        return { status };
+      },
+      watch: ({ service }, { signal }) => watch(service, signal),
+    }),
+    setServing: set,
+    stop: () => {
+      stopped = true;
+      set(false);
+    },
+  };
+}
+
+function readFields(bytes: Uint8Array, take: (field: number, reader: BinaryReader) => boolean): void {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (!take(field, reader)) reader.skip(wireType);
+  }
+}

@@ -1,0 +1,137 @@
+import type { CallerLink } from './caller-link';
+import { checkedSize, crossed, openCall, type InProcessRuntime } from './in-process-call';
+import { cancelledCall, type RpcError } from './rpc-error';
+import { noSuchMethod, type ServedMethod } from './served-methods';
+import type { ServerCall } from './server-call';
+import type { TransportCall } from './transport';
+
+type Result = IteratorResult<Uint8Array, undefined>;
+
+interface Reader {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const DONE: Result = { done: true, value: undefined };
+
+/**
+ * A stream of responses by pull: the handler runs only while a reader waits for
+ * a message, so none is ever held unread.
+ *
+ * It is not an async generator, in which a failure or a leave would have to
+ * wait behind a handler that does not answer.
+ */
+export class InProcessStream implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #createdMs = performance.now();
+  #state: 'new' | 'open' | 'ended' = 'new';
+  #context: ServerCall | undefined;
+  #link: CallerLink | undefined;
+  #messages: AsyncIterator<unknown> | undefined;
+  readonly #readers: Reader[] = [];
+  /** Why the stream ended, when nobody was reading at that moment. */
+  #unheard: Error | undefined;
+
+  constructor(
+    private readonly served: ServedMethod | undefined,
+    private readonly call: TransportCall,
+    private readonly runtime: InProcessRuntime,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    if (this.#state === 'ended') {
+      const unheard = this.#unheard;
+      this.#unheard = undefined;
+      return unheard === undefined ? Promise.resolve(DONE) : Promise.reject(unheard);
+    }
+    return new Promise((resolve, reject) => {
+      this.#readers.push({ resolve, reject });
+      if (this.#state === 'new') this.#open();
+      this.#pull();
+    });
+  }
+
+  return(): Promise<Result> {
+    if (this.#state === 'open') {
+      this.#context?.abort(cancelledCall(this.call));
+      this.#end(undefined);
+      this.#leaveHandler();
+    }
+    this.#state = 'ended';
+    this.#unheard = undefined;
+    return Promise.resolve(DONE);
+  }
+
+  #open(): void {
+    this.#state = 'open';
+    try {
+      if (this.served === undefined) throw noSuchMethod(this.call);
+      const { timeoutMs } = this.call;
+      const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - this.#createdMs);
+      const { context, link } = openCall(this.call, leftMs, this.runtime, (reason) => this.#cut(reason));
+      this.#context = context;
+      this.#link = link;
+    } catch (error) {
+      this.#end(error as Error);
+      return;
+    }
+    try {
+      const messages = this.served.invoke(this.call.request, this.#context) as AsyncIterable<unknown>;
+      this.#messages = messages[Symbol.asyncIterator]();
+    } catch (thrown) {
+      this.#fail(this.served, thrown);
+    }
+  }
+
+  #pull(): void {
+    const { served } = this;
+    if (this.#state !== 'open' || served === undefined) return;
+    this.#messages?.next().then(
+      (result) => this.#take(served, result),
+      (thrown: unknown) => this.#fail(served, thrown),
+    );
+  }
+
+  #take(served: ServedMethod, result: IteratorResult<unknown>): void {
+    if (this.#state === 'ended') return;
+    if (result.done) return this.#end(undefined);
+    try {
+      const value = checkedSize('a message', served.encode(result.value), this.runtime);
+      this.#readers.shift()?.resolve({ done: false, value });
+    } catch (error) {
+      this.#context?.abort(cancelledCall(this.call));
+      this.#fail(served, error);
+      this.#leaveHandler();
+    }
+  }
+
+  #fail(served: ServedMethod, thrown: unknown): void {
+    if (this.#state === 'ended') return;
+    this.#end(crossed(thrown, served, this.runtime));
+  }
+
+  /** The caller's signal or deadline ended the call. */
+  #cut(reason: RpcError): void {
+    this.#end(reason);
+    this.#leaveHandler();
+  }
+
+  /** Ends the reader's side: whoever reads, or reads next, hears of the error; all others of the end. */
+  #end(error: Error | undefined): void {
+    this.#state = 'ended';
+    this.#link?.release();
+    const first = this.#readers.shift();
+    if (error === undefined) first?.resolve(DONE);
+    else if (first === undefined) this.#unheard = error;
+    else first.reject(error);
+    for (const reader of this.#readers.splice(0)) reader.resolve(DONE);
+  }
+
+  /** Lets the handler run its `finally`. Its signal is aborted, and nobody waits for it. */
+  #leaveHandler(): void {
+    this.#messages?.return?.().catch(() => undefined);
+  }
+}

@@ -1,0 +1,21 @@
+import { bindService } from './bound-service';
+import { HealthDefinition } from './health';
+import { createInProcessTransport } from './in-process-transport';
+import { describeRpcTransport } from './rpc.contract';
+
+describeRpcTransport('in process', async (services, options) => ({
+  transport: createInProcessTransport(services, options),
+  close: async () => undefined,
+}));
+
+describe('the in-process transport', () => {
+  it('does not accept one service twice', () => {
+    const service = bindService(HealthDefinition, {
+      check: async () => ({ status: 1 }),
+      watch: async function* () {},
+    });
+    expect(() => createInProcessTransport([service, service])).toThrow(
+      'grpc.health.v1.Health is served twice',
+    );
+  });
+});

@@ -1,0 +1,64 @@
+import { GatewayError, toGatewayError } from '@gateway/errors';
+import type { BoundService } from './bound-service';
+import type { CallContext, MessageCodec } from './definition';
+
+/** Where a transport notes what its callers do not get to see. A pino logger fits. */
+export interface RpcLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** One method of a bound service as a transport sees it: bytes in, bytes out. */
+export interface ServedMethod {
+  readonly service: string;
+  readonly method: string;
+  readonly streams: boolean;
+  /** A promise, or an async iterable for a method that streams. May throw. */
+  invoke(request: Uint8Array, context: CallContext): unknown;
+  encode(response: unknown): Uint8Array;
+}
+
+export type ServedMethods = ReadonlyMap<string, ReadonlyMap<string, ServedMethod>>;
+
+/** The methods of the services by service and method name. Throws on a service given twice and on streamed requests, which no transport here carries. */
+export function servedMethods(services: readonly BoundService[]): ServedMethods {
+  const byService = new Map<string, Map<string, ServedMethod>>();
+  for (const { definition, handlers } of services) {
+    const service = definition.fullName;
+    if (byService.has(service)) throw new Error(`${service} is served twice`);
+    const byMethod = new Map<string, ServedMethod>();
+    byService.set(service, byMethod);
+    for (const [property, generated] of Object.entries(definition.methods)) {
+      if (generated.requestStream) throw new Error(`${service}/${generated.name} streams its requests`);
+      const { requestType, responseType } = generated as unknown as {
+        requestType: MessageCodec<never>;
+        responseType: MessageCodec<unknown>;
+      };
+      byMethod.set(generated.name, {
+        service,
+        method: generated.name,
+        streams: generated.responseStream,
+        invoke: (request, context) => handlers[property]?.(requestType.decode(request), context),
+        encode: (response) => responseType.encode(response).finish(),
+      });
+    }
+  }
+  return byService;
+}
+
+/** Notes a handler's failure where something about it does not cross to the caller. */
+export function reportFailure(log: RpcLog | undefined, served: ServedMethod, thrown: unknown): void {
+  if (log === undefined) return;
+  const error = toGatewayError(thrown);
+  const fields = { err: thrown, rpc: `${served.service}/${served.method}` };
+  if (!(thrown instanceof GatewayError) || error.row.advice === 'none') log.error(fields, 'a call failed');
+  else if (error.internalMessage !== undefined || error.cause !== undefined) {
+    log.warn(fields, 'a call failed');
+  }
+}
+
+export function noSuchMethod(call: { readonly service: string; readonly method: string }): GatewayError {
+  return new GatewayError('internal_error', {
+    internalMessage: `${call.service}/${call.method} is not served here`,
+  });
+}
