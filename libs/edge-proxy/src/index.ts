@@ -1,1 +1,8 @@
-export {};
+export {
+  createEdgeProxyModule,
+  type EdgeProxyModule,
+  type EdgeProxyPorts,
+} from './service/create-edge-proxy-module';
+export { isAddressRange } from './service/http/client-address';
+export { type KeyDirectory } from './service/ports';
+export { defaultEdgeProxySettings, type EdgeProxySettings } from './service/settings';

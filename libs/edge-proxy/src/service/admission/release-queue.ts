@@ -1,0 +1,96 @@
+import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+
+export interface ReleaseQueueOptions<Item> {
+  /** For the log, such as "finished admissions". */
+  readonly what: string;
+  /** Must be idempotent: a batch whose answer is lost is sent again. */
+  readonly send: (items: readonly Item[]) => Promise<void>;
+  readonly log: Logger;
+  readonly onDropped: (count: number) => void;
+}
+
+export interface ReleaseQueue<Item> {
+  /** Resolves when the item is delivered, or given up. Never rejects. */
+  submit(item: Item): Promise<void>;
+  /** Resolves when nothing is waiting to be delivered. */
+  idle(): Promise<void>;
+}
+
+const MAX_BATCH_SIZE = 256;
+const MAX_CONCURRENT_BATCHES = 4;
+const MAX_PENDING_ITEMS = 50_000;
+const MAX_ATTEMPTS = 8;
+const FIRST_RETRY_DELAY_MS = 100;
+const MAX_RETRY_DELAY_MS = 5_000;
+
+/**
+ * Gives things back to another service: in natural batches, and again when that
+ * service cannot be reached. What is given up after about twenty seconds falls
+ * to that service's own safety net (slot leases, hold deadlines, claim leases).
+ */
+export function createReleaseQueue<Item>({
+  what,
+  send,
+  log,
+  onDropped,
+}: ReleaseQueueOptions<Item>): ReleaseQueue<Item> {
+  let pending = 0;
+  let idleWaiters: (() => void)[] = [];
+
+  const batcher = createNaturalBatcher<Item, undefined>({
+    run: async (items) => {
+      await send(items);
+      return items.map(() => undefined);
+    },
+    maxBatchSize: MAX_BATCH_SIZE,
+    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
+    maxQueuedItems: MAX_PENDING_ITEMS,
+    overflow: () => new Error('too many releases are waiting'),
+  });
+
+  async function submit(item: Item): Promise<void> {
+    if (pending >= MAX_PENDING_ITEMS) {
+      onDropped(1);
+      return;
+    }
+    pending += 1;
+    try {
+      await deliver(item);
+    } finally {
+      pending -= 1;
+      if (pending === 0) wakeIdleWaiters();
+    }
+  }
+
+  async function deliver(item: Item): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await batcher.submit(item);
+        return;
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS) {
+          onDropped(1);
+          log.error({ err: error, what }, 'gave up giving something back; its lease or deadline frees it');
+          return;
+        }
+        await delay(Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1)));
+      }
+    }
+  }
+
+  function wakeIdleWaiters(): void {
+    const waiting = idleWaiters;
+    idleWaiters = [];
+    for (const wake of waiting) wake();
+  }
+
+  return {
+    submit,
+    idle: () =>
+      pending === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(() => resolve())),
+  };
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,137 @@
+import {
+  type ClaimIdempotencyKeyResponse,
+  type ClaimRef,
+  type Hold,
+  type HoldResult,
+} from '@gateway/contracts/billing-ledger';
+import { type Admission, type AdmissionResult, type FinishedAdmission } from '@gateway/contracts/rate-limit';
+import { type LedgerClient } from './ledger-client';
+import { type LimiterClient } from './limiter-client';
+
+/** How a request that reached the router ended. */
+export interface Ending {
+  /** Input and output tokens, as well as they are known. */
+  readonly usedTokens: number;
+  /**
+   * - `settles`: the router's event settles the hold and stores the answer.
+   * - `settles_failed`: the event settles the hold; there is no answer to store.
+   * - `unknown`: whether anything is owed is unknown. The hold is given back; a
+   *   settlement that comes all the same still books exactly once.
+   */
+  readonly outcome: 'settles' | 'settles_failed' | 'unknown';
+}
+
+/**
+ * What one request has taken from other services: an idempotency claim, an
+ * admission with its slot, a hold. Each is noted before it is asked for, so an
+ * attempt with an unknown result is given back as well. A request ends in
+ * `giveBack`, or in `end` and then `giveBack`; nothing else lets go of anything.
+ */
+export interface Taken {
+  claim(request: {
+    readonly scope: string;
+    readonly organizationId: string;
+    readonly bodySha256: Buffer;
+    readonly generationId: string;
+  }): Promise<ClaimIdempotencyKeyResponse>;
+  admit(admission: Admission): Promise<AdmissionResult>;
+  hold(hold: Hold): Promise<HoldResult>;
+  /** The request ran: frees the slot with its real tokens and leaves the rest to the settlement. */
+  end(ending: Ending): Promise<void>;
+  /** Gives back whatever is still taken, as if the request had never been. Never rejects; safe to call twice. */
+  giveBack(): Promise<void>;
+}
+
+export interface TakenOptions {
+  readonly limiter: LimiterClient;
+  readonly ledger: LedgerClient;
+  /** How long an answer may wait for what is given back to arrive; it arrives later all the same. */
+  readonly maxWaitMs: number;
+}
+
+type Outcome = FinishedAdmission['outcome'];
+const RETURNED: Outcome = { $case: 'returned', value: {} };
+
+export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
+  let claimed: ClaimRef | undefined;
+  let admitted: Admission | undefined;
+  let held: Hold | undefined;
+  let stopKeepingClaim = nothing;
+  let stopKeepingSlot = nothing;
+
+  async function claim(request: Parameters<Taken['claim']>[0]): Promise<ClaimIdempotencyKeyResponse> {
+    const ref = { scope: request.scope, generationId: request.generationId };
+    claimed = ref;
+    const response = await ledger.claim(request);
+    if (response.outcome?.$case === 'claimed') stopKeepingClaim = ledger.keepClaim(ref);
+    else claimed = undefined;
+    return response;
+  }
+
+  async function admit(admission: Admission): Promise<AdmissionResult> {
+    admitted = admission;
+    const result = await limiter.admit(admission);
+    if (result.outcome?.$case === 'admitted') {
+      stopKeepingSlot = limiter.keepSlot(admission, result.outcome.value.slotLeaseMs);
+    } else {
+      admitted = undefined;
+    }
+    return result;
+  }
+
+  async function hold(request: Hold): Promise<HoldResult> {
+    held = request;
+    const result = await ledger.hold(request);
+    if (result.outcome?.$case !== 'held') held = undefined;
+    return result;
+  }
+
+  async function end({ usedTokens, outcome }: Ending): Promise<void> {
+    const deliveries: Promise<void>[] = [];
+    if (outcome !== 'unknown') held = undefined;
+    if (outcome === 'settles' && claimed) {
+      stopKeepingClaim();
+      deliveries.push(ledger.outlastSettlement(claimed));
+      claimed = undefined;
+    }
+    finishAdmission({ $case: 'used', value: { tokens: usedTokens } }, deliveries);
+    await delivered(deliveries);
+  }
+
+  async function giveBack(): Promise<void> {
+    const deliveries: Promise<void>[] = [];
+    if (held) deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
+    held = undefined;
+    finishAdmission(RETURNED, deliveries);
+    stopKeepingClaim();
+    if (claimed) deliveries.push(ledger.releaseClaim(claimed));
+    claimed = undefined;
+    await delivered(deliveries);
+  }
+
+  function finishAdmission(outcome: Outcome, deliveries: Promise<void>[]): void {
+    stopKeepingSlot();
+    if (!admitted) return;
+    const { admissionId, organizationId, keyId } = admitted;
+    admitted = undefined;
+    deliveries.push(limiter.finish({ admissionId, organizationId, keyId, outcome }));
+  }
+
+  // The answer waits for the slot to be free, so that a caller with one slot
+  // may send its next request at once; but it does not wait for a limiter or a
+  // ledger that cannot be reached.
+  function delivered(deliveries: readonly Promise<void>[]): Promise<void> {
+    if (deliveries.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, maxWaitMs);
+      void Promise.all(deliveries).then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  return { claim, admit, hold, end, giveBack };
+}
+
+function nothing(): void {}

@@ -1,0 +1,109 @@
+import {
+  type InferenceRouterDefinition,
+  type Model,
+  type WatchCatalogueResponse,
+} from '@gateway/contracts/inference-router';
+import { type RpcClient } from '@gateway/rpc';
+import { type Logger } from '@gateway/runtime';
+import { type ListedModel } from '../core';
+
+export interface CatalogueWatch {
+  /** Also finds disabled models; undefined for an unknown one. */
+  find(modelId: string): ListedModel | undefined;
+  /** With disabled ones. */
+  all(): Iterable<ListedModel>;
+  /** Whether a catalogue has ever arrived. A broken watch keeps the last one. */
+  isReady(): boolean;
+  /** Resolves at the first catalogue, or after `timeoutMs` without one. */
+  start(timeoutMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface CatalogueWatchOptions {
+  readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
+  readonly log: Logger;
+}
+
+const FIRST_RETRY_DELAY_MS = 50;
+const MAX_RETRY_DELAY_MS = 5_000;
+
+export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOptions): CatalogueWatch {
+  const stopping = new AbortController();
+  let models = new Map<string, ListedModel>();
+  let ready = false;
+  let announceReady = nothing;
+  let watching: Promise<void> | undefined;
+
+  function take({ version, models: received }: WatchCatalogueResponse): void {
+    const callable = received.flatMap(readModel);
+    if (callable.length < received.length) {
+      log.warn({ version }, 'models without prices or token counting are left out of the catalogue');
+    }
+    models = new Map(callable.map((model) => [model.id, model]));
+    ready = true;
+    announceReady();
+  }
+
+  async function watch(): Promise<void> {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      try {
+        for await (const catalogue of inferenceRouter.watchCatalogue({}, { signal: stopping.signal })) {
+          failures = 0;
+          take(catalogue);
+        }
+      } catch (error) {
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'the catalogue watch broke; opening it again');
+      }
+      failures += 1;
+      await pause(Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** Math.min(failures, 10)));
+    }
+  }
+
+  /** Waits somewhere between half of the time and all of it, so that edges do not come back in step. */
+  function pause(ms: number): Promise<void> {
+    if (stopping.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        stopping.signal.removeEventListener('abort', settle);
+        resolve();
+      };
+      const timer = setTimeout(settle, ms / 2 + Math.random() * (ms / 2));
+      stopping.signal.addEventListener('abort', settle);
+    });
+  }
+
+  function start(timeoutMs: number): Promise<void> {
+    watching ??= watch();
+    if (ready) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      announceReady = () => {
+        clearTimeout(timer);
+        announceReady = nothing;
+        resolve();
+      };
+    });
+  }
+
+  return {
+    find: (modelId) => models.get(modelId),
+    all: () => models.values(),
+    isReady: () => ready,
+    start,
+    stop: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
+
+/** A model without prices or a way to count its tokens cannot be paid for, so it cannot be called. */
+function readModel(model: Model): ListedModel[] {
+  const { prices, tokenCounting } = model;
+  if (!prices || !tokenCounting) return [];
+  return [{ ...model, prices, tokenCounting, createdUnixS: Number(model.createdUnixS) }];
+}
+
+function nothing(): void {}

@@ -1,0 +1,262 @@
+import { type Clock, type UnixMs, unreachable } from '@gateway/base';
+import { type KeyGrant } from '@gateway/contracts/auth';
+import { type Completed } from '@gateway/contracts/billing-ledger';
+import { type GenerateRequest } from '@gateway/contracts/inference-router';
+import { GatewayError, type Refusal, refusalError, refuse } from '@gateway/errors';
+import {
+  type CallerPolicy,
+  type JsonObject,
+  parseJsonBody,
+  type TokenCounter,
+  type ValidatedChatRequest,
+  validateChatRequest,
+} from '../../core';
+import { dailyBudgetExceeded, insufficientCredits, refusedByLimiter } from '../admission/refusals';
+import { type Taken } from '../admission/taken';
+import { type Authenticator } from '../authenticate';
+import { type CatalogueWatch } from '../catalogue-watch';
+import { type Exchange } from '../http/exchange';
+import { type BodyReader } from '../http/read-body';
+import { DONE } from './error-chunk';
+import { type IdempotentRequest, readIdempotentRequest } from './idempotent-request';
+import { replayChunks } from './replay-chunks';
+import { runGeneration, type RunGenerationPorts } from './run-generation';
+
+export interface ChatCompletionsPorts extends RunGenerationPorts {
+  readonly authenticate: Authenticator;
+  readonly readBody: BodyReader;
+  readonly catalogue: CatalogueWatch;
+  readonly tokenCounter: TokenCounter;
+  readonly openTaken: () => Taken;
+  readonly newGenerationId: () => string;
+  readonly clock: Clock;
+  /** How long after the call to the router must have ended a hold may live. */
+  readonly holdMarginMs: number;
+}
+
+/** A request whose faults have all been ruled out. */
+interface Admissible {
+  readonly grant: KeyGrant;
+  readonly chat: ValidatedChatRequest;
+  readonly generationId: string;
+  readonly createdAt: UnixMs;
+  readonly idempotent: IdempotentRequest | undefined;
+}
+
+const PATH = '/v1/chat/completions';
+
+/**
+ * POST /v1/chat/completions. Whatever happens on the way, an exception and a
+ * caller that hangs up included, what the request took is given back unless it
+ * ran.
+ */
+export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange: Exchange): Promise<void> {
+  const taken = ports.openTaken();
+  let refusal: Refusal | undefined;
+  try {
+    refusal = await checkAndRun(ports, exchange, taken);
+  } finally {
+    await taken.giveBack();
+  }
+  if (refusal) ports.answer.error(exchange, refusalError(refusal));
+}
+
+/**
+ * The public order of checks. The fewer moving parts an error depends on, the
+ * earlier it comes, so that a faulty request keeps its error whatever the load
+ * or the balance:
+ *
+ *  1     route (before this function)
+ *  2–7   key: known, not revoked, not expired, address, organization, scope
+ *  8     size of the body
+ *  9     JSON
+ *  10–17 the body by itself, then against the organization's settings
+ *  18–24 the body against the model: existence, allowance, capabilities, context
+ *  25    Idempotency-Key: usable, same body, replay, in flight
+ *  26–28 requests and tokens per minute, concurrency
+ *  29–30 balance, daily budgets
+ *  31    the model itself
+ */
+async function checkAndRun(
+  ports: ChatCompletionsPorts,
+  exchange: Exchange,
+  taken: Taken,
+): Promise<Refusal | undefined> {
+  const { request, response } = exchange;
+  const grant = await ports.authenticate(exchange, 'chat');
+  if (isRefusal(grant)) return grant;
+
+  const bytes = await ports.readBody(request, response);
+  if (isRefusal(bytes)) return bytes;
+  const body = parseJsonBody(bytes);
+  if (isRefusal(body)) return body;
+
+  const chat = await validate(ports, grant, body.value);
+  if (isRefusal(chat)) return chat;
+  exchange.modelId = chat.model.id;
+  exchange.stopIfGone();
+
+  const idempotent = readIdempotentRequest(exchange, grant.keyId, PATH, body.value);
+  if (isRefusal(idempotent)) return idempotent;
+  const createdAt = ports.clock.now();
+  const admissible = { grant, chat, idempotent, createdAt, generationId: ports.newGenerationId() };
+  if (idempotent) {
+    const claim = await claimIdempotencyKey(taken, admissible, idempotent);
+    if (isRefusal(claim)) return claim;
+    if (claim !== 'claimed') return replay(ports, exchange, chat, claim);
+    exchange.stopIfGone();
+  }
+
+  const overLimit = await admit(exchange, taken, admissible);
+  if (overLimit) return overLimit;
+  exchange.stopIfGone();
+
+  const unaffordable = await hold(ports, taken, admissible);
+  if (unaffordable) return unaffordable;
+  exchange.stopIfGone();
+
+  exchange.generationId = admissible.generationId;
+  await runGeneration(ports, {
+    exchange,
+    request: generateRequest(exchange, admissible),
+    taken,
+    runToTheEnd: idempotent !== undefined,
+  });
+  return undefined;
+}
+
+function validate(
+  { catalogue, tokenCounter }: ChatCompletionsPorts,
+  grant: KeyGrant,
+  body: JsonObject,
+): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
+  // Without a catalogue every model would look unknown.
+  if (!catalogue.isReady()) return refuse('no_capacity', { internalMessage: 'no catalogue yet' });
+  const policy: CallerPolicy = {
+    allowedModels: grant.allowedModels,
+    maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
+    multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
+  };
+  return validateChatRequest(body, { policy, findModel: catalogue.find, tokenCounter });
+}
+
+async function claimIdempotencyKey(
+  taken: Taken,
+  { grant, generationId }: Admissible,
+  { scope, bodySha256 }: IdempotentRequest,
+): Promise<'claimed' | Completed | Refusal> {
+  const { organizationId } = grant;
+  const { outcome } = await taken.claim({ scope, organizationId, bodySha256, generationId });
+  switch (outcome?.$case) {
+    case 'claimed':
+      return 'claimed';
+    case 'completed':
+      return outcome.value;
+    case 'inFlight':
+      return refuse('idempotency_key_in_flight');
+    case 'bodyMismatch':
+      return refuse('idempotency_key_reused', { param: 'Idempotency-Key' });
+    case undefined:
+      throw unanswered('a claim');
+    default:
+      return unreachable(outcome);
+  }
+}
+
+async function admit(
+  exchange: Exchange,
+  taken: Taken,
+  { grant, chat, generationId }: Admissible,
+): Promise<Refusal | undefined> {
+  const { outcome, requests, tokens } = await taken.admit({
+    admissionId: generationId,
+    organizationId: grant.organizationId,
+    keyId: grant.keyId,
+    tokens: chat.estimatedInputTokens + chat.maxOutputTokens * chat.n,
+    organizationLimits: grant.organizationLimits,
+    keyLimits: grant.keyLimits,
+  });
+  exchange.rateLimits = { requests, tokens };
+  if (!outcome) throw unanswered('an admission');
+  return outcome.$case === 'refused' ? refusedByLimiter(outcome.value) : undefined;
+}
+
+async function hold(
+  { holdMarginMs, generationTimeoutMs }: ChatCompletionsPorts,
+  taken: Taken,
+  { grant, chat, generationId, createdAt, idempotent }: Admissible,
+): Promise<Refusal | undefined> {
+  const { outcome } = await taken.hold({
+    holdId: generationId,
+    organizationId: grant.organizationId,
+    keyId: grant.keyId,
+    amountNanoUsd: chat.heldCost,
+    prices: chat.model.prices,
+    organizationDailyBudgetNanoUsd: grant.organizationLimits?.dailyBudgetNanoUsd,
+    keyDailyBudgetNanoUsd: grant.keyLimits?.dailyBudgetNanoUsd,
+    deadlineUnixMs: BigInt(createdAt + generationTimeoutMs + holdMarginMs),
+    createdUnixMs: BigInt(createdAt),
+    idempotencyScope: idempotent?.scope,
+  });
+  switch (outcome?.$case) {
+    case 'held':
+      return undefined;
+    case 'insufficientCredits':
+      return insufficientCredits(outcome.value, chat);
+    case 'dailyBudgetExceeded':
+      return dailyBudgetExceeded(outcome.value, createdAt);
+    case undefined:
+      throw unanswered('a hold');
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function generateRequest(
+  exchange: Exchange,
+  { grant, chat, generationId, createdAt, idempotent }: Admissible,
+): GenerateRequest {
+  return {
+    generationId,
+    organizationId: grant.organizationId,
+    keyId: grant.keyId,
+    requestId: exchange.requestId,
+    modelId: chat.model.id,
+    stream: chat.stream,
+    includeUsage: chat.includeUsage,
+    bodyJson: chat.bodyJson,
+    maxOutputTokens: chat.maxOutputTokens,
+    n: chat.n,
+    createdUnixMs: BigInt(createdAt),
+    estimatedInputTokens: chat.estimatedInputTokens,
+    prices: chat.model.prices,
+    externalUser: chat.externalUser,
+    idempotencyScope: idempotent?.scope,
+  };
+}
+
+/** The answer of the first request with this Idempotency-Key, in the form that this one asks for. */
+function replay(
+  { answer }: ChatCompletionsPorts,
+  exchange: Exchange,
+  chat: ValidatedChatRequest,
+  { generationId, responseJson }: Completed,
+): undefined {
+  const replayed = { 'idempotent-replayed': 'true' };
+  exchange.generationId = generationId;
+  if (!chat.stream) {
+    answer.json(exchange, 200, responseJson, replayed);
+    return;
+  }
+  const chunks = replayChunks(responseJson, chat.includeUsage);
+  answer.openEventStream(exchange, replayed);
+  answer.end(exchange, chunks + DONE);
+}
+
+function unanswered(what: string): GatewayError {
+  return new GatewayError('internal_error', { internalMessage: `${what} without an outcome` });
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'refusal';
+}

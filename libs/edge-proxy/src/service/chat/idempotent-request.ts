@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { type Refusal, refuse } from '@gateway/errors';
+import { canonicalBodySha256Input, type JsonObject } from '../../core';
+import { type Exchange } from '../http/exchange';
+
+/** What an Idempotency-Key claims, and for which body. */
+export interface IdempotentRequest {
+  /** Hex; the same for the same API key, method, path and header value. */
+  readonly scope: string;
+  /** Of the body's meaning: order and white space do not count. */
+  readonly bodySha256: Buffer;
+}
+
+const HEADER = 'idempotency-key';
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+
+/**
+ * Reads the Idempotency-Key header. Its value is opaque: quoted and unquoted
+ * are two keys. The scope is one API key, since a replay must not pass the
+ * limits of another.
+ *
+ * @returns undefined without the header; `invalid_request` for one that cannot be used.
+ */
+export function readIdempotentRequest(
+  { request }: Exchange,
+  keyId: string,
+  path: string,
+  body: JsonObject,
+): IdempotentRequest | Refusal | undefined {
+  if (request.headers[HEADER] === undefined) return undefined;
+  const values = request.headersDistinct[HEADER] ?? [];
+  const [value = ''] = values;
+  if (values.length !== 1 || !PRINTABLE.test(value)) {
+    return refuse('invalid_request', {
+      message: 'The Idempotency-Key header must be sent once, with 1 to 255 printable ASCII characters.',
+      param: 'Idempotency-Key',
+    });
+  }
+  const scope = createHash('sha256').update(['POST', path, keyId, value].join('\n'));
+  const bodySha256 = createHash('sha256').update(canonicalBodySha256Input(body));
+  return { scope: scope.digest('hex'), bodySha256: bodySha256.digest() };
+}

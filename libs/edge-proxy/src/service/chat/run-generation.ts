@@ -1,0 +1,177 @@
+import {
+  type Finished,
+  type GenerateRequest,
+  type InferenceRouterDefinition,
+} from '@gateway/contracts/inference-router';
+import { GatewayError, toGatewayError } from '@gateway/errors';
+import { isRpcUnavailable, type RpcClient } from '@gateway/rpc';
+import { type Logger } from '@gateway/runtime';
+import { type Taken } from '../admission/taken';
+import { type EdgeMetrics } from '../edge-metrics';
+import { type Answerer } from '../http/answer';
+import { ClientGone } from '../http/client-gone';
+import { createEventStream, type EventStream, type KeepAlive } from '../http/event-stream';
+import { type Exchange } from '../http/exchange';
+import { DONE, errorChunk } from './error-chunk';
+
+export interface RunGenerationPorts {
+  readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
+  readonly answer: Answerer;
+  readonly keepAlive: KeepAlive;
+  readonly metrics: EdgeMetrics;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Of the call to the router; the router's own total timeout is below it. */
+  readonly generationTimeoutMs: number;
+}
+
+export interface RunGenerationOptions {
+  readonly exchange: Exchange;
+  readonly request: GenerateRequest;
+  readonly taken: Taken;
+  /** The caller may come back for the answer, so hanging up does not stop the generation. */
+  readonly runToTheEnd: boolean;
+}
+
+/**
+ * Runs one generation and writes its answer. The status is held back until the
+ * router's first message: a failure before it is thrown and keeps its own
+ * status, one after it ends the stream with the error chunk. What was taken is
+ * ended here; what must be given back is left to the caller's `giveBack`.
+ *
+ * @throws GatewayError when nothing was sent; ClientGone.
+ */
+export async function runGeneration(ports: RunGenerationPorts, options: RunGenerationOptions): Promise<void> {
+  const { exchange, request, taken, runToTheEnd } = options;
+  const pass = await passOn(ports, options);
+  const { finished, thrown, hasStarted } = pass;
+
+  // The end of a generation is its last message, whatever happens to the call after it.
+  if (finished) {
+    const { promptTokens = 0, completionTokens = 0 } = finished.usage ?? {};
+    if (finished.usage) ports.metrics.tokensUsed(finished.usage);
+    await taken.end({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
+    return endWell(ports, exchange, request, pass.hasSent, finished);
+  }
+
+  const isCancelled = exchange.isGone() && !runToTheEnd;
+  if (!hasStarted && !isCancelled) throw thrown;
+  // Only what has produced something, on a router that is still there, is sure to settle.
+  const outcome = hasStarted && !isRpcUnavailable(thrown) ? 'settles_failed' : 'unknown';
+  await taken.end({ usedTokens: request.estimatedInputTokens + pass.completionTokens, outcome });
+  if (isCancelled) throw new ClientGone();
+  endWithError(ports, exchange, request, pass.hasSent, brokenOff(thrown));
+}
+
+/** A router that is lost on the way is not a lack of capacity: the request may well be billed. */
+function brokenOff(thrown: unknown): GatewayError {
+  if (!isRpcUnavailable(thrown)) return toGatewayError(thrown);
+  return new GatewayError('internal_error', { internalMessage: thrown.internalMessage, cause: thrown });
+}
+
+/** What is known once the router's messages have ended. */
+interface Passed {
+  readonly finished: Finished | undefined;
+  /** Why they ended, unless they just did. */
+  readonly thrown: unknown;
+  /** Whether the router has produced anything. */
+  readonly hasStarted: boolean;
+  /** Whether the caller was sent anything. */
+  readonly hasSent: boolean;
+  /** As last heard of. */
+  readonly completionTokens: number;
+}
+
+/** Passes frames to the caller as they come, no faster than the caller reads. */
+async function passOn(
+  ports: RunGenerationPorts,
+  { exchange, request, runToTheEnd }: RunGenerationOptions,
+): Promise<Passed> {
+  const cancel = new AbortController();
+  if (!runToTheEnd) exchange.onGone(() => cancel.abort());
+  let stream: EventStream | undefined;
+  let finished: Finished | undefined;
+  let thrown: unknown = new GatewayError('internal_error', {
+    internalMessage: 'a generation without an end',
+  });
+  let hasStarted = false;
+  let completionTokens = 0;
+
+  try {
+    const messages = ports.inferenceRouter.generate(request, {
+      signal: cancel.signal,
+      timeoutMs: ports.generationTimeoutMs,
+      metadata: { 'x-request-id': request.requestId },
+    });
+    for await (const { event } of messages) {
+      hasStarted = true;
+      if (event?.$case === 'finished') {
+        finished = event.value;
+      } else if (event?.$case === 'frames') {
+        completionTokens = event.value.completionTokens;
+        if (exchange.isGone()) continue;
+        stream ??= openStream(ports, exchange);
+        const caughtUp = stream.write(event.value.sse);
+        if (caughtUp) await caughtUp;
+      }
+    }
+  } catch (error) {
+    thrown = error;
+  } finally {
+    stream?.close();
+    if (stream) ports.metrics.streamClosed();
+  }
+  return { finished, thrown, hasStarted, hasSent: stream !== undefined, completionTokens };
+}
+
+function openStream(
+  { answer, keepAlive, metrics, now }: RunGenerationPorts,
+  exchange: Exchange,
+): EventStream {
+  answer.openEventStream(exchange);
+  metrics.streamOpened();
+  return createEventStream(exchange.response, keepAlive, now);
+}
+
+function endWell(
+  { answer }: RunGenerationPorts,
+  exchange: Exchange,
+  request: GenerateRequest,
+  hasSent: boolean,
+  { responseJson }: Finished,
+): void {
+  if (exchange.isGone()) return;
+  if (!request.stream) {
+    if (responseJson) return answer.json(exchange, 200, responseJson);
+    throw new GatewayError('internal_error', {
+      internalMessage: 'a finished generation without its response',
+    });
+  }
+  if (!hasSent) answer.openEventStream(exchange);
+  answer.end(exchange, DONE);
+}
+
+function endWithError(
+  { answer, log }: RunGenerationPorts,
+  exchange: Exchange,
+  request: GenerateRequest,
+  hasSent: boolean,
+  error: GatewayError,
+): void {
+  const { generationId, requestId } = request;
+  log.warn(
+    { err: error, internal: error.internalMessage, generationId, requestId },
+    'a generation broke off',
+  );
+  if (exchange.isGone()) return;
+  // With nothing on the wire yet the failure can still have its own status.
+  if (!hasSent) throw error;
+  exchange.errorCode = error.code;
+  const chunk = errorChunk({
+    generationId,
+    createdUnixS: Math.floor(Number(request.createdUnixMs) / 1000),
+    modelId: request.modelId,
+    error,
+  });
+  answer.end(exchange, chunk + DONE);
+}

@@ -1,0 +1,81 @@
+import { type Usage } from '@gateway/contracts/common';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type Exchange, type RouteName } from './http/exchange';
+
+/** What the edge counts. Every label set is bound once and kept. */
+export interface EdgeMetrics {
+  requestOpened(): void;
+  /** @param status 499 when the caller hung up before the answer was complete. */
+  requestClosed(exchange: Exchange, status: number, durationMs: number): void;
+  streamOpened(): void;
+  streamClosed(): void;
+  tokensUsed(usage: Usage): void;
+  releasesDropped(count: number): void;
+}
+
+const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600];
+
+export function createEdgeMetrics(registry: Registry): EdgeMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'gateway_edge_proxy_requests_total',
+    help: 'Requests answered, by route, HTTP status and error code ("ok" when there was none).',
+    labelNames: ['route', 'status', 'code'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'gateway_edge_proxy_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer, by route.',
+    labelNames: ['route'],
+    buckets: DURATION_BUCKETS_S,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'gateway_edge_proxy_requests_in_flight',
+    help: 'Requests that are being answered.',
+    registers,
+  });
+  const streams = new Gauge({
+    name: 'gateway_edge_proxy_streams_open',
+    help: 'Event streams that are being written.',
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'gateway_edge_proxy_tokens_total',
+    help: 'Tokens of finished generations, by kind.',
+    labelNames: ['kind'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'gateway_edge_proxy_releases_dropped_total',
+    help: 'Slots, holds and claims that were left to their lease or deadline, because their service could not be reached.',
+    registers,
+  });
+
+  // At most one entry per route, status and code of the closed catalogue.
+  const boundRequests = new Map<string, { inc(): void }>();
+  const boundDurations = new Map<RouteName, { observe(seconds: number): void }>();
+  const promptTokens = tokens.labels('prompt');
+  const completionTokens = tokens.labels('completion');
+
+  return {
+    requestOpened: () => inFlight.inc(),
+    requestClosed: ({ route, errorCode = 'ok' }, status, durationMs) => {
+      inFlight.dec();
+      const name = `${route} ${status} ${errorCode}`;
+      let counter = boundRequests.get(name);
+      if (!counter) boundRequests.set(name, (counter = requests.labels(route, String(status), errorCode)));
+      counter.inc();
+      let histogram = boundDurations.get(route);
+      if (!histogram) boundDurations.set(route, (histogram = durations.labels(route)));
+      histogram.observe(durationMs / 1000);
+    },
+    streamOpened: () => streams.inc(),
+    streamClosed: () => streams.dec(),
+    tokensUsed: (usage) => {
+      promptTokens.inc(usage.promptTokens);
+      completionTokens.inc(usage.completionTokens);
+    },
+    releasesDropped: (count) => dropped.inc(count),
+  };
+}

@@ -1,0 +1,22 @@
+import { refusalError, refuse } from '@gateway/errors';
+import { modelListView } from '../../core';
+import { type Authenticator } from '../authenticate';
+import { type CatalogueWatch } from '../catalogue-watch';
+import { type Answerer } from '../http/answer';
+import { type Exchange } from '../http/exchange';
+
+export interface ListModelsPorts {
+  readonly authenticate: Authenticator;
+  readonly answer: Answerer;
+  readonly catalogue: CatalogueWatch;
+}
+
+/** GET /v1/models: the enabled models that the key may call. */
+export async function listModels(ports: ListModelsPorts, exchange: Exchange): Promise<void> {
+  const { authenticate, answer, catalogue } = ports;
+  const grant = await authenticate(exchange);
+  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+  // An empty list would say that there are no models.
+  if (!catalogue.isReady()) return answer.error(exchange, refusalError(refuse('no_capacity')));
+  answer.json(exchange, 200, JSON.stringify(modelListView(catalogue.all(), grant.allowedModels)));
+}

@@ -1,0 +1,54 @@
+import { nanoUsd, type UnixMs } from '@gateway/base';
+import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
+import { GatewayError, refusalError } from '@gateway/errors';
+import { type RpcClient } from '@gateway/rpc';
+import { generationView } from '../../core';
+import { withoutDispatch } from '../admission/refusals';
+import { type Authenticator } from '../authenticate';
+import { type Answerer } from '../http/answer';
+import { type Exchange } from '../http/exchange';
+import { queryOf } from '../http/query';
+import { READ_TIMEOUT_MS } from './read-timeout';
+
+export interface LookUpGenerationPorts {
+  readonly authenticate: Authenticator;
+  readonly answer: Answerer;
+  readonly generationQuery: RpcClient<typeof GenerationQueryDefinition>;
+}
+
+const NO_USAGE = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+const MAX_ID_LENGTH = 128;
+
+/** GET /v1/generation?id=: one settled generation of the key's organization. */
+export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: Exchange): Promise<void> {
+  const { authenticate, answer, generationQuery } = ports;
+  const grant = await authenticate(exchange, 'usage:read');
+  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+
+  const { id } = queryOf(exchange.request);
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_LENGTH) {
+    const message = "Name one generation with the query parameter 'id'.";
+    return answer.error(exchange, new GatewayError('generation_not_found', { message, param: 'id' }));
+  }
+  const { generation } = await withoutDispatch(
+    generationQuery.getGeneration(
+      { organizationId: grant.organizationId, generationId: id },
+      { timeoutMs: READ_TIMEOUT_MS },
+    ),
+  );
+  if (!generation) return answer.error(exchange, new GatewayError('generation_not_found', { param: 'id' }));
+  exchange.generationId = generation.id;
+  const view = generationView({
+    ...generation,
+    createdAt: Number(generation.createdUnixMs) as UnixMs,
+    usage: generation.usage ?? NO_USAGE,
+    charged: nanoUsd(generation.chargedNanoUsd),
+  });
+  answer.json(exchange, 200, JSON.stringify(view));
+}

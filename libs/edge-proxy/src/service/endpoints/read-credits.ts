@@ -1,0 +1,33 @@
+import { nanoUsd } from '@gateway/base';
+import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { refusalError } from '@gateway/errors';
+import { type RpcClient } from '@gateway/rpc';
+import { creditsView } from '../../core';
+import { withoutDispatch } from '../admission/refusals';
+import { type Authenticator } from '../authenticate';
+import { type Answerer } from '../http/answer';
+import { type Exchange } from '../http/exchange';
+import { READ_TIMEOUT_MS } from './read-timeout';
+
+export interface ReadCreditsPorts {
+  readonly authenticate: Authenticator;
+  readonly answer: Answerer;
+  readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
+}
+
+/** GET /v1/credits: the balance of the key's organization. */
+export async function readCredits(ports: ReadCreditsPorts, exchange: Exchange): Promise<void> {
+  const { authenticate, answer, billingLedger } = ports;
+  const grant = await authenticate(exchange, 'usage:read');
+  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+  const { organizationId } = grant;
+  const balance = await withoutDispatch(
+    billingLedger.getBalance({ organizationId }, { timeoutMs: READ_TIMEOUT_MS }),
+  );
+  const view = creditsView({
+    totalCredits: nanoUsd(balance.totalCreditsNanoUsd),
+    totalUsage: nanoUsd(balance.totalUsageNanoUsd),
+    reserved: nanoUsd(balance.heldNanoUsd),
+  });
+  answer.json(exchange, 200, JSON.stringify(view));
+}

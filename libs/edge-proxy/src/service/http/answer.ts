@@ -1,0 +1,107 @@
+import { errorEnvelope, type GatewayError } from '@gateway/errors';
+import { type AnswerHeaders, addRateLimitHeaders, addRetryHeaders } from './answer-headers';
+import { type Exchange } from './exchange';
+import { expectsContinue } from './read-body';
+
+export interface AnswerLimits {
+  /** A reader that takes nothing for this long, once its answer is complete, is cut off. */
+  readonly stalledReaderMs: number;
+  /** What is read and thrown away of a body after its early refusal. */
+  readonly maxDrainBytes: number;
+  readonly maxDrainMs: number;
+}
+
+export interface Answerer {
+  json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void;
+  error(exchange: Exchange, error: GatewayError): void;
+  /** Sends the head of an event stream; the caller writes the events. */
+  openEventStream(exchange: Exchange, extra?: AnswerHeaders): void;
+  /** Ends an answer whose head is sent, and cuts it off when its reader stalls. */
+  end(exchange: Exchange, body: string | Uint8Array): void;
+}
+
+/** A body that is at most this long is read to its end after a refusal, and the connection kept. */
+const KEPT_BODY_BYTES = 64 * 1024;
+
+export interface AnswererOptions {
+  readonly limits: AnswerLimits;
+  readonly now: () => number;
+  /** While the server stops, each answer also ends its connection. */
+  readonly isStopping: () => boolean;
+}
+
+/** Writes answers with the headers that every one of them carries. */
+export function createAnswerer({ limits, now, isStopping }: AnswererOptions): Answerer {
+  function json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void {
+    const { request, response } = exchange;
+    const headers = commonHeaders(exchange, extra);
+    headers['content-type'] = 'application/json';
+    headers['cache-control'] = 'no-store';
+    headers['content-length'] = Buffer.byteLength(body);
+    const unread = unreadBodyOf(exchange);
+    if (unread === 'long') headers['connection'] = 'close';
+    response.writeHead(status, headers);
+    if (unread !== 'long' || expectsContinue(request)) return end(exchange, body);
+
+    // Closing on a caller that still sends would reset the connection, and the
+    // caller might never see the answer: it is sent first, then the rest of the
+    // body is taken, within bounds.
+    response.write(body);
+    let drained = 0;
+    const finish = () => {
+      clearTimeout(timer);
+      request.off('data', count).off('end', finish).off('close', finish);
+      request.pause();
+      end(exchange, '');
+    };
+    const count = (chunk: Buffer) => {
+      drained += chunk.length;
+      if (drained > limits.maxDrainBytes) finish();
+    };
+    const timer = setTimeout(finish, limits.maxDrainMs);
+    request.on('data', count).once('end', finish).once('close', finish).resume();
+  }
+
+  function error(exchange: Exchange, gatewayError: GatewayError): void {
+    exchange.errorCode = gatewayError.code;
+    const headers: AnswerHeaders = {};
+    addRetryHeaders(headers, gatewayError);
+    json(exchange, gatewayError.row.httpStatus, JSON.stringify(errorEnvelope(gatewayError)), headers);
+  }
+
+  function openEventStream(exchange: Exchange, extra?: AnswerHeaders): void {
+    const headers = commonHeaders(exchange, extra);
+    headers['content-type'] = 'text/event-stream; charset=utf-8';
+    headers['cache-control'] = 'no-cache, no-transform';
+    // Asks nginx not to collect the stream before passing it on.
+    headers['x-accel-buffering'] = 'no';
+    exchange.response.writeHead(200, headers);
+  }
+
+  function end({ response }: Exchange, body: string | Uint8Array): void {
+    response.end(body);
+    if (response.writableLength > 0) response.setTimeout(limits.stalledReaderMs);
+  }
+
+  function commonHeaders(exchange: Exchange, extra?: AnswerHeaders): AnswerHeaders {
+    const headers: AnswerHeaders = {
+      'x-request-id': exchange.requestId,
+      'openai-processing-ms': Math.max(0, Math.round(now() - exchange.startedAtMs)),
+    };
+    if (exchange.generationId !== undefined) headers['x-generation-id'] = exchange.generationId;
+    if (exchange.rateLimits) addRateLimitHeaders(headers, exchange.rateLimits);
+    if (isStopping()) headers['connection'] = 'close';
+    return extra ? Object.assign(headers, extra) : headers;
+  }
+
+  return { json, error, openEventStream, end };
+}
+
+/** Whether part of the request's body has not been read, and whether it is worth keeping the connection for. */
+function unreadBodyOf({ request }: Exchange): 'none' | 'short' | 'long' {
+  if (request.complete) return 'none';
+  const declared = request.headers['content-length'];
+  if (declared === undefined && request.headers['transfer-encoding'] === undefined) return 'none';
+  if (expectsContinue(request)) return 'long';
+  return declared !== undefined && Number(declared) <= KEPT_BODY_BYTES ? 'short' : 'long';
+}

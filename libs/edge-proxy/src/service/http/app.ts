@@ -1,0 +1,44 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type RouteName } from './exchange';
+
+/** Answers one request; never throws and never rejects. */
+export type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
+
+export interface AppOptions {
+  readonly serve: Serve;
+  /** For what fails before or outside of `serve`. */
+  readonly serveFailure: (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/**
+ * The public routes. Paths match exactly, case and trailing slash included;
+ * whatever else is asked for, OPTIONS included, is an unknown route.
+ */
+export function createApp({ serve, serveFailure }: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+
+  const to =
+    (route: RouteName): RequestHandler =>
+    (request, response) =>
+      serve(route, request, response);
+  const fail: ErrorRequestHandler = (error, request, response, _next) =>
+    serveFailure(error, request, response);
+
+  // The headers that mean something for an API that serves no pages.
+  app.use(helmet.xContentTypeOptions(), helmet.strictTransportSecurity());
+  app.post('/v1/chat/completions', to('chat_completions'));
+  app.get('/v1/models', to('models'));
+  app.get('/v1/credits', to('credits'));
+  app.get('/v1/generation', to('generation'));
+  app.get('/v1/usage', to('usage'));
+  app.use(to('unknown'));
+  app.use(fail);
+  return app;
+}

@@ -1,0 +1,85 @@
+import { type ServerResponse } from 'node:http';
+
+/** Writes keep-alive comments into event streams that have been silent for a while. */
+export interface KeepAlive {
+  /** @returns what to call when the stream ends. */
+  watch(stream: SilentStream): () => void;
+  start(): void;
+  stop(): void;
+}
+
+interface SilentStream {
+  readonly response: ServerResponse;
+  lastWriteMs: number;
+}
+
+export interface KeepAliveOptions {
+  /** Silence after which a comment is written. */
+  readonly idleMs: number;
+  readonly now: () => number;
+}
+
+const COMMENT = ': keep-alive\n\n';
+
+/** One timer for all streams: a thousand slow ones cost one look each per tick. */
+export function createKeepAlive({ idleMs, now }: KeepAliveOptions): KeepAlive {
+  const streams = new Set<SilentStream>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function tick(): void {
+    const at = now();
+    for (const stream of streams) {
+      // A stream that waits for its reader has plenty to send and needs no comment.
+      if (at - stream.lastWriteMs < idleMs || stream.response.writableNeedDrain) continue;
+      stream.lastWriteMs = at;
+      stream.response.write(COMMENT);
+    }
+  }
+
+  return {
+    watch: (stream) => {
+      streams.add(stream);
+      return () => streams.delete(stream);
+    },
+    start: () => {
+      timer = setInterval(tick, Math.max(10, Math.floor(idleMs / 4)));
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** The body of an event stream, for one writer. */
+export interface EventStream {
+  /** @returns a promise only when the reader is behind: resolved when it has caught up or gone. */
+  write(bytes: Uint8Array | string): Promise<void> | undefined;
+  /** Stops the keep-alive comments; safe to call twice. */
+  close(): void;
+}
+
+export function createEventStream(
+  response: ServerResponse,
+  keepAlive: KeepAlive,
+  now: () => number,
+): EventStream {
+  const stream = { response, lastWriteMs: now() };
+  const unwatch = keepAlive.watch(stream);
+  return {
+    write: (bytes) => {
+      stream.lastWriteMs = now();
+      return response.write(bytes) ? undefined : drained(response);
+    },
+    close: unwatch,
+  };
+}
+
+function drained(response: ServerResponse): Promise<void> | undefined {
+  if (response.destroyed || response.closed) return undefined;
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle).on('close', settle);
+  });
+}

@@ -1,0 +1,131 @@
+import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { type Refusal, refuse } from '@gateway/errors';
+import { ClientGone } from './client-gone';
+
+export interface BodyLimits {
+  /** Of one body, after decompression. */
+  readonly maxBytes: number;
+  /** Of all bodies that are being read at once. */
+  readonly maxBytesOfAll: number;
+  /** From the first look at the request until its last byte. */
+  readonly timeoutMs: number;
+}
+
+/** Reads a whole request body into memory, never more than allowed. */
+export type BodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer | Refusal>;
+
+/**
+ * Bodies may be compressed with gzip, deflate or br; the limit counts what
+ * comes out, while it comes out, so a small bomb is stopped as soon as a large
+ * body. A body that keeps the server waiting is refused as `request_timeout`.
+ *
+ * @returns a reader that rejects with ClientGone when the caller hangs up.
+ */
+export function createBodyReader(limits: BodyLimits): BodyReader {
+  let bytesOfAll = 0;
+
+  return (request, response) => {
+    const declared = Number(request.headers['content-length'] ?? 0);
+    if (declared > limits.maxBytes) return Promise.resolve(tooLarge(limits));
+    const coding = decoderFor(request.headers['content-encoding']);
+    if (coding === 'unknown') return Promise.resolve(undecodable());
+    const decoder: Transform | undefined = coding;
+    if (expectsContinue(request)) response.writeContinue();
+
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const source = decoder ? request.pipe(decoder) : request;
+      const timer = setTimeout(() => settle(() => resolve(tooSlow())), limits.timeoutMs);
+
+      function settle(answer: () => void): void {
+        clearTimeout(timer);
+        bytesOfAll -= size;
+        source.off('data', onData).off('end', onEnd).off('error', onError);
+        request.off('error', onGone).off('close', onClose);
+        // Whoever hangs up later, while the rest is thrown away, is nobody's news.
+        request.on('error', ignore);
+        if (decoder) {
+          request.unpipe(decoder);
+          decoder.on('error', ignore).destroy();
+        }
+        answer();
+      }
+      function onData(chunk: Buffer): void {
+        size += chunk.length;
+        bytesOfAll += chunk.length;
+        if (size > limits.maxBytes) {
+          request.pause();
+          return settle(() => resolve(tooLarge(limits)));
+        }
+        if (bytesOfAll > limits.maxBytesOfAll) {
+          request.pause();
+          return settle(() => resolve(refuse('no_capacity', { internalMessage: 'too many bodies at once' })));
+        }
+        chunks.push(chunk);
+      }
+      function onEnd(): void {
+        const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+        settle(() => resolve(whole));
+      }
+      function onError(): void {
+        if (decoder) settle(() => resolve(undecodable()));
+        else onGone();
+      }
+      function onGone(): void {
+        settle(() => reject(new ClientGone()));
+      }
+      function onClose(): void {
+        if (!request.complete) onGone();
+      }
+
+      source.on('data', onData).on('end', onEnd).on('error', onError);
+      if (decoder) request.on('error', onGone);
+      request.on('close', onClose);
+    });
+  };
+}
+
+/** Whether the caller waits for "100 Continue" before it sends its body. */
+export function expectsContinue(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue';
+}
+
+function decoderFor(encoding: string | undefined): Transform | 'unknown' | undefined {
+  switch (encoding?.trim().toLowerCase()) {
+    case undefined:
+    case '':
+    case 'identity':
+      return undefined;
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return 'unknown';
+  }
+}
+
+function tooLarge({ maxBytes }: BodyLimits): Refusal {
+  return refuse('request_too_large', {
+    message: `The request body is larger than the limit of ${maxBytes} bytes.`,
+    metadata: { limit: maxBytes },
+  });
+}
+
+function tooSlow(): Refusal {
+  return refuse('request_timeout', { message: 'The request body did not arrive in time.' });
+}
+
+function undecodable(): Refusal {
+  return refuse('invalid_json', {
+    message: 'The request body cannot be decoded. Send it plain, or compressed with gzip, deflate or br.',
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,118 @@
+import { GatewayError, toGatewayError } from '@gateway/errors';
+import { type Logger } from '@gateway/runtime';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type EdgeMetrics } from './edge-metrics';
+import { type Answerer } from './http/answer';
+import { ClientGone } from './http/client-gone';
+import { type Exchange, openExchange, type RouteName } from './http/exchange';
+
+export interface ServerOfRequestsOptions {
+  readonly handlers: Readonly<Record<RouteName, (exchange: Exchange) => Promise<void> | void>>;
+  readonly answer: Answerer;
+  readonly metrics: EdgeMetrics;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly newRequestId: () => string;
+  /** Called when a request has been answered and nothing of it runs any more. */
+  readonly onIdle: () => void;
+}
+
+export interface ServerOfRequests {
+  serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void;
+  serveFailure(error: unknown, request: IncomingMessage, response: ServerResponse): void;
+  /** Requests whose answer or whose work is not complete. */
+  running(): number;
+}
+
+/** What access logs conventionally say of a caller that hung up. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Runs handlers so that each request gets one answer, one log line and one sample, whatever is thrown. */
+export function createServerOfRequests(options: ServerOfRequestsOptions): ServerOfRequests {
+  const { handlers, answer, metrics, log, now, newRequestId, onIdle } = options;
+  let running = 0;
+
+  function serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void {
+    void run(open(route, request, response), handlers[route]);
+  }
+
+  function serveFailure(error: unknown, request: IncomingMessage, response: ServerResponse): void {
+    void run(open('unknown', request, response), () => {
+      throw error;
+    });
+  }
+
+  function open(route: RouteName, request: IncomingMessage, response: ServerResponse): Exchange {
+    metrics.requestOpened();
+    enter();
+    return openExchange(request, response, { route, requestId: newRequestId(), startedAtMs: now(), onClose });
+  }
+
+  async function run(
+    exchange: Exchange,
+    handle: (exchange: Exchange) => Promise<void> | void,
+  ): Promise<void> {
+    enter();
+    try {
+      // Node leaves this to us, so that the answer has an envelope.
+      if (exchange.request.headers.host === undefined && exchange.request.httpVersion === '1.1') {
+        throw new GatewayError('invalid_request', { message: 'The Host header is missing.', param: 'Host' });
+      }
+      await handle(exchange);
+    } catch (thrown) {
+      fail(exchange, thrown);
+    } finally {
+      leave();
+    }
+  }
+
+  function fail(exchange: Exchange, thrown: unknown): void {
+    if (thrown instanceof ClientGone) return;
+    const error = toGatewayError(thrown);
+    const { requestId, generationId, organizationId, keyId } = exchange;
+    if (error.row.httpStatus >= 500) {
+      const details = { err: error, cause: error.cause, internal: error.internalMessage };
+      log.error({ ...details, requestId, generationId, organizationId, keyId }, 'a request failed');
+    }
+    if (exchange.isGone()) return;
+    // Half an answer cannot be mended; a cut connection at least does not look complete.
+    if (exchange.response.headersSent) exchange.response.destroy();
+    else answer.error(exchange, error);
+  }
+
+  function onClose(exchange: Exchange): void {
+    const { requestId, generationId, organizationId, keyId, modelId, route, errorCode, request } = exchange;
+    const status = exchange.isGone() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
+    const durationMs = now() - exchange.startedAtMs;
+    metrics.requestClosed(exchange, status, durationMs);
+    log.info(
+      {
+        requestId,
+        generationId,
+        organizationId,
+        keyId,
+        modelId,
+        method: request.method,
+        route,
+        status,
+        code: errorCode,
+        durationMs,
+      },
+      'request',
+    );
+    leave();
+  }
+
+  // A request counts twice: its answer must be out, and its work must be done,
+  // which with an Idempotency-Key may take longer than the caller stays.
+  function enter(): void {
+    running += 1;
+  }
+
+  function leave(): void {
+    running -= 1;
+    onIdle();
+  }
+
+  return { serve, serveFailure, running: () => running };
+}

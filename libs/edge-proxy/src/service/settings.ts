@@ -1,0 +1,46 @@
+/** What an operator may set of the edge. Sizes in bytes, times in milliseconds. */
+export interface EdgeProxySettings {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Of one request body, after decompression. */
+  readonly maxBodyBytes: number;
+  /** Of all request bodies that are being read at once. */
+  readonly maxBodyBytesOfAll: number;
+  /** A body that takes longer to arrive is refused. */
+  readonly bodyTimeoutMs: number;
+  /** Of one generation, retries included; above the router's own total timeout. */
+  readonly generationTimeoutMs: number;
+  /** How long a hold outlives the generation timeout before it is voided. */
+  readonly holdMarginMs: number;
+  /** Silence in a stream after which a keep-alive comment is written. */
+  readonly keepAliveCommentMs: number;
+  /** A reader that takes nothing for this long after the end of its answer is cut off. */
+  readonly stalledReaderMs: number;
+  /** How long an idle connection is kept open. */
+  readonly idleConnectionMs: number;
+  /** How long the start waits for the first model catalogue. */
+  readonly catalogueWaitMs: number;
+  /** How long running requests may take to finish when the process stops. */
+  readonly stopGraceMs: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const defaultEdgeProxySettings: EdgeProxySettings = {
+  host: '0.0.0.0',
+  port: 8080,
+  trustedProxies: [],
+  maxBodyBytes: 32 * MIB,
+  maxBodyBytesOfAll: 512 * MIB,
+  bodyTimeoutMs: 60_000,
+  generationTimeoutMs: 630_000,
+  holdMarginMs: 60_000,
+  keepAliveCommentMs: 15_000,
+  stalledReaderMs: 60_000,
+  idleConnectionMs: 75_000,
+  catalogueWaitMs: 5_000,
+  stopGraceMs: 30_000,
+};

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { type Clock, type UnixMs } from '@gateway/base';
+import { type KeyGrant, Scope } from '@gateway/contracts/auth';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import {
+  type GenerationQueryDefinition as GenerationQueryType,
+  GenerationQueryDefinition,
+} from '@gateway/contracts/generation-query';
+import { InferenceRouterDefinition, type Model } from '@gateway/contracts/inference-router';
+import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { bindService, createClient, createInProcessTransport, type RpcHandlers } from '@gateway/rpc';
+import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
+import { createEdgeProxyModule, type EdgeProxyModule } from '../create-edge-proxy-module';
+import { type EdgeProxySettings } from '../settings';
+import { createFaultPlan, type FaultPlan } from './fault-plan';
+import { createStubLedger, type StubLedger } from './stub-ledger';
+import { createStubLimiter, type StubLimiter } from './stub-limiter';
+import { createStubRouter, type StubRouter } from './stub-router';
+
+export const KEY = 'sk-gw-test-key';
+
+export interface TestEdge {
+  readonly module: EdgeProxyModule;
+  readonly url: string;
+  readonly port: number;
+  readonly limiter: StubLimiter;
+  readonly ledger: StubLedger;
+  readonly router: StubRouter;
+  readonly faults: FaultPlan;
+  readonly metrics: Registry;
+  /** Every line that was logged. */
+  readonly logLines: readonly string[];
+  /** Keys by value; changes apply to the next request. */
+  readonly keys: Map<string, KeyGrant>;
+  readonly query: { handlers: RpcHandlers<GenerationQueryType> };
+  /** Makes the key directory fail once. */
+  failNextLookup(error: Error): void;
+  /** Sends a chat completion; the answer is whatever fetch gives. */
+  chat(body?: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export function grant(changes: Partial<KeyGrant> = {}): KeyGrant {
+  return {
+    keyId: 'key_1',
+    organizationId: 'org_1',
+    revoked: false,
+    expiresOn: undefined,
+    scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
+    allowedModels: [],
+    ipAllowlist: [],
+    keyLimits: {
+      requestsPerMinute: undefined,
+      tokensPerMinute: undefined,
+      dailyBudgetNanoUsd: undefined,
+      concurrency: undefined,
+    },
+    organizationLimits: {
+      requestsPerMinute: 100,
+      tokensPerMinute: 50_000,
+      dailyBudgetNanoUsd: undefined,
+      concurrency: 10,
+      maxOutputTokens: 4_096,
+      multipleCompletions: false,
+    },
+    organizationSuspended: false,
+    ...changes,
+  };
+}
+
+export function model(changes: Partial<Model> = {}): Model {
+  return {
+    id: 'acme/m-1',
+    name: 'M-1',
+    ownedBy: 'acme',
+    createdUnixS: 1_764_000_000n,
+    disabled: false,
+    contextLength: 8_192,
+    maxOutputTokens: 2_048,
+    capabilities: ['tools', 'json_mode'],
+    reasoningEfforts: [],
+    defaultReasoningEffort: undefined,
+    prices: {
+      inputNanoUsdPerMillion: 3_000_000_000n,
+      cachedInputNanoUsdPerMillion: 300_000_000n,
+      outputNanoUsdPerMillion: 15_000_000_000n,
+      reasoningNanoUsdPerMillion: 15_000_000_000n,
+      imageNanoUsdPerMillion: 3_000_000_000n,
+    },
+    tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 1_000 },
+    extraParameters: [],
+    ...changes,
+  };
+}
+
+export const BODY = { model: 'acme/m-1', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 };
+
+export interface StartEdgeOptions {
+  readonly settings?: Partial<EdgeProxySettings>;
+  readonly models?: readonly Model[];
+  readonly clock?: Clock;
+}
+
+/** An edge over real HTTP, with stubs behind the in-process transport. */
+export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdge> {
+  const faults = createFaultPlan();
+  const limiter = createStubLimiter(faults);
+  const ledger = createStubLedger(faults);
+  const models = options.models ?? [
+    model(),
+    model({ id: 'acme/m-2' }),
+    model({ id: 'acme/off', disabled: true }),
+  ];
+  const router = createStubRouter(faults, ledger, models);
+  const query = { handlers: stubQuery() };
+  const transport = createInProcessTransport([
+    bindService(RateLimitDefinition, limiter.handlers),
+    bindService(BillingLedgerDefinition, ledger.handlers),
+    bindService(InferenceRouterDefinition, router.handlers),
+    bindService(GenerationQueryDefinition, {
+      getGeneration: (request, context) => query.handlers.getGeneration(request, context),
+      getUsage: (request, context) => query.handlers.getUsage(request, context),
+    }),
+  ]);
+  const keys = new Map([[KEY, grant()]]);
+  let lookupFault: Error | undefined;
+  const logLines: string[] = [];
+  const metrics = createMetrics({ processMetrics: false });
+
+  const module = createEdgeProxyModule({
+    keyDirectory: {
+      lookup: async (keySha256) => {
+        await faults.reach('keys.lookup');
+        const fault = lookupFault;
+        lookupFault = undefined;
+        if (fault) throw fault;
+        return [...keys].find(([key]) => createHash('sha256').update(key).digest().equals(keySha256))?.[1];
+      },
+      start: () => {},
+      stop: () => {},
+    },
+    tokenCounter: {
+      count: async (text) => {
+        await faults.reach('tokens.count');
+        return Math.ceil(text.length / 4);
+      },
+    },
+    rateLimit: createClient(RateLimitDefinition, transport),
+    billingLedger: createClient(BillingLedgerDefinition, transport),
+    inferenceRouter: createClient(InferenceRouterDefinition, transport),
+    generationQuery: createClient(GenerationQueryDefinition, transport),
+    clock: options.clock ?? { now: () => Date.now() as UnixMs },
+    log: createLogger({
+      name: 'test',
+      level: 'info',
+      pretty: false,
+      destination: { write: (line: string) => void logLines.push(line) },
+    }),
+    metrics,
+    settings: { host: '127.0.0.1', port: 0, stopGraceMs: 2_000, ...options.settings },
+  });
+  await module.start();
+  const port = module.port() ?? 0;
+  const url = `http://127.0.0.1:${port}`;
+
+  return {
+    module,
+    url,
+    port,
+    limiter,
+    ledger,
+    router,
+    faults,
+    metrics,
+    logLines,
+    keys,
+    query,
+    failNextLookup: (error) => (lookupFault = error),
+    chat: (body = BODY, headers = {}, signal) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        ...(signal ? { signal } : {}),
+      }),
+    get: (path, headers = { authorization: `Bearer ${KEY}` }) => fetch(`${url}${path}`, { headers }),
+    stop: () => module.stop(),
+  };
+}
+
+function stubQuery(): RpcHandlers<GenerationQueryType> {
+  return {
+    getGeneration: async () => ({ generation: undefined }),
+    getUsage: async () => ({ totals: undefined, rows: [] }),
+  };
+}
+
+/** Waits until the condition holds; fails after the test's own timeout. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** A path exactly as written, which fetch would tidy up. */
+export function rawRequest(
+  port: number,
+  options: { method?: string; path: string; headers?: Record<string, string> },
+): Promise<{ status: number; headers: Record<string, unknown>; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({ host: '127.0.0.1', port, ...options }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}

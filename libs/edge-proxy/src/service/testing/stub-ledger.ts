@@ -1,0 +1,108 @@
+import {
+  type BillingLedgerDefinition,
+  type ClaimIdempotencyKeyResponse,
+  type Hold,
+  type HoldResult,
+} from '@gateway/contracts/billing-ledger';
+import { type RpcHandlers } from '@gateway/rpc';
+import { type FaultPlan } from './fault-plan';
+
+interface StubClaim {
+  readonly bodySha256: Buffer;
+  readonly generationId: string;
+  responseJson?: Buffer;
+}
+
+export interface StubLedger {
+  readonly handlers: RpcHandlers<typeof BillingLedgerDefinition>;
+  /** Holds that are neither settled nor voided. */
+  readonly held: Map<string, Hold>;
+  readonly claims: Map<string, StubClaim>;
+  readonly renewedClaims: { scope: string; leaseMs: number }[];
+  refuse: HoldResult['outcome'];
+  /** What the consumer of generation.finished does; without a response the claim is let go. */
+  settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
+}
+
+/** A ledger that keeps what is held and claimed. */
+export function createStubLedger(faults: FaultPlan): StubLedger {
+  const refuseToAnswer = (): never => {
+    throw new Error('the edge does not call this');
+  };
+  const stub: StubLedger = {
+    held: new Map(),
+    claims: new Map(),
+    renewedClaims: [],
+    refuse: undefined,
+    settle: (generationId, scope, responseJson) => {
+      stub.held.delete(generationId);
+      const claim = scope === undefined ? undefined : stub.claims.get(scope);
+      if (!claim || scope === undefined) return;
+      if (responseJson) claim.responseJson = responseJson;
+      else stub.claims.delete(scope);
+    },
+    handlers: {
+      holdCredit: async ({ holds }) => {
+        await faults.reach('ledger.hold');
+        const results = holds.map((hold): HoldResult => {
+          if (stub.refuse) return { outcome: stub.refuse };
+          stub.held.set(hold.holdId, hold);
+          return { outcome: { $case: 'held', value: {} } };
+        });
+        await faults.reach('ledger.held');
+        return { results };
+      },
+      voidHolds: async ({ holds }) => {
+        await faults.reach('ledger.void');
+        for (const { holdId } of holds) stub.held.delete(holdId);
+        await faults.reach('ledger.voided');
+        return {};
+      },
+      claimIdempotencyKey: async ({ scope, bodySha256, generationId }) => {
+        await faults.reach('ledger.claim');
+        const response = claim(scope, bodySha256, generationId);
+        await faults.reach('ledger.claimed');
+        return response;
+      },
+      renewIdempotencyClaims: async ({ claims, leaseMs }) => {
+        stub.renewedClaims.push(...claims.map(({ scope }) => ({ scope, leaseMs })));
+        return {};
+      },
+      releaseIdempotencyClaim: async ({ claim: released }) => {
+        await faults.reach('ledger.release');
+        const current = released && stub.claims.get(released.scope);
+        const isOwn = current?.generationId === released?.generationId && !current?.responseJson;
+        if (released && isOwn) stub.claims.delete(released.scope);
+        return {};
+      },
+      getBalance: async () => {
+        await faults.reach('ledger.balance');
+        return {
+          totalCreditsNanoUsd: 100_500_000_000n,
+          totalUsageNanoUsd: 25_750_000_000n,
+          balanceNanoUsd: 74_750_000_000n,
+          heldNanoUsd: 350_000_000n,
+          availableNanoUsd: 74_400_000_000n,
+        };
+      },
+      settleGenerations: refuseToAnswer,
+      addCredit: refuseToAnswer,
+    },
+  };
+
+  function claim(scope: string, bodySha256: Buffer, generationId: string): ClaimIdempotencyKeyResponse {
+    const current = stub.claims.get(scope);
+    if (!current) {
+      stub.claims.set(scope, { bodySha256, generationId });
+      return { outcome: { $case: 'claimed', value: {} } };
+    }
+    if (!current.bodySha256.equals(bodySha256)) return { outcome: { $case: 'bodyMismatch', value: {} } };
+    if (!current.responseJson) return { outcome: { $case: 'inFlight', value: {} } };
+    const { responseJson } = current;
+    return {
+      outcome: { $case: 'completed', value: { generationId: current.generationId, responseJson } },
+    };
+  }
+
+  return stub;
+}

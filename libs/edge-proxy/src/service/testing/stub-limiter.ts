@@ -1,0 +1,67 @@
+import {
+  type Admission,
+  type AdmissionResult,
+  type RateLimitDefinition,
+  type Refused,
+} from '@gateway/contracts/rate-limit';
+import { type RpcHandlers } from '@gateway/rpc';
+import { type FaultPlan } from './fault-plan';
+
+export interface StubLimiter {
+  readonly handlers: RpcHandlers<typeof RateLimitDefinition>;
+  /** Admissions that nobody has finished. */
+  readonly outstanding: Map<string, Admission>;
+  /** Tokens that finished requests are said to have used. */
+  readonly usedTokens: number[];
+  readonly renewed: string[];
+  /** Admissions that were given back whole. */
+  returned: number;
+  refuse: Refused | undefined;
+  slotLeaseMs: number;
+}
+
+/** A limiter that counts what is outstanding. */
+export function createStubLimiter(faults: FaultPlan): StubLimiter {
+  const stub: StubLimiter = {
+    outstanding: new Map(),
+    usedTokens: [],
+    renewed: [],
+    returned: 0,
+    refuse: undefined,
+    slotLeaseMs: 60_000,
+    handlers: {
+      admit: async ({ admissions }) => {
+        await faults.reach('limiter.admit');
+        const results = admissions.map(decide);
+        await faults.reach('limiter.admitted');
+        return { results };
+      },
+      finish: async ({ admissions }) => {
+        await faults.reach('limiter.finish');
+        for (const { admissionId, outcome } of admissions) {
+          if (!stub.outstanding.delete(admissionId)) continue;
+          if (outcome?.$case === 'used') stub.usedTokens.push(outcome.value.tokens);
+          else stub.returned += 1;
+        }
+        await faults.reach('limiter.finished');
+        return {};
+      },
+      renewSlots: async ({ slots }) => {
+        stub.renewed.push(...slots.map((slot) => slot.admissionId));
+        return {};
+      },
+    },
+  };
+
+  function decide(admission: Admission): AdmissionResult {
+    const windows = {
+      requests: { limit: 100, remaining: 99, resetMs: 42_500 },
+      tokens: { limit: 50_000, remaining: 40_000, resetMs: 360_000 },
+    };
+    if (stub.refuse) return { outcome: { $case: 'refused', value: stub.refuse }, ...windows };
+    stub.outstanding.set(admission.admissionId, admission);
+    return { outcome: { $case: 'admitted', value: { slotLeaseMs: stub.slotLeaseMs } }, ...windows };
+  }
+
+  return stub;
+}
