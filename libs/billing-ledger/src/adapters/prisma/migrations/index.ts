@@ -1,0 +1,13 @@
+import type { Migration } from '@gateway/database';
+import tables from './20261120090000_tables/migration.sql';
+import moneyFunctions from './20261120090100_money_functions/migration.sql';
+import settlementFunctions from './20261120090200_settlement_functions/migration.sql';
+import idempotencyFunctions from './20261120090300_idempotency_functions/migration.sql';
+
+/** The history of the schema billing_ledger, oldest first. */
+export const billingLedgerMigrations: readonly Migration[] = [
+  { name: '20261120090000_tables', sql: tables },
+  { name: '20261120090100_money_functions', sql: moneyFunctions },
+  { name: '20261120090200_settlement_functions', sql: settlementFunctions },
+  { name: '20261120090300_idempotency_functions', sql: idempotencyFunctions },
+];

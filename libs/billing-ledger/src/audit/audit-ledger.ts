@@ -1,0 +1,192 @@
+import type { ClientBase, Pool } from 'pg';
+import { createBooks, type Books } from './books';
+
+/** What an audit found; the ledger is sound when `faults` is empty. */
+export interface LedgerAudit {
+  readonly faults: readonly string[];
+  readonly organizations: number;
+  readonly postings: number;
+  readonly openHolds: number;
+  readonly settledGenerations: number;
+  /** Totals over all organizations, in nano-dollars. */
+  readonly totals: { readonly credited: bigint; readonly charged: bigint; readonly uncollected: bigint };
+}
+
+export interface AuditOptions {
+  /** Where the ledger's tables are. Default "billing_ledger". */
+  readonly schema?: string;
+}
+
+/** Faults beyond this are not listed; a broken ledger breaks everywhere. */
+const MAX_FAULTS = 50;
+
+/**
+ * Adds the ledger up from its postings and holds and compares with what the
+ * ledger says of itself. It shares no code with the ledger, works on one
+ * snapshot, and changes nothing; so it may run beside a working ledger.
+ */
+export async function auditLedger(
+  pool: Pool,
+  { schema = 'billing_ledger' }: AuditOptions = {},
+): Promise<LedgerAudit> {
+  if (!/^[a-z_][a-z0-9_]*$/.test(schema)) throw new Error('not the name of a schema');
+  const client = await pool.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const books = createBooks();
+    const postings = await readPostings(client, schema, books);
+    const holds = await readHolds(client, schema, books);
+    await readAccounts(client, schema, books);
+    await readDailySpend(client, schema, books);
+    await readCredits(client, schema, books);
+    await readClaims(client, schema, books);
+    const { faults, accounts, totals } = books.close();
+    return {
+      faults:
+        faults.length > MAX_FAULTS
+          ? [...faults.slice(0, MAX_FAULTS), `and ${faults.length - MAX_FAULTS} more`]
+          : faults,
+      organizations: accounts,
+      postings,
+      openHolds: holds.open,
+      settledGenerations: holds.settled,
+      totals,
+    };
+  } finally {
+    await client.query('rollback').catch(() => undefined);
+    client.release();
+  }
+}
+
+type Row = Readonly<Record<string, string | null>>;
+
+const ROWS_PER_FETCH = 5_000;
+
+/** Every value as text, so that no driver setting stands between the table and the sums. */
+async function readAll(client: ClientBase, sql: string, each: (row: Row) => void): Promise<number> {
+  let count = 0;
+  await client.query(`declare audited no scroll cursor for ${sql}`);
+  for (;;) {
+    const { rows } = await client.query<Row>(`fetch ${ROWS_PER_FETCH} from audited`);
+    rows.forEach(each);
+    count += rows.length;
+    if (rows.length < ROWS_PER_FETCH) break;
+  }
+  await client.query('close audited');
+  return count;
+}
+
+function readPostings(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select reference, kind, organization_id as organization, credit_nano_usd::text as credit,
+      held_nano_usd::text as held, revenue_nano_usd::text as revenue,
+      uncollected_nano_usd::text as uncollected, funding_nano_usd::text as funding
+    from ${schema}.postings`;
+  return readAll(client, sql, (row) =>
+    books.posting({
+      reference: text(row, 'reference'),
+      kind: text(row, 'kind'),
+      organization: text(row, 'organization'),
+      credit: amount(row, 'credit'),
+      held: amount(row, 'held'),
+      revenue: amount(row, 'revenue'),
+      uncollected: amount(row, 'uncollected'),
+      funding: amount(row, 'funding'),
+    }),
+  );
+}
+
+async function readHolds(client: ClientBase, schema: string, books: Books) {
+  let open = 0;
+  let settled = 0;
+  const sql = `
+    select hold_id, organization_id as organization, key_id as key, state, day::text as day,
+      amount_nano_usd::text as amount, cost_nano_usd::text as cost, charged_nano_usd::text as charged
+    from ${schema}.holds`;
+  await readAll(client, sql, (row) => {
+    const state = text(row, 'state');
+    if (state === 'held') open += 1;
+    if (state === 'settled') settled += 1;
+    books.hold({
+      id: text(row, 'hold_id'),
+      organization: text(row, 'organization'),
+      key: text(row, 'key'),
+      state,
+      day: text(row, 'day'),
+      amount: amount(row, 'amount'),
+      cost: row['cost'] === null ? undefined : amount(row, 'cost'),
+      charged: row['charged'] === null ? undefined : amount(row, 'charged'),
+    });
+  });
+  return { open, settled };
+}
+
+function readAccounts(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select organization_id as organization, credited_nano_usd::text as credited,
+      available_nano_usd::text as available, held_nano_usd::text as held,
+      charged_nano_usd::text as charged, uncollected_nano_usd::text as uncollected
+    from ${schema}.accounts`;
+  return readAll(client, sql, (row) =>
+    books.account({
+      organization: text(row, 'organization'),
+      credited: amount(row, 'credited'),
+      available: amount(row, 'available'),
+      held: amount(row, 'held'),
+      charged: amount(row, 'charged'),
+      uncollected: amount(row, 'uncollected'),
+    }),
+  );
+}
+
+function readDailySpend(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select organization_id as organization, day::text as day, key_id as key,
+      spent_nano_usd::text as spent, held_nano_usd::text as held
+    from ${schema}.daily_spend`;
+  return readAll(client, sql, (row) =>
+    books.dailySpend({
+      organization: text(row, 'organization'),
+      day: text(row, 'day'),
+      key: text(row, 'key'),
+      spent: amount(row, 'spent'),
+      held: amount(row, 'held'),
+    }),
+  );
+}
+
+function readCredits(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select credit_id, organization_id as organization, amount_nano_usd::text as amount
+    from ${schema}.credits`;
+  return readAll(client, sql, (row) =>
+    books.credit({
+      id: text(row, 'credit_id'),
+      organization: text(row, 'organization'),
+      amount: amount(row, 'amount'),
+    }),
+  );
+}
+
+function readClaims(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select scope, generation_id as generation, organization_id as organization
+    from ${schema}.idempotency_claims where state = 'completed'`;
+  return readAll(client, sql, (row) =>
+    books.completedClaim({
+      scope: text(row, 'scope'),
+      generation: text(row, 'generation'),
+      organization: text(row, 'organization'),
+    }),
+  );
+}
+
+function text(row: Row, column: string): string {
+  const value = row[column];
+  if (value === null || value === undefined) throw new Error(`${column} is empty`);
+  return value;
+}
+
+function amount(row: Row, column: string): bigint {
+  return BigInt(text(row, column));
+}

@@ -1,0 +1,246 @@
+/**
+ * The auditor's own books: rebuilt from postings and holds, then compared with
+ * the ledger's accounts and daily figures. Nothing here is shared with the
+ * ledger, so that one mistake cannot hide in both.
+ */
+
+export interface PostingEntry {
+  readonly reference: string;
+  readonly kind: string;
+  readonly organization: string;
+  readonly credit: bigint;
+  readonly held: bigint;
+  readonly revenue: bigint;
+  readonly uncollected: bigint;
+  readonly funding: bigint;
+}
+
+export interface HoldEntry {
+  readonly id: string;
+  readonly organization: string;
+  readonly key: string;
+  readonly state: string;
+  readonly day: string;
+  readonly amount: bigint;
+  readonly cost: bigint | undefined;
+  readonly charged: bigint | undefined;
+}
+
+export interface AccountEntry {
+  readonly organization: string;
+  readonly credited: bigint;
+  readonly available: bigint;
+  readonly held: bigint;
+  readonly charged: bigint;
+  readonly uncollected: bigint;
+}
+
+export interface SpendEntry {
+  readonly organization: string;
+  readonly day: string;
+  readonly key: string;
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
+export interface CreditEntry {
+  readonly id: string;
+  readonly organization: string;
+  readonly amount: bigint;
+}
+
+export interface CompletedClaimEntry {
+  readonly scope: string;
+  readonly generation: string;
+  readonly organization: string;
+}
+
+export interface Books {
+  posting(entry: PostingEntry): void;
+  hold(entry: HoldEntry): void;
+  account(entry: AccountEntry): void;
+  dailySpend(entry: SpendEntry): void;
+  credit(entry: CreditEntry): void;
+  completedClaim(entry: CompletedClaimEntry): void;
+  close(): {
+    faults: string[];
+    accounts: number;
+    totals: { credited: bigint; charged: bigint; uncollected: bigint };
+  };
+}
+
+interface Sums {
+  credit: bigint;
+  held: bigint;
+  revenue: bigint;
+  uncollected: bigint;
+  funding: bigint;
+}
+
+export function createBooks(): Books {
+  const faults: string[] = [];
+  const sums = new Map<string, Sums>();
+  const postings = new Map<string, Map<string, PostingEntry>>();
+  const holds = new Map<string, HoldEntry>();
+  const accounts = new Map<string, AccountEntry>();
+  const spend = new Map<string, SpendEntry>();
+  const credits = new Map<string, CreditEntry>();
+  const claims: CompletedClaimEntry[] = [];
+
+  function posting(entry: PostingEntry): void {
+    const { reference, kind, organization } = entry;
+    if (entry.credit + entry.held + entry.revenue + entry.uncollected + entry.funding !== 0n) {
+      faults.push(`posting ${kind} of ${reference} does not add up to zero`);
+    }
+    const ofReference = postings.get(reference) ?? new Map<string, PostingEntry>();
+    if (ofReference.has(kind)) faults.push(`${reference} has two postings of kind ${kind}`);
+    postings.set(reference, ofReference.set(kind, entry));
+    const total = sums.get(organization) ?? {
+      credit: 0n,
+      held: 0n,
+      revenue: 0n,
+      uncollected: 0n,
+      funding: 0n,
+    };
+    total.credit += entry.credit;
+    total.held += entry.held;
+    total.revenue += entry.revenue;
+    total.uncollected += entry.uncollected;
+    total.funding += entry.funding;
+    sums.set(organization, total);
+  }
+
+  function expect(what: string, found: bigint, wanted: bigint): void {
+    if (found !== wanted) faults.push(`${what} is ${found}, its postings say ${wanted}`);
+  }
+
+  function checkAccounts(): void {
+    for (const organization of sums.keys()) {
+      if (!accounts.has(organization)) faults.push(`${organization} has postings and no account`);
+    }
+    for (const account of accounts.values()) {
+      const name = account.organization;
+      const total = sums.get(name) ?? { credit: 0n, held: 0n, revenue: 0n, uncollected: 0n, funding: 0n };
+      expect(`credited of ${name}`, account.credited, -total.funding);
+      expect(`available of ${name}`, account.available, total.credit);
+      expect(`held of ${name}`, account.held, total.held);
+      // What is owed for settled work, less what could not be collected of it.
+      expect(`charged of ${name}`, account.charged, total.revenue + total.uncollected);
+      expect(`uncollected of ${name}`, account.uncollected, -total.uncollected);
+      if (account.available < 0n) faults.push(`available of ${name} is below zero`);
+      if (account.held < 0n) faults.push(`held of ${name} is below zero`);
+    }
+  }
+
+  /** Each hold has just the postings that its state calls for. */
+  function checkHolds(): void {
+    const open = new Map<string, bigint>();
+    const charged = new Map<string, bigint>();
+    for (const hold of holds.values()) {
+      const { id, organization, state } = hold;
+      const own = postings.get(id) ?? new Map<string, PostingEntry>();
+      for (const entry of own.values()) {
+        if (entry.organization !== organization) faults.push(`${id} has postings of another organization`);
+      }
+      const bound = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
+      if (bound !== (state === 'held' ? hold.amount : 0n))
+        faults.push(`${id} is ${state} and binds ${bound}`);
+      if (state === 'held') open.set(organization, (open.get(organization) ?? 0n) + hold.amount);
+      const settlement = own.get('settlement');
+      if ((state === 'settled') !== (settlement !== undefined)) {
+        faults.push(`${id} is ${state} ${settlement ? 'with' : 'without'} a settlement`);
+      }
+      if (state === 'voided' && !own.has('void')) faults.push(`${id} is voided without a posting`);
+      if (settlement) {
+        const paid = settlement.revenue + settlement.uncollected;
+        charged.set(organization, (charged.get(organization) ?? 0n) + paid);
+        if (paid !== hold.charged) faults.push(`${id} says it charged ${hold.charged}, its posting ${paid}`);
+        if (settlement.revenue !== hold.cost && settlement.revenue !== 0n) {
+          faults.push(`${id} says it cost ${hold.cost}, its posting ${settlement.revenue}`);
+        }
+        if (paid < 0n) faults.push(`${id} was charged less than nothing`);
+      }
+    }
+    for (const account of accounts.values()) {
+      const name = account.organization;
+      if (account.held !== (open.get(name) ?? 0n))
+        faults.push(`held of ${name} is not the sum of its open holds`);
+      if (account.charged !== (charged.get(name) ?? 0n)) {
+        faults.push(`charged of ${name} is not the sum of its settlements`);
+      }
+    }
+    for (const [reference, own] of postings) {
+      if (!own.has('credit') && !holds.has(reference)) faults.push(`${reference} has postings and no hold`);
+      const credit = own.get('credit');
+      if (credit && credits.get(reference)?.amount !== credit.credit) {
+        faults.push(`the posting of credit ${reference} is not the credit's amount`);
+      }
+    }
+    for (const { id, organization } of credits.values()) {
+      if (postings.get(id)?.get('credit')?.organization !== organization) {
+        faults.push(`credit ${id} was not posted to ${organization}`);
+      }
+    }
+  }
+
+  /** A day's figures: what was charged and what is held for generations admitted on it. */
+  function checkDailySpend(): void {
+    const wanted = new Map<string, { spent: bigint; held: bigint }>();
+    for (const hold of holds.values()) {
+      for (const key of ['', hold.key]) {
+        const name = spendName(hold.organization, hold.day, key);
+        const total = wanted.get(name) ?? { spent: 0n, held: 0n };
+        total.spent += hold.charged ?? 0n;
+        if (hold.state === 'held') total.held += hold.amount;
+        wanted.set(name, total);
+      }
+    }
+    for (const [name, total] of wanted) {
+      const found = spend.get(name);
+      if ((found?.spent ?? 0n) !== total.spent) faults.push(`spent on ${name} is not what was charged`);
+      if ((found?.held ?? 0n) !== total.held) faults.push(`held on ${name} is not what is held`);
+    }
+    for (const name of spend.keys()) {
+      if (!wanted.has(name)) faults.push(`daily figures for ${name} belong to no hold`);
+    }
+  }
+
+  /** The answer that is replayed was settled, by its own organization. */
+  function checkClaims(): void {
+    for (const { scope, generation, organization } of claims) {
+      const hold = holds.get(generation);
+      if (hold?.state !== 'settled' || hold.organization !== organization) {
+        faults.push(`claim ${scope} is completed by ${generation}, which is not settled`);
+      }
+    }
+  }
+
+  return {
+    posting,
+    hold: (entry) => void holds.set(entry.id, entry),
+    account: (entry) => void accounts.set(entry.organization, entry),
+    dailySpend: (entry) => void spend.set(spendName(entry.organization, entry.day, entry.key), entry),
+    credit: (entry) => void credits.set(entry.id, entry),
+    completedClaim: (entry) => void claims.push(entry),
+    close() {
+      checkAccounts();
+      checkHolds();
+      checkDailySpend();
+      checkClaims();
+      const all = [...sums.values()];
+      return {
+        faults,
+        accounts: accounts.size,
+        totals: {
+          credited: all.reduce((total, entry) => total - entry.funding, 0n),
+          charged: all.reduce((total, entry) => total + entry.revenue + entry.uncollected, 0n),
+          uncollected: all.reduce((total, entry) => total - entry.uncollected, 0n),
+        },
+      };
+    },
+  };
+}
+
+function spendName(organization: string, day: string, key: string): string {
+  return `${organization} ${day} ${key || '(all keys)'}`;
+}

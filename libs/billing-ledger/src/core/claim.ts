@@ -1,0 +1,25 @@
+import type { UnixMs } from '@gateway/base';
+
+/** A request for the right to run what an Idempotency-Key stands for. */
+export interface ClaimRequest {
+  /** The claim's name: unique to key, method, path and header value. */
+  readonly scope: string;
+  readonly organizationId: string;
+  readonly bodySha256: Uint8Array;
+  readonly generationId: string;
+  readonly leaseEndsUnixMs: UnixMs;
+}
+
+export interface ClaimRef {
+  readonly scope: string;
+  readonly generationId: string;
+}
+
+export type ClaimOutcome =
+  /** The generation may run. */
+  | { readonly kind: 'claimed' }
+  /** Another generation runs under a lease that has not ended. */
+  | { readonly kind: 'in_flight' }
+  | { readonly kind: 'completed'; readonly generationId: string; readonly responseJson: Uint8Array }
+  /** The key was used with another body. */
+  | { readonly kind: 'body_mismatch' };

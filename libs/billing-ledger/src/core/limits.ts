@@ -1,0 +1,22 @@
+import { nanoUsd } from '@gateway/base';
+
+/** Ten million dollars: no single credit, hold or cost is larger, so that sums stay far inside an int64. */
+export const MAX_AMOUNT_NANO_USD = nanoUsd(10_000_000_000_000_000n);
+
+/** Holds, refs, claims or generations that one call may carry. */
+export const MAX_ITEMS_PER_CALL = 1_000;
+
+/** Rows that one database call decides. */
+export const MAX_BATCH_ROWS = 256;
+
+/** Characters of an id or of the name of a claim. */
+export const MAX_IDENTIFIER_LENGTH = 200;
+
+/** Characters of the note on a credit. */
+export const MAX_NOTE_LENGTH = 500;
+
+/** How long an answer is kept for replay, and how long a dead claim blocks another body. */
+export const CLAIM_RETENTION_MS = 24 * 60 * 60 * 1_000;
+
+/** The longest lease of a running claim. */
+export const MAX_CLAIM_LEASE_MS = 60 * 60 * 1_000;

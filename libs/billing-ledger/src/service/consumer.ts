@@ -1,0 +1,62 @@
+import { GenerationFinished } from '@gateway/contracts/events';
+import {
+  TOPIC_GENERATION_FINISHED,
+  UnprocessableEventsError,
+  type LoggedEvent,
+  type Unprocessable,
+} from '@gateway/events';
+import type { Logger, ModuleConsumer } from '@gateway/runtime';
+import { MalformedMessageError, parseFinished } from './parse';
+import type { Settle, SettleItem } from './settler';
+
+/**
+ * Settles what generation.finished brings. Events that cannot be read or
+ * booked are given up by name; all others of their batch are settled first.
+ */
+export function createFinishedConsumer(settle: Settle, log: Logger): ModuleConsumer {
+  async function handle(events: readonly LoggedEvent[]): Promise<void> {
+    const items: SettleItem[] = [];
+    const eventsById = new Map<string, LoggedEvent[]>();
+    const unprocessable: Unprocessable[] = [];
+    for (const event of events) {
+      const read = readEvent(event);
+      if ('reason' in read) {
+        unprocessable.push({ event, reason: read.reason });
+        continue;
+      }
+      items.push(read);
+      const { generationId } = read.generation;
+      eventsById.set(generationId, [...(eventsById.get(generationId) ?? []), event]);
+    }
+    for (const { generationId, reason } of await settle(items)) {
+      for (const event of eventsById.get(generationId) ?? []) unprocessable.push({ event, reason });
+      eventsById.delete(generationId);
+    }
+    if (unprocessable.length > 0) {
+      for (const { event, reason } of unprocessable) {
+        log.error(
+          { topic: event.topic, position: String(event.position), reason },
+          'event cannot be settled',
+        );
+      }
+      throw new UnprocessableEventsError(unprocessable);
+    }
+  }
+
+  return { topic: TOPIC_GENERATION_FINISHED, group: 'billing-ledger', handle };
+}
+
+function readEvent({ payload, headers }: LoggedEvent): SettleItem | { reason: string } {
+  let message: GenerationFinished;
+  try {
+    message = GenerationFinished.decode(payload);
+  } catch {
+    return { reason: 'its payload is not a GenerationFinished' };
+  }
+  try {
+    return { message, generation: parseFinished(message), headers };
+  } catch (error) {
+    if (error instanceof MalformedMessageError) return { reason: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+import type { Clock, UnixMs } from '@gateway/base';
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GatewayError } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { ClaimStore, LedgerStore } from '../core/ledger-store';
+import { MAX_CLAIM_LEASE_MS, MAX_NOTE_LENGTH } from '../core/limits';
+import { answering } from './answering';
+import type { HoldBatcher } from './hold-batcher';
+import {
+  MalformedMessageError,
+  parseAmount,
+  parseFinished,
+  parseHold,
+  parseHoldRef,
+  parseIdentifier,
+  parseItems,
+  parseRequest,
+} from './parse';
+import { renderBalance, renderClaimOutcome, renderHoldOutcome } from './render';
+import type { Settle } from './settler';
+import type { VoidBatcher } from './void-batcher';
+
+export interface HandlerOptions {
+  readonly store: LedgerStore;
+  readonly claims: ClaimStore;
+  readonly clock: Clock;
+  readonly holdBatcher: HoldBatcher;
+  readonly voidBatcher: VoidBatcher;
+  readonly settle: Settle;
+}
+
+const SHA256_BYTES = 32;
+
+export function createHandlers(options: HandlerOptions): RpcHandlers<BillingLedgerDefinition> {
+  const { store, claims, clock, holdBatcher, voidBatcher, settle } = options;
+
+  return {
+    holdCredit: answering(async (request, { signal }) => {
+      const holds = parseRequest(() => parseItems('holds', request.holds).map(parseHold));
+      const outcomes = await holdBatcher.holdAll(holds, signal);
+      return {
+        results: holds.map((hold, index) => renderHoldOutcome(outcomes[index]!, hold.amountNanoUsd)),
+      };
+    }),
+
+    voidHolds: answering(async (request) => {
+      const holds = parseRequest(() => parseItems('holds', request.holds).map(parseHoldRef));
+      await voidBatcher.voidAll(holds);
+      return {};
+    }),
+
+    settleGenerations: answering(async (request, { metadata }) => {
+      const items = parseRequest(() =>
+        parseItems('generations', request.generations).map((message) => ({
+          message,
+          generation: parseFinished(message),
+          headers: traceOf(metadata),
+        })),
+      );
+      const [rejected] = await settle(items);
+      if (rejected) {
+        throw new GatewayError('invalid_request', {
+          message: 'A generation cannot be settled.',
+          internalMessage: `${rejected.generationId}: ${rejected.reason}`,
+        });
+      }
+      return {};
+    }),
+
+    getBalance: answering(async (request) => {
+      const organizationId = parseRequest(() => parseIdentifier('organization_id', request.organizationId));
+      return renderBalance(await store.readBalance(organizationId));
+    }),
+
+    addCredit: answering(async (request) => {
+      const credit = parseRequest(() => ({
+        creditId: parseIdentifier('credit_id', request.creditId),
+        organizationId: parseIdentifier('organization_id', request.organizationId),
+        amountNanoUsd: parseAmount('amount_nano_usd', request.amountNanoUsd, 1n),
+        note: parseNote(request.note),
+      }));
+      if ((await store.addCredit(credit)) === 'conflict') {
+        throw new GatewayError('invalid_request', {
+          message: 'This credit id was used before for another organization or amount.',
+          param: 'credit_id',
+        });
+      }
+      return { balance: renderBalance(await store.readBalance(credit.organizationId)) };
+    }),
+
+    claimIdempotencyKey: answering(async (request) => {
+      const claim = parseRequest(() => ({
+        ...parseClaimRef(request),
+        organizationId: parseIdentifier('organization_id', request.organizationId),
+        bodySha256: parseSha256(request.bodySha256),
+        leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
+      }));
+      return renderClaimOutcome(await claims.claimIdempotencyKey(claim));
+    }),
+
+    renewIdempotencyClaims: answering(async (request) => {
+      const refs = parseRequest(() => parseItems('claims', request.claims).map(parseClaimRef));
+      const leaseMs = parseRequest(() => parseLease(request.leaseMs));
+      await claims.renewClaims(refs, leaseMs);
+      return {};
+    }),
+
+    releaseIdempotencyClaim: answering(async ({ claim }) => {
+      await claims.releaseClaim(
+        parseRequest(() => {
+          if (!claim) throw new MalformedMessageError('there is no claim to release');
+          return parseClaimRef(claim);
+        }),
+      );
+      return {};
+    }),
+  };
+}
+
+function parseClaimRef(claim: { scope: string; generationId: string }) {
+  return {
+    scope: parseIdentifier('scope', claim.scope),
+    generationId: parseIdentifier('generation_id', claim.generationId),
+  };
+}
+
+function parseSha256(bytes: Uint8Array): Uint8Array {
+  if (bytes.length !== SHA256_BYTES) throw new MalformedMessageError('body_sha256 is not 32 bytes');
+  return bytes;
+}
+
+function parseLease(leaseMs: number): number {
+  if (leaseMs < 1 || leaseMs > MAX_CLAIM_LEASE_MS) {
+    throw new MalformedMessageError(`lease_ms is outside 1 to ${MAX_CLAIM_LEASE_MS}`);
+  }
+  return leaseMs;
+}
+
+function parseNote(note: string): string {
+  if (note.length > MAX_NOTE_LENGTH || note.includes('\0')) {
+    throw new MalformedMessageError(`note is longer than ${MAX_NOTE_LENGTH} characters or has a NUL`);
+  }
+  return note;
+}
+
+function traceOf({ traceparent }: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  return traceparent === undefined ? undefined : { traceparent };
+}

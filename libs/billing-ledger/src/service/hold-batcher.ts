@@ -1,0 +1,66 @@
+import { createNaturalBatcher } from '@gateway/runtime';
+import { GatewayError } from '@gateway/errors';
+import type { HoldOutcome, HoldRequest } from '../core/hold';
+import type { LedgerStore } from '../core/ledger-store';
+import { MAX_BATCH_ROWS } from '../core/limits';
+import { noCapacity } from './answering';
+import type { LedgerMetrics } from './metrics';
+
+/** Two, so that one batch is decided while the other's commit reaches the disk. */
+const MAX_CONCURRENT_BATCHES = 2;
+
+/** Holds that wait beyond this are refused; at full speed it is under a second of work. */
+const MAX_QUEUED_HOLDS = 10_000;
+
+export interface HoldBatcher {
+  /**
+   * Decides in the order given, together with what others ask for meanwhile.
+   * When it rejects, some of the holds may have been taken.
+   */
+  holdAll(holds: readonly HoldRequest[], signal: AbortSignal): Promise<readonly HoldOutcome[]>;
+  idle(): Promise<void>;
+}
+
+interface Item {
+  readonly hold: HoldRequest;
+  readonly signal: AbortSignal;
+}
+
+export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): HoldBatcher {
+  const batcher = createNaturalBatcher<Item, HoldOutcome | undefined>({
+    run,
+    maxBatchSize: MAX_BATCH_ROWS,
+    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
+    maxQueuedItems: MAX_QUEUED_HOLDS,
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_HOLDS} holds wait`),
+  });
+
+  /** A hold nobody waits for any more is not taken; one asked for twice is taken once. */
+  async function run(items: readonly Item[]): Promise<(HoldOutcome | undefined)[]> {
+    const wanted = new Map<string, HoldRequest>();
+    for (const { hold, signal } of items) {
+      if (!signal.aborted && !wanted.has(hold.holdId)) wanted.set(hold.holdId, hold);
+    }
+    const holds = [...wanted.values()];
+    if (holds.length === 0) return items.map(() => undefined);
+    const outcomes = await store.holdCredit(holds);
+    metrics.holdBatch(outcomes);
+    const outcomeById = new Map(holds.map((hold, index) => [hold.holdId, outcomes[index]]));
+    return items.map(({ hold }) => {
+      const decided = wanted.get(hold.holdId);
+      if (decided && decided.organizationId !== hold.organizationId) return { kind: 'foreign' };
+      return outcomeById.get(hold.holdId);
+    });
+  }
+
+  return {
+    async holdAll(holds, signal) {
+      const outcomes = await Promise.all(holds.map((hold) => batcher.submit({ hold, signal })));
+      return outcomes.map((outcome) => {
+        if (outcome) return outcome;
+        throw new GatewayError('request_timeout', { internalMessage: 'the caller left before its hold' });
+      });
+    },
+    idle: () => batcher.idle(),
+  };
+}

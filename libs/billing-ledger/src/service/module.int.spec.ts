@@ -1,0 +1,202 @@
+import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
+import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
+import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
+import type { RpcHandlers } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, type GatewayModule } from '@gateway/runtime';
+import { auditLedger } from '../audit/audit-ledger';
+import { createLedgerRig, UNIT_PRICES, type LedgerRig } from '../testing/ledger-rig';
+import { createBillingLedgerModule } from './module';
+
+let rig: LedgerRig;
+let ledger: GatewayModule;
+let handlers: RpcHandlers<BillingLedgerDefinition>;
+const context = { signal: new AbortController().signal, metadata: {} };
+
+beforeAll(async () => {
+  rig = await createLedgerRig();
+  ledger = createBillingLedgerModule({
+    store: rig.first.store,
+    claims: rig.first.claims,
+    clock: rig.clock,
+    log: createSilentLogger(),
+    metrics: createMetrics({ processMetrics: false }),
+    housekeepingIntervalMs: 10,
+  });
+  await ledger.start();
+  handlers = ledger.services[0]?.handlers as unknown as RpcHandlers<BillingLedgerDefinition>;
+});
+
+afterAll(async () => {
+  await ledger.stop();
+  await rig.close();
+});
+
+afterEach(async () => {
+  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+});
+
+function holdOf(holdId: string, organizationId: string, amount: bigint, more: Partial<Hold> = {}): Hold {
+  const now = BigInt(rig.clock.now());
+  return {
+    holdId,
+    organizationId,
+    keyId: 'key-1',
+    amountNanoUsd: amount,
+    prices: UNIT_PRICES,
+    createdUnixMs: now,
+    deadlineUnixMs: now + 60_000n,
+    ...more,
+  };
+}
+
+function finishedOf(generationId: string, organizationId: string, cost: number): GenerationFinished {
+  return GenerationFinished.fromPartial({
+    generationId,
+    organizationId,
+    keyId: 'key-1',
+    modelId: 'acme/m-1',
+    createdUnixMs: BigInt(rig.clock.now()),
+    usage: { completionTokens: cost },
+    prices: UNIT_PRICES,
+  });
+}
+
+let position = 0n;
+const eventOf = (payload: Uint8Array): LoggedEvent => ({
+  topic: 'generation.finished',
+  position: (position += 1n),
+  key: 'org',
+  payload,
+  headers: { traceparent: '00-trace' },
+});
+
+function addCredit(organizationId: string, amountNanoUsd: bigint) {
+  return handlers.addCredit(
+    { creditId: `credit-${organizationId}`, organizationId, amountNanoUsd, note: 'test' },
+    context,
+  );
+}
+
+async function hold(...holds: Hold[]): Promise<(string | undefined)[]> {
+  const { results } = await handlers.holdCredit({ holds }, context);
+  return results.map(({ outcome }) => outcome?.$case);
+}
+
+describe('the service', () => {
+  it('holds, settles and reports a balance that adds up', async () => {
+    await addCredit('org-1', 1_000n);
+    expect(await hold(holdOf('gen-1', 'org-1', 400n), holdOf('gen-2', 'org-1', 700n))).toEqual([
+      'held',
+      'insufficientCredits',
+    ]);
+    await handlers.settleGenerations({ generations: [finishedOf('gen-1', 'org-1', 150)] }, context);
+    await hold(holdOf('gen-3', 'org-1', 100n));
+    expect(await handlers.getBalance({ organizationId: 'org-1' }, context)).toEqual({
+      totalCreditsNanoUsd: 1_000n,
+      totalUsageNanoUsd: 150n,
+      balanceNanoUsd: 850n,
+      heldNanoUsd: 100n,
+      availableNanoUsd: 750n,
+    });
+    await handlers.voidHolds({ holds: [{ holdId: 'gen-3', organizationId: 'org-1' }] }, context);
+    expect((await handlers.getBalance({ organizationId: 'org-1' }, context)).availableNanoUsd).toBe(850n);
+  });
+
+  it('admits exactly as many of many parallel requests as the balance covers', async () => {
+    await addCredit('org-2', 70n);
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => hold(holdOf(`gen-p${index}`, 'org-2', 10n))),
+    );
+    expect(outcomes.flat().filter((outcome) => outcome === 'held')).toHaveLength(7);
+  });
+
+  it('takes a hold once that is asked for twice at once', async () => {
+    await addCredit('org-3', 100n);
+    const twice = await Promise.all([
+      hold(holdOf('gen-t', 'org-3', 60n)),
+      hold(holdOf('gen-t', 'org-3', 60n)),
+    ]);
+    expect(twice).toEqual([['held'], ['held']]);
+    expect((await handlers.getBalance({ organizationId: 'org-3' }, context)).heldNanoUsd).toBe(60n);
+  });
+
+  it('does not take a hold that nobody waits for any more', async () => {
+    await addCredit('org-4', 100n);
+    const gone = { ...context, signal: AbortSignal.abort() };
+    await expect(handlers.holdCredit({ holds: [holdOf('gen-gone', 'org-4', 60n)] }, gone)).rejects.toThrow();
+    expect((await handlers.getBalance({ organizationId: 'org-4' }, context)).heldNanoUsd).toBe(0n);
+  });
+
+  it.each([
+    ['a negative amount', { amountNanoUsd: -1n }],
+    ['an amount beyond any price', { amountNanoUsd: 2n ** 62n }],
+    ['no prices', { prices: undefined }],
+    ['no key', { keyId: '' }],
+    ['an id with a NUL', { holdId: 'gen-\0' }],
+    ['no time', { createdUnixMs: 0n }],
+    ['a time beyond all calendars', { createdUnixMs: 2n ** 62n }],
+    ['a negative budget', { keyDailyBudgetNanoUsd: -1n }],
+  ])('refuses a hold with %s as an invalid request', async (_what, fault) => {
+    await expect(hold(holdOf('gen-bad', 'org-1', 1n, fault))).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
+  it('refuses credit of nothing, and a credit id used for another amount', async () => {
+    await expect(addCredit('org-5', 0n)).rejects.toMatchObject({ code: 'invalid_request' });
+    await addCredit('org-5', 10n);
+    await expect(addCredit('org-5', 20n)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('voids overdue holds by itself', async () => {
+    await addCredit('org-6', 100n);
+    await hold(holdOf('gen-late', 'org-6', 60n, { deadlineUnixMs: BigInt(rig.clock.now()) - 1n }));
+    let held = 60n;
+    while (held > 0n) {
+      ({ heldNanoUsd: held } = await handlers.getBalance({ organizationId: 'org-6' }, context));
+    }
+    expect(held).toBe(0n);
+  });
+});
+
+describe('the consumer of generation.finished', () => {
+  const consume = (...payloads: Uint8Array[]) => ledger.consumers[0]!.handle(payloads.map(eventOf));
+  const encode = (finished: GenerationFinished) => GenerationFinished.encode(finished).finish();
+
+  it('settles each generation once under redelivery and announces it with cost and charge', async () => {
+    await addCredit('org-7', 100n);
+    await hold(holdOf('gen-7', 'org-7', 60n));
+    const payload = encode(finishedOf('gen-7', 'org-7', 25));
+    await consume(payload, payload);
+    await consume(payload);
+    const announced = (await rig.announced()).filter((settled) => settled.finished?.generationId === 'gen-7');
+    expect(announced).toEqual([
+      GenerationSettled.fromPartial({
+        finished: finishedOf('gen-7', 'org-7', 25),
+        costNanoUsd: 25n,
+        chargedNanoUsd: 25n,
+        settledUnixMs: BigInt(rig.clock.now()),
+      }),
+    ]);
+  });
+
+  it('gives up on what cannot be read or booked by name, and settles the rest of the batch', async () => {
+    await addCredit('org-8', 100n);
+    await hold(holdOf('gen-8', 'org-8', 60n));
+    const poison = [
+      Buffer.from([0xff, 0xff, 0xff]),
+      encode({ ...finishedOf('gen-x', 'org-8', 1), usage: undefined }),
+      encode({ ...finishedOf('gen-y', 'org-8', 1), prices: undefined }),
+      encode({ ...finishedOf('gen-z', '', 1) }),
+      encode({
+        ...finishedOf('gen-v', 'org-8', 4_000_000_000),
+        prices: { ...UNIT_PRICES, outputNanoUsdPerMillion: 2n ** 62n },
+      }),
+    ];
+    const failure = consume(poison[0]!, encode(finishedOf('gen-8', 'org-8', 25)), ...poison.slice(1));
+    await expect(failure).rejects.toBeInstanceOf(UnprocessableEventsError);
+    const error = (await failure.catch((thrown: unknown) => thrown)) as UnprocessableEventsError;
+    expect(error.unprocessable).toHaveLength(poison.length);
+    expect((await handlers.getBalance({ organizationId: 'org-8' }, context)).totalUsageNanoUsd).toBe(25n);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Clock } from '@gateway/base';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { bindService } from '@gateway/rpc';
+import type { GatewayModule, Logger, Registry } from '@gateway/runtime';
+import type { ClaimStore, LedgerStore } from '../core/ledger-store';
+import { createFinishedConsumer } from './consumer';
+import { createHandlers } from './handlers';
+import { createHoldBatcher } from './hold-batcher';
+import { createHousekeeping } from './housekeeping';
+import { createLedgerMetrics } from './metrics';
+import { createSettler } from './settler';
+import { createVoidBatcher } from './void-batcher';
+
+export interface BillingLedgerModuleOptions {
+  readonly store: LedgerStore;
+  readonly claims: ClaimStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  /** How often overdue holds are voided and old claims forgotten, in milliseconds. Default 5 seconds. */
+  readonly housekeepingIntervalMs?: number;
+}
+
+const DEFAULT_HOUSEKEEPING_INTERVAL_MS = 5_000;
+
+/** The billing-ledger: its service, its consumer of generation.finished and its housekeeping. */
+export function createBillingLedgerModule(options: BillingLedgerModuleOptions): GatewayModule {
+  const { store, claims, clock } = options;
+  const log = options.log.child({ module: 'billing-ledger' });
+  const metrics = createLedgerMetrics(options.metrics);
+  const settle = createSettler({ store, clock, metrics });
+  const holdBatcher = createHoldBatcher(store, metrics);
+  const voidBatcher = createVoidBatcher(store, metrics);
+  const housekeeping = createHousekeeping({
+    store,
+    claims,
+    log,
+    metrics,
+    intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
+  });
+
+  return {
+    name: 'billing-ledger',
+    services: [
+      bindService(
+        BillingLedgerDefinition,
+        createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settle }),
+      ),
+    ],
+    consumers: [createFinishedConsumer(settle, log)],
+    start() {
+      housekeeping.start();
+      return Promise.resolve();
+    },
+    async stop() {
+      await housekeeping.stop();
+      await Promise.all([holdBatcher.idle(), voidBatcher.idle()]);
+    },
+  };
+}

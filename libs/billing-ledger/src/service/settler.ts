@@ -1,0 +1,78 @@
+import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
+import { UnbookableError, type Announce, type LedgerStore } from '../core/ledger-store';
+import { MAX_BATCH_ROWS } from '../core/limits';
+import type { FinishedGeneration, RejectedGeneration } from '../core/settlement';
+import type { Clock } from '@gateway/base';
+import type { LedgerMetrics } from './metrics';
+
+/** A finished generation as it was read and as it arrived. */
+export interface SettleItem {
+  readonly generation: FinishedGeneration;
+  readonly message: GenerationFinished;
+  /** Carried over to the announcement, such as `traceparent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface SettlerOptions {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly metrics: LedgerMetrics;
+}
+
+/** Settles all that can be settled and answers which never can. */
+export type Settle = (items: readonly SettleItem[]) => Promise<readonly RejectedGeneration[]>;
+
+export function createSettler({ store, clock, metrics }: SettlerOptions): Settle {
+  async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
+    const rejected: RejectedGeneration[] = [];
+    for (let start = 0; start < items.length; start += MAX_BATCH_ROWS) {
+      rejected.push(...(await settleBatch(items.slice(start, start + MAX_BATCH_ROWS))));
+    }
+    return rejected;
+  }
+
+  /** A batch that holds something unbookable is halved until that stands alone. */
+  async function settleBatch(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
+    try {
+      const report = await store.settleGenerations(
+        items.map((item) => item.generation),
+        announceOf(items, clock),
+      );
+      metrics.settlementBatch(report);
+      return report.rejected;
+    } catch (error) {
+      if (!(error instanceof UnbookableError)) throw error;
+      const [only] = items;
+      if (items.length === 1 && only) {
+        const rejected = [{ generationId: only.generation.generationId, reason: error.message }];
+        metrics.settlementBatch({ settlements: [], duplicates: 0, rejected });
+        return rejected;
+      }
+      const middle = Math.ceil(items.length / 2);
+      return [...(await settleBatch(items.slice(0, middle))), ...(await settleBatch(items.slice(middle)))];
+    }
+  }
+
+  return settle;
+}
+
+function announceOf(items: readonly SettleItem[], clock: Clock): Announce {
+  // The first of a repeated generation counts, as in decideSettlements.
+  const byId = new Map<string, SettleItem>();
+  for (const item of items) {
+    if (!byId.has(item.generation.generationId)) byId.set(item.generation.generationId, item);
+  }
+  const settledUnixMs = BigInt(clock.now());
+  return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd }) => {
+    const item = byId.get(generationId);
+    if (!item) throw new Error(`settled a generation that was not asked for: ${generationId}`);
+    const finished = { ...item.message, idempotentOutcome: undefined };
+    const payload = GenerationSettled.encode({
+      finished,
+      costNanoUsd,
+      chargedNanoUsd,
+      settledUnixMs,
+    }).finish();
+    return { key: organizationId, payload, headers: item.headers };
+  };
+}

@@ -1,0 +1,35 @@
+import { createNaturalBatcher } from '@gateway/runtime';
+import type { HoldRef } from '../core/hold';
+import type { LedgerStore } from '../core/ledger-store';
+import { MAX_BATCH_ROWS } from '../core/limits';
+import { noCapacity } from './answering';
+import type { LedgerMetrics } from './metrics';
+
+const MAX_CONCURRENT_BATCHES = 1;
+const MAX_QUEUED_VOIDS = 10_000;
+
+export interface VoidBatcher {
+  voidAll(holds: readonly HoldRef[]): Promise<void>;
+  idle(): Promise<void>;
+}
+
+/** Gives holds back, together with what others give back meanwhile. */
+export function createVoidBatcher(store: LedgerStore, metrics: LedgerMetrics): VoidBatcher {
+  const batcher = createNaturalBatcher<HoldRef, void>({
+    async run(holds) {
+      metrics.voided('caller', await store.voidHolds(holds));
+      return holds.map(() => undefined);
+    },
+    maxBatchSize: MAX_BATCH_ROWS,
+    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
+    maxQueuedItems: MAX_QUEUED_VOIDS,
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_VOIDS} voids wait`),
+  });
+
+  return {
+    async voidAll(holds) {
+      await Promise.all(holds.map((hold) => batcher.submit(hold)));
+    },
+    idle: () => batcher.idle(),
+  };
+}

@@ -1,0 +1,134 @@
+import { nanoUsd, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import { GenerationSettled } from '@gateway/contracts/events';
+import { applyMigrations, createPool } from '@gateway/database';
+import type { TransactionalAppender } from '@gateway/events';
+import { createTestClock, createTestDatabase, type TestClock, type TestDatabase } from '@gateway/testing';
+import type { Pool, PoolClient } from 'pg';
+import { createPostgresClaimStore } from '../adapters/postgres-claim-store';
+import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres-ledger-store';
+import { billingLedgerMigrations } from '../adapters/prisma/migrations';
+import type { HoldRequest } from '../core/hold';
+import type { Announce, ClaimStore, LedgerStore } from '../core/ledger-store';
+import type { FinishedGeneration } from '../core/settlement';
+
+/** One ledger process: its own connections, the shared database. */
+export interface LedgerInstance {
+  readonly pool: Pool;
+  readonly store: LedgerStore;
+  readonly claims: ClaimStore;
+}
+
+export interface LedgerRig {
+  readonly database: TestDatabase;
+  readonly clock: TestClock;
+  readonly first: LedgerInstance;
+  readonly second: LedgerInstance;
+  /** What was announced as settled, oldest first. */
+  announced(): Promise<GenerationSettled[]>;
+  close(): Promise<void>;
+}
+
+/** Two ledgers over one fresh database, with an event log that is a plain table. */
+export async function createLedgerRig(): Promise<LedgerRig> {
+  const database = await createTestDatabase();
+  const clock = createTestClock();
+  const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock));
+  const [first, second] = instances as [LedgerInstance, LedgerInstance];
+  await applyMigrations(first.pool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await first.pool.query('create table announced (position bigserial primary key, payload bytea not null)');
+
+  return {
+    database,
+    clock,
+    first,
+    second,
+    async announced() {
+      const { rows } = await first.pool.query<{ payload: Buffer }>(
+        'select payload from announced order by position',
+      );
+      return rows.map(({ payload }) => GenerationSettled.decode(payload));
+    },
+    async close() {
+      await Promise.all(instances.map(({ pool }) => pool.end()));
+      await database.drop();
+    },
+  };
+}
+
+function createInstance(url: string, applicationName: string, clock: TestClock): LedgerInstance {
+  const pool = createPool({ url, schema: BILLING_LEDGER_SCHEMA, applicationName, maxConnections: 8 });
+  return {
+    pool,
+    store: createPostgresLedgerStore({ pool, appender: tableAppender, clock }),
+    claims: createPostgresClaimStore({ pool, clock }),
+  };
+}
+
+const tableAppender: TransactionalAppender<PoolClient> = {
+  async appendIn(client, _topic, events) {
+    await client.query('insert into announced (payload) select unnest($1::bytea[])', [
+      events.map(({ payload }) => Buffer.from(payload)),
+    ]);
+  },
+};
+
+/** A bare announcement, for tests of the store without its service. */
+export const announce: Announce = ({ generationId, organizationId, costNanoUsd, chargedNanoUsd }) => ({
+  key: organizationId,
+  payload: GenerationSettled.encode(
+    GenerationSettled.fromPartial({
+      finished: { generationId, organizationId },
+      costNanoUsd,
+      chargedNanoUsd,
+    }),
+  ).finish(),
+});
+
+/** One nano-dollar per token of output, nothing else: a generation costs as many nano-dollars as it says. */
+export const UNIT_PRICES: Prices = {
+  inputNanoUsdPerMillion: 0n,
+  cachedInputNanoUsdPerMillion: 0n,
+  outputNanoUsdPerMillion: 1_000_000n,
+  reasoningNanoUsdPerMillion: 1_000_000n,
+  imageNanoUsdPerMillion: 0n,
+};
+
+const HOLD_LIFETIME_MS = 600_000;
+
+export function makeHold(
+  hold: { holdId: string; amount: number; at: UnixMs } & Partial<Omit<HoldRequest, 'day'>>,
+): HoldRequest {
+  const { amount, at, ...rest } = hold;
+  return {
+    organizationId: 'org-a',
+    keyId: 'key-a',
+    amountNanoUsd: usdNano(amount),
+    prices: UNIT_PRICES,
+    organizationDailyBudgetNanoUsd: undefined,
+    keyDailyBudgetNanoUsd: undefined,
+    day: utcDay(at),
+    createdUnixMs: at,
+    deadlineUnixMs: (at + HOLD_LIFETIME_MS) as UnixMs,
+    idempotencyScope: undefined,
+    ...rest,
+  };
+}
+
+export function makeFinished(
+  finished: { generationId: string; cost: number; at: UnixMs } & Partial<FinishedGeneration>,
+): FinishedGeneration {
+  const { cost, at, ...rest } = finished;
+  return {
+    organizationId: 'org-a',
+    keyId: 'key-a',
+    createdUnixMs: at,
+    usage: { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: cost, reasoningTokens: 0 },
+    prices: UNIT_PRICES,
+    idempotentOutcome: undefined,
+    ...rest,
+  };
+}
+
+export function usdNano(amount: number): NanoUsd {
+  return nanoUsd(BigInt(amount));
+}
