@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { assertError, body, casesOf, chat, get } from '../framework';
+
+export const resourceCases = casesOf('2', [
+  {
+    line: 'a key starts with sk-gw-, carries at least 256 random bits, and is shown in full once',
+    async prove(deployment) {
+      const { apiKey, keyId } = await deployment.shared.createKey();
+      assert.match(apiKey, /^sk-gw-[A-Za-z0-9_-]{43,}$/);
+      const path = `/api/organizations/${deployment.shared.organizationId}/keys`;
+      const listed = await deployment.admin.call<{ keys: { id: string; last4: string }[] }>('GET', path);
+      const found = listed.keys.find(({ id }) => id === keyId);
+      assert.equal(found?.last4, apiKey.slice(-4));
+      assert.ok(!JSON.stringify(listed).includes(apiKey));
+      assert.ok(!JSON.stringify(await deployment.admin.call('GET', '/api/audit')).includes(apiKey));
+    },
+  },
+  {
+    line: 'the caps of a key are at or below those of its organization',
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ limits: { requests_per_minute: 10, daily_budget_usd: '5' } });
+      await tenant.createKey({ requests_per_minute: 10, daily_budget_usd: '5' });
+      await assert.rejects(tenant.createKey({ requests_per_minute: 11 }));
+      await assert.rejects(tenant.createKey({ daily_budget_usd: '5.01' }));
+    },
+  },
+  {
+    line: 'metadata is an empty object where an error has no extra data; param is absent where there is no field',
+    async prove(deployment) {
+      const error = assertError(await chat(deployment, '{'), 'invalid_json', { param: null });
+      assert.deepEqual(error.metadata, {});
+    },
+  },
+  {
+    line: 'a generation becomes retrievable once it has settled',
+    async prove(deployment) {
+      const { settledGeneration } = await import('../../src/support/accounting');
+      const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
+      const generation = await settledGeneration(deployment.baseUrl, deployment.shared.apiKey, id);
+      assert.equal(generation.id, id);
+      assert.equal((await get(deployment, `/v1/generation?id=${id}`)).status, 200);
+    },
+  },
+]);

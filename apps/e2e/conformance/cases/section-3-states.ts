@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { credits, nano, nothingReserved, settledGeneration } from '../../src/support/accounting';
+import { assertError, body, casesOf, chat, directive, eventsOf, get } from '../framework';
+
+let sequence = 0;
+const freshKey = (name: string) => ({ 'idempotency-key': `${name}-${Date.now()}-${(sequence += 1)}` });
+
+/** States of keys, organizations and idempotent requests, beyond what their error codes show. */
+export const stateCases = casesOf('3', [
+  {
+    line: 'an idempotent request is answered again from the store: same id, billed once, marked as replayed',
+    async prove(deployment) {
+      const tenant = await deployment.tenant();
+      const { apiKey } = tenant;
+      const headers = freshKey('replay');
+      const first = await chat(deployment, body(deployment), { apiKey, headers });
+      assert.equal(first.status, 200, first.text);
+      assert.equal(first.headers['idempotent-replayed'], undefined);
+      const { id } = first.json<{ id: string }>();
+      await settledGeneration(deployment.baseUrl, apiKey, id);
+      const paid = await nothingReserved(deployment.baseUrl, apiKey);
+      // Another order of the same fields is the same body.
+      const reordered = Object.fromEntries(Object.entries(body(deployment)).reverse());
+      for (const again of [body(deployment), reordered]) {
+        const replay = await chat(deployment, again, { apiKey, headers });
+        assert.equal(replay.status, 200);
+        assert.equal(replay.headers['idempotent-replayed'], 'true');
+        assert.equal(replay.headers['x-generation-id'], id);
+        assert.deepEqual(replay.json<object>(), first.json<object>());
+      }
+      assert.equal(nano((await credits(deployment.baseUrl, apiKey)).total_usage), nano(paid.total_usage));
+    },
+  },
+  {
+    line: 'an idempotent stream is replayed as a stream with the same id and content',
+    async prove(deployment) {
+      const headers = freshKey('stream');
+      const request = body(deployment, { stream: true, stream_options: { include_usage: true } });
+      const content = (events: string[]) =>
+        events
+          .filter((event) => event !== '[DONE]')
+          .map((event) => JSON.parse(event) as { choices: { delta: { content?: string } }[] })
+          .map(({ choices }) => choices[0]?.delta.content ?? '')
+          .join('');
+      const first = await chat(deployment, request, { headers });
+      assert.equal(first.status, 200, first.text);
+      await settledGeneration(
+        deployment.baseUrl,
+        deployment.shared.apiKey,
+        String(first.headers['x-generation-id']),
+      );
+      const replay = await chat(deployment, request, { headers });
+      assert.equal(replay.headers['idempotent-replayed'], 'true');
+      assert.equal(replay.headers['x-generation-id'], first.headers['x-generation-id']);
+      assert.equal(eventsOf(replay).at(-1), '[DONE]');
+      assert.equal(content(eventsOf(replay)), content(eventsOf(first)));
+    },
+  },
+  {
+    line: 'a replay works at zero balance and beyond every limit',
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ limits: { requests_per_minute: 1 } });
+      const headers = freshKey('poor');
+      const { apiKey } = tenant;
+      const first = await chat(deployment, body(deployment), { apiKey, headers });
+      assert.equal(first.status, 200, first.text);
+      await settledGeneration(deployment.baseUrl, apiKey, first.json<{ id: string }>().id);
+      for (let index = 0; index < 3; index += 1) {
+        const replay = await chat(deployment, body(deployment), { apiKey, headers });
+        assert.equal(replay.status, 200, replay.text);
+        assert.equal(replay.headers['idempotent-replayed'], 'true');
+      }
+    },
+  },
+  {
+    line: 'an Idempotency-Key belongs to the API key: another key starts anew',
+    async prove(deployment) {
+      const headers = freshKey('scope');
+      const other = await deployment.shared.createKey();
+      const first = await chat(deployment, body(deployment), { headers });
+      const second = await chat(deployment, body(deployment), { headers, apiKey: other.apiKey });
+      assert.equal(second.headers['idempotent-replayed'], undefined);
+      assert.notEqual(second.json<{ id: string }>().id, first.json<{ id: string }>().id);
+    },
+  },
+  {
+    line: 'a refused or failed request lets its Idempotency-Key go',
+    needs: ['emulator'],
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ credit: '0.000000001' });
+      const headers = freshKey('released');
+      const { apiKey } = tenant;
+      assertError(await chat(deployment, body(deployment), { apiKey, headers }), 'insufficient_credits');
+      await tenant.addCredit('10.00');
+      assert.equal((await chat(deployment, body(deployment), { apiKey, headers })).status, 200);
+
+      const failing = freshKey('failing');
+      const faulty = body(deployment, directive('[[fault:fail-first:9]]'));
+      assertError(await chat(deployment, faulty, { apiKey, headers: failing }), 'upstream_error');
+      const again = await chat(deployment, body(deployment, directive('[[tokens:3]]')), {
+        apiKey,
+        headers: failing,
+      });
+      assert.equal(again.status, 200, again.text);
+    },
+  },
+  {
+    line: 'of parallel requests with one Idempotency-Key one runs and is billed, the others are told to wait or replayed',
+    needs: ['emulator'],
+    async prove(deployment) {
+      const tenant = await deployment.tenant();
+      const { apiKey } = tenant;
+      const headers = freshKey('parallel');
+      const request = body(deployment, directive('[[delay:800]]'));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => chat(deployment, request, { apiKey, headers })),
+      );
+      const ran = answers.filter((one) => one.status === 200 && !one.headers['idempotent-replayed']);
+      assert.equal(ran.length, 1);
+      for (const one of answers) if (one.status !== 200) assertError(one, 'idempotency_key_in_flight');
+      await nothingReserved(deployment.baseUrl, apiKey);
+      const usage = (await get(deployment, '/v1/usage', { apiKey })).json<{ totals: { requests: number } }>();
+      assert.equal(usage.totals.requests, 1);
+    },
+  },
+  {
+    line: 'an Idempotency-Key has 1 to 255 printable characters; on GET it is ignored',
+    async prove(deployment) {
+      for (const key of ['x'.repeat(256), ' ', 'tab\there']) {
+        const response = await chat(deployment, body(deployment), { headers: { 'idempotency-key': key } });
+        assertError(response, 'invalid_request', { param: 'Idempotency-Key' });
+      }
+      const longest = await chat(deployment, body(deployment), {
+        headers: { 'idempotency-key': `${Date.now()}`.padEnd(255, 'x') },
+      });
+      assert.equal(longest.status, 200);
+      const headers = { 'idempotency-key': 'x'.repeat(300) };
+      assert.equal((await get(deployment, '/v1/models', { headers })).status, 200);
+    },
+  },
+]);

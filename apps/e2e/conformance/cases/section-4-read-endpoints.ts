@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { nothingReserved, settledGeneration } from '../../src/support/accounting';
+import { assertError, body, casesOf, chat, day, get, send, type PublicModel } from '../framework';
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const DECIMAL = /^\d+(\.\d+)?$/;
+
+/** GET /v1/models, /v1/credits, /v1/generation and /v1/usage. */
+export const readEndpointCases = casesOf('4', [
+  {
+    line: 'GET /v1/models lists the available models with their capabilities, by id',
+    async prove(deployment) {
+      const response = await get(deployment, '/v1/models');
+      assert.equal(response.status, 200);
+      const list = response.json<{ object: string; data: (PublicModel & Record<string, unknown>)[] }>();
+      assert.equal(list.object, 'list');
+      assert.ok(list.data.length > 0);
+      const ids = list.data.map(({ id }) => id);
+      assert.deepEqual(ids, [...ids].sort());
+      for (const model of list.data) {
+        assert.equal(model.object, 'model');
+        assert.ok(Number.isInteger(model.created));
+        assert.equal(typeof model.owned_by, 'string');
+        assert.equal(typeof model.name, 'string');
+        assert.ok(Number.isInteger(model.context_length) && model.context_length > 0);
+        assert.ok(Number.isInteger(model.max_output_tokens) && model.max_output_tokens > 0);
+        for (const capability of model.capabilities) {
+          assert.ok(['tools', 'vision', 'json_mode', 'reasoning'].includes(capability), capability);
+        }
+        assert.equal(
+          model.capabilities.includes('reasoning'),
+          (model.reasoning?.supported_efforts.length ?? 0) > 0,
+        );
+        for (const price of Object.values(model.pricing)) assert.match(price, DECIMAL);
+        assert.ok(Number(model.pricing.prompt) > 0 || Number(model.pricing.completion) > 0);
+      }
+    },
+  },
+  {
+    line: 'GET /v1/models shows a key only the models that it may call',
+    async prove(deployment) {
+      const [first] = deployment.models;
+      assert.ok(first);
+      const { apiKey } = await deployment.shared.createKey({ allowed_models: [first.id] });
+      const list = (await get(deployment, '/v1/models', { apiKey })).json<{ data: { id: string }[] }>();
+      assert.deepEqual(
+        list.data.map(({ id }) => id),
+        [first.id],
+      );
+    },
+  },
+  {
+    line: 'GET /v1/credits shows what was added, used, reserved and is available; the sums hold',
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ credit: '12.34' });
+      const fresh = (await get(deployment, '/v1/credits', { apiKey: tenant.apiKey })).json<object>();
+      assert.deepEqual(fresh, {
+        data: {
+          total_credits: 12.34,
+          total_usage: 0,
+          balance: 12.34,
+          reserved: 0,
+          available: 12.34,
+          currency: 'USD',
+        },
+      });
+      assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
+      const used = await nothingReserved(deployment.baseUrl, tenant.apiKey);
+      assert.ok(used.total_usage > 0);
+      const nano = (usd: number) => BigInt(usd.toFixed(9).replace('.', ''));
+      assert.equal(nano(used.balance), nano(used.total_credits) - nano(used.total_usage));
+      assert.equal(nano(used.available), nano(used.balance));
+    },
+  },
+  {
+    line: 'GET /v1/generation finds a settled generation by the id of its completion, with all its fields',
+    async prove(deployment) {
+      const { apiKey } = deployment.shared;
+      const response = await chat(deployment, body(deployment, { user: 'customer-7' }));
+      const completion = response.json<{
+        id: string;
+        model: string;
+        usage: { prompt_tokens: number; completion_tokens: number; cost: number };
+        choices: { finish_reason: string }[];
+      }>();
+      assert.equal(response.headers['x-generation-id'], completion.id);
+      await settledGeneration(deployment.baseUrl, apiKey, completion.id);
+      const found = (await get(deployment, `/v1/generation?id=${completion.id}`)).json<{
+        data: Record<string, unknown>;
+      }>();
+      assert.deepEqual(Object.keys(found), ['data']);
+      const { created_at: createdAt, latency, generation_time: generationTime, ...rest } = found.data;
+      assert.match(String(createdAt), ISO_TIME);
+      assert.ok(Number.isInteger(latency) && Number(latency) >= 0);
+      assert.ok(Number.isInteger(generationTime) && Number(generationTime) >= 0);
+      assert.equal(rest.id, completion.id);
+      assert.equal(rest.model, completion.model);
+      assert.equal(rest.api_type, 'completions');
+      assert.equal(rest.streamed, false);
+      assert.equal(rest.cancelled, false);
+      assert.equal(rest.finish_reason, completion.choices[0]?.finish_reason);
+      assert.equal(rest.tokens_prompt, completion.usage.prompt_tokens);
+      assert.equal(rest.tokens_completion, completion.usage.completion_tokens);
+      assert.equal(rest.native_tokens_prompt, completion.usage.prompt_tokens);
+      assert.equal(rest.native_tokens_completion, completion.usage.completion_tokens);
+      assert.equal(rest.total_cost, completion.usage.cost);
+      assert.equal(rest.usage, completion.usage.cost);
+      assert.equal(rest.external_user, 'customer-7');
+      assert.equal(rest.request_id, response.headers['x-request-id']);
+    },
+  },
+  {
+    line: 'GET /v1/usage covers the last 30 UTC days by day and model unless asked otherwise',
+    async prove(deployment) {
+      const tenant = await deployment.tenant();
+      assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
+      await nothingReserved(deployment.baseUrl, tenant.apiKey);
+      const response = await get(deployment, '/v1/usage', { apiKey: tenant.apiKey });
+      const usage = response.json<
+        Record<string, unknown> & { data: Record<string, unknown>[]; totals: object }
+      >();
+      assert.equal(usage.object, 'list');
+      assert.equal(usage.start_date, day(-29));
+      assert.equal(usage.end_date, day(0));
+      assert.deepEqual(usage.group_by, ['day', 'model']);
+      assert.equal(usage.currency, 'USD');
+      assert.equal(usage.data.length, 1);
+      const sums = [
+        'requests',
+        'prompt_tokens',
+        'completion_tokens',
+        'reasoning_tokens',
+        'cached_tokens',
+        'total_tokens',
+        'total_cost',
+      ];
+      assert.deepEqual(Object.keys(usage.totals).sort(), [...sums].sort());
+      assert.deepEqual(Object.keys(usage.data[0] ?? {}).sort(), ['date', 'model', ...sums].sort());
+    },
+  },
+  {
+    line: 'GET /v1/usage groups by any of day, model and api_key, and filters by day and model',
+    async prove(deployment) {
+      const tenant = await deployment.tenant();
+      const second = await tenant.createKey();
+      const [one, other] = deployment.models;
+      assert.ok(one && other);
+      for (const [apiKey, model] of [
+        [tenant.apiKey, one.id],
+        [tenant.apiKey, other.id],
+        [second.apiKey, one.id],
+      ]) {
+        assert.equal((await chat(deployment, body(deployment, { model }), { apiKey })).status, 200);
+      }
+      await nothingReserved(deployment.baseUrl, tenant.apiKey);
+      const rows = async (query: string) => {
+        const response = await get(deployment, `/v1/usage?${query}`, { apiKey: tenant.apiKey });
+        assert.equal(response.status, 200, response.text);
+        return response.json<{ data: Record<string, unknown>[]; totals: { requests: number } }>();
+      };
+      assert.equal((await rows('group_by=day')).data.length, 1);
+      assert.equal((await rows('group_by=model')).data.length, 2);
+      assert.equal((await rows('group_by=api_key')).data.length, 2);
+      assert.equal((await rows('group_by=day,model,api_key')).data.length, 3);
+      assert.equal((await rows(`group_by=model&model=${encodeURIComponent(one.id)}`)).totals.requests, 2);
+      assert.equal((await rows(`start_date=${day(-3)}&end_date=${day(-1)}`)).totals.requests, 0);
+      assert.equal((await rows(`start_date=${day(0)}&end_date=${day(0)}`)).totals.requests, 3);
+      assert.equal((await rows('unknown_name=1')).totals.requests, 3);
+    },
+  },
+  {
+    line: 'GET /v1/usage refuses values it cannot read, naming the parameter',
+    async prove(deployment) {
+      for (const [query, param] of [
+        ['start_date=yesterday', 'start_date'],
+        ['end_date=2026-02-30', 'end_date'],
+        [`start_date=${day(0)}&end_date=${day(-1)}`, undefined],
+        [`start_date=${day(-100)}&end_date=${day(0)}`, undefined],
+        ['group_by=hour', 'group_by'],
+      ] as const) {
+        assertError(
+          await get(deployment, `/v1/usage?${query}`),
+          'invalid_request',
+          param === undefined ? {} : { param },
+        );
+      }
+    },
+  },
+  {
+    line: 'HEAD on a GET endpoint answers as GET does, without a body',
+    async prove(deployment) {
+      const headers = { authorization: `Bearer ${deployment.shared.apiKey}` };
+      const response = await send(deployment, { method: 'HEAD', path: '/v1/models', headers });
+      assert.equal(response.status, 200);
+      assert.equal(response.text, '');
+    },
+  },
+]);

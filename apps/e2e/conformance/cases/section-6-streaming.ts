@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import {
+  assertEnvelope,
+  assertError,
+  body,
+  casesOf,
+  chat,
+  directive,
+  eventsOf,
+  weatherTool,
+  type ErrorBody,
+  type RawResponse,
+} from '../framework';
+
+interface Chunk {
+  id: string;
+  object: string;
+  created: number;
+  model: string;
+  choices: {
+    index: number;
+    delta: {
+      role?: string;
+      content?: string | null;
+      tool_calls?: {
+        index: number;
+        id?: string;
+        type?: string;
+        function: { name?: string; arguments?: string };
+      }[];
+    };
+    logprobs: unknown;
+    finish_reason: string | null;
+  }[];
+  usage?: { total_tokens: number; prompt_tokens: number; completion_tokens: number; cost: number } | null;
+  error?: ErrorBody['error'];
+}
+
+/** The chunks of a stream that has ended as it should: with [DONE], and one id throughout. */
+function chunksOf(response: RawResponse): Chunk[] {
+  assert.equal(response.status, 200, response.text.slice(0, 500));
+  assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8');
+  assert.equal(response.headers['cache-control'], 'no-cache, no-transform');
+  assert.equal(response.headers['x-accel-buffering'], 'no');
+  assert.equal(response.headers['content-encoding'], undefined);
+  const events = eventsOf(response);
+  assert.equal(events.at(-1), '[DONE]');
+  assert.ok(response.text.endsWith('data: [DONE]\n\n'));
+  const chunks = events.slice(0, -1).map((event) => JSON.parse(event) as Chunk);
+  for (const chunk of chunks) {
+    assert.equal(chunk.object, 'chat.completion.chunk');
+    assert.equal(chunk.id, response.headers['x-generation-id']);
+    assert.equal(chunk.created, chunks[0]?.created);
+    assert.equal(chunk.model, chunks[0]?.model);
+  }
+  return chunks;
+}
+
+export const streamingCases = casesOf('6', [
+  {
+    line: 'a stream has one role chunk, content chunks, one finish chunk, [DONE]; no usage unless asked for',
+    async prove(deployment) {
+      const model = deployment.model().id;
+      const chunks = chunksOf(await chat(deployment, body(deployment, { stream: true })));
+      assert.ok(chunks.length >= 3);
+      assert.equal(chunks[0]?.model, model);
+      assert.deepEqual(chunks[0]?.choices[0]?.delta, { role: 'assistant', content: '' });
+      for (const chunk of chunks) {
+        assert.equal(chunk.choices.length, 1);
+        assert.ok(!('usage' in chunk));
+        assert.ok(!('error' in chunk));
+        assert.deepEqual(Object.keys(chunk.choices[0] ?? {}).sort(), [
+          'delta',
+          'finish_reason',
+          'index',
+          'logprobs',
+        ]);
+      }
+      const finished = chunks.filter(({ choices }) => choices[0]?.finish_reason !== null);
+      assert.equal(finished.length, 1);
+      assert.equal(finished[0], chunks.at(-1));
+      assert.deepEqual(chunks.at(-1)?.choices[0]?.delta, {});
+    },
+  },
+  {
+    line: 'with include_usage each chunk has usage null, and a last one without choices has it',
+    async prove(deployment) {
+      const response = await chat(
+        deployment,
+        body(deployment, { stream: true, stream_options: { include_usage: true } }),
+      );
+      const chunks = chunksOf(response);
+      const last = chunks.pop();
+      for (const chunk of chunks) assert.equal(chunk.usage, null);
+      assert.deepEqual(last?.choices, []);
+      assert.ok(last.usage);
+      assert.equal(last.usage.total_tokens, last.usage.prompt_tokens + last.usage.completion_tokens);
+      assert.ok(last.usage.cost > 0);
+    },
+  },
+  {
+    line: 'tool calls are streamed as a first delta with id and name, then arguments',
+    async prove(deployment) {
+      const chunks = chunksOf(
+        await chat(
+          deployment,
+          body(deployment, {
+            model: deployment.model(['tools']).id,
+            stream: true,
+            max_tokens: 300,
+            tools: [weatherTool],
+            tool_choice: 'required',
+          }),
+        ),
+      );
+      const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+      assert.ok(deltas.length > 0);
+      assert.equal(deltas[0]?.type, 'function');
+      assert.equal(deltas[0]?.function.name, 'get_weather');
+      assert.ok(deltas[0]?.id);
+      const text = deltas.map((delta) => delta.function.arguments ?? '').join('');
+      assert.equal(typeof (JSON.parse(text) as { city: unknown }).city, 'string');
+      assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, 'tool_calls');
+    },
+  },
+  ...(['cut-after:3', 'malformed-chunk:3', 'error-event:3', 'end-early:3'] as const).map((fault) => ({
+    line: `a failure after the start (${fault}) is a last chunk with finish_reason error and the envelope, then [DONE]`,
+    needs: ['emulator'] as const,
+    async prove(deployment: Parameters<typeof chat>[0]) {
+      const response = await chat(
+        deployment,
+        body(deployment, { stream: true, max_tokens: 50, ...directive(`[[fault:${fault}]] [[tokens:30]]`) }),
+      );
+      const chunks = chunksOf(response);
+      const last = chunks.at(-1);
+      assert.equal(last?.choices.length, 1);
+      assert.deepEqual(last.choices[0]?.delta, { content: '' });
+      assert.equal(last.choices[0].finish_reason, 'error');
+      assert.ok(last.error);
+      assertEnvelope(last.error);
+      assert.deepEqual([last.error.code, last.error.type], ['upstream_error', 'api_error']);
+      for (const chunk of chunks.slice(0, -1)) assert.ok(!('error' in chunk));
+    },
+  })),
+  {
+    line: 'a failure before the first event keeps its real status',
+    needs: ['emulator'],
+    async prove(deployment) {
+      const response = await chat(
+        deployment,
+        body(deployment, { stream: true, ...directive('[[fault:500]]') }),
+      );
+      assertError(response, 'upstream_error');
+    },
+  },
+  ...(['no-done', 'crlf', 'comments', 'multi-line', 'byte-by-byte', 'huge-chunk', 'no-usage'] as const).map(
+    (oddity) => ({
+      line: `a provider's oddity (${oddity}) is nothing that the client sees`,
+      needs: ['emulator'] as const,
+      async prove(deployment: Parameters<typeof chat>[0]) {
+        const response = await chat(
+          deployment,
+          body(deployment, {
+            stream: true,
+            stream_options: { include_usage: true },
+            ...directive(`[[fault:${oddity}]] [[tokens:12]]`),
+          }),
+        );
+        const chunks = chunksOf(response);
+        assert.ok(chunks.every((chunk) => !('error' in chunk)));
+        const usage = chunks.at(-1)?.usage;
+        assert.ok(usage && usage.completion_tokens > 0 && usage.cost > 0);
+        assert.match(String(chunks.at(-2)?.choices[0]?.finish_reason), /^(stop|length)$/);
+      },
+    }),
+  ),
+  {
+    line: 'stream false, null or absent is one JSON object; stream_options is then ignored',
+    async prove(deployment) {
+      for (const stream of [false, null, undefined]) {
+        const response = await chat(
+          deployment,
+          body(deployment, { stream, stream_options: { include_usage: true } }),
+        );
+        assert.equal(response.status, 200, response.text);
+        assert.equal(response.json<{ object: string }>().object, 'chat.completion');
+      }
+    },
+  },
+]);

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { nothingReserved } from '../../src/support/accounting';
+import { assertError, body, casesOf, chat, directive } from '../framework';
+
+export const limitCases = casesOf('8', [
+  {
+    line: 'when the concurrency slots are full: rpm_exceeded with retry-after 1, told apart by metadata',
+    needs: ['emulator'],
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ limits: { concurrency: 2 } });
+      const { apiKey } = tenant;
+      const slow = body(deployment, directive('[[delay:2500]]'));
+      const running = [chat(deployment, slow, { apiKey }), chat(deployment, slow, { apiKey })];
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      const refused = await chat(deployment, body(deployment), { apiKey });
+      assertError(refused, 'rpm_exceeded', {
+        metadata: { limit_type: 'concurrency', scope: 'organization', limit: 2 },
+      });
+      assert.equal(refused.headers['retry-after'], '1');
+      for (const one of await Promise.all(running)) assert.equal(one.status, 200);
+      assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
+    },
+  },
+  {
+    line: 'the rpm limit is exact under parallel requests',
+    async prove(deployment) {
+      const limit = 20;
+      const tenant = await deployment.tenant({ limits: { requests_per_minute: limit } });
+      await untilEarlyInTheMinute();
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, () => chat(deployment, body(deployment), { apiKey: tenant.apiKey })),
+      );
+      assert.equal(answers.filter(({ status }) => status === 200).length, limit);
+      for (const one of answers) if (one.status !== 200) assertError(one, 'rpm_exceeded');
+    },
+  },
+  {
+    line: 'a refused request consumes nothing: neither requests, tokens, slots nor money',
+    async prove(deployment) {
+      const tenant = await deployment.tenant({
+        limits: { requests_per_minute: 1, concurrency: 1, daily_budget_usd: '50' },
+        credit: '0.000000001',
+      });
+      await untilEarlyInTheMinute();
+      for (let index = 0; index < 5; index += 1) {
+        assertError(
+          await chat(deployment, body(deployment), { apiKey: tenant.apiKey }),
+          'insufficient_credits',
+        );
+        assertError(
+          await chat(deployment, body(deployment, { zebra: 1 }), { apiKey: tenant.apiKey }),
+          'unknown_parameter',
+        );
+      }
+      await tenant.addCredit('10.00');
+      assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
+      await nothingReserved(deployment.baseUrl, tenant.apiKey);
+    },
+  },
+  {
+    line: 'the daily budget of a key stands beside that of its organization',
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ limits: { daily_budget_usd: '50' } });
+      const poor = await tenant.createKey({ daily_budget_usd: '0.000000001' });
+      assertError(
+        await chat(deployment, body(deployment), { apiKey: poor.apiKey }),
+        'daily_budget_exceeded',
+        {
+          metadata: { limit_type: 'daily_budget', scope: 'key' },
+        },
+      );
+      assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
+    },
+  },
+  {
+    line: 'responses say what is left of the most restrictive limit',
+    async prove(deployment) {
+      const tenant = await deployment.tenant({
+        limits: { requests_per_minute: 50, tokens_per_minute: 1_000_000 },
+      });
+      const { headers } = await chat(deployment, body(deployment), { apiKey: tenant.apiKey });
+      assert.equal(headers['x-ratelimit-limit-requests'], '50');
+      assert.equal(headers['x-ratelimit-remaining-requests'], '49');
+      assert.match(String(headers['x-ratelimit-reset-requests']), /^(\d+m)?\d+(\.\d+)?m?s$/);
+      assert.equal(headers['x-ratelimit-limit-tokens'], '1000000');
+      assert.ok(Number(headers['x-ratelimit-remaining-tokens']) < 1_000_000);
+    },
+  },
+  {
+    line: 'without max_tokens the effective limit is sent to the provider and bounds the answer',
+    needs: ['emulator'],
+    async prove(deployment) {
+      const tenant = await deployment.tenant({ limits: { max_output_tokens: 7 } });
+      const response = await chat(
+        deployment,
+        body(deployment, { max_tokens: undefined, ...directive('[[tokens:500]]') }),
+        { apiKey: tenant.apiKey },
+      );
+      const completion = response.json<{
+        usage: { completion_tokens: number };
+        choices: { finish_reason: string }[];
+      }>();
+      assert.equal(completion.usage.completion_tokens, 7);
+      assert.equal(completion.choices[0]?.finish_reason, 'length');
+    },
+  },
+]);
+
+/** Windows are UTC minutes; a case that counts within one waits when little of it is left. */
+async function untilEarlyInTheMinute(): Promise<void> {
+  const left = 60_000 - (Date.now() % 60_000);
+  if (left < 15_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
+}
