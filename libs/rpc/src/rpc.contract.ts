@@ -258,14 +258,12 @@ export function describeRpcTransport(name: string, open: OpenTransportUnderTest)
         [
           'a string',
           () => {
-            // eslint-disable-next-line @typescript-eslint/only-throw-error
             throw 'hunter2';
           },
         ],
         [
           'nothing at all',
           () => {
-            // eslint-disable-next-line @typescript-eslint/only-throw-error
             throw undefined;
           },
         ],

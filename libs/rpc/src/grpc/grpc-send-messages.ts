@@ -6,7 +6,8 @@ import { asBuffer } from './grpc-wire';
 /**
  * Runs a streaming handler and sends its messages, waiting while the caller
  * does not keep up. Ends the stream when the handler does; rejects with what
- * the handler threw. When the call ends early the handler runs its `finally`.
+ * the handler threw. When the call is aborted the handler runs its `finally`,
+ * and nothing more is sent.
  */
 export async function sendMessages(
   served: ServedMethod,
@@ -15,10 +16,11 @@ export async function sendMessages(
 ): Promise<void> {
   const messages = served.invoke(call.request, context) as AsyncIterable<unknown>;
   const iterator = messages[Symbol.asyncIterator]();
-  // A handler that waits for something of its own is at least not waited for.
-  call.once('cancelled', () => leave(iterator));
-  while (!call.cancelled) {
+  context.signal.addEventListener('abort', () => leave(iterator));
+  while (!context.aborted) {
     const result = await iterator.next();
+    // A stream that was cut must not look as if it had come to its end.
+    if (context.aborted) return;
     if (result.done) {
       call.end();
       return;
@@ -30,7 +32,7 @@ export async function sendMessages(
       leave(iterator);
       throw error;
     }
-    if (!call.cancelled && !call.write(bytes)) await drained(call);
+    if (!call.write(bytes)) await drained(call, context);
   }
 }
 
@@ -39,17 +41,16 @@ function leave(iterator: AsyncIterator<unknown>): void {
 }
 
 /** Resolves when there is room for another message, or the call is over. */
-function drained(call: ServerWritableStream<Buffer, Buffer>): Promise<void> {
-  if (call.cancelled || call.destroyed) return Promise.resolve();
+function drained(call: ServerWritableStream<Buffer, Buffer>, { signal }: ServerCall): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       call.off('drain', go);
-      call.off('cancelled', go);
       call.off('close', go);
+      signal.removeEventListener('abort', go);
       resolve();
     };
     call.on('drain', go);
-    call.on('cancelled', go);
     call.on('close', go);
+    signal.addEventListener('abort', go);
   });
 }

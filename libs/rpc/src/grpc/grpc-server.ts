@@ -14,7 +14,15 @@ import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '..
 import { ServerCall } from '../server-call';
 import { sendMessages } from './grpc-send-messages';
 import { serverCredentials, serverOptions, type RpcTls } from './grpc-options';
-import { asBuffer, fromGrpcMetadata, identity, pathOf, toGrpcFailure } from './grpc-wire';
+import {
+  asBuffer,
+  fromGrpcMetadata,
+  identity,
+  pathOf,
+  stoppingFailure,
+  toGrpcFailure,
+  type GrpcFailure,
+} from './grpc-wire';
 
 export interface GrpcServerOptions {
   readonly services: readonly BoundService[];
@@ -37,7 +45,15 @@ export interface GrpcServer {
   stop(): Promise<void>;
 }
 
+interface CallUnderWay {
+  readonly context: ServerCall;
+  /** Aborts the handler and fails the call. */
+  cut(): void;
+}
+
 const DEFAULT_DRAIN_MS = 10_000;
+/** What callers get to take the failure of a call that was cut; then their connections are dropped. */
+const FLUSH_MS = 500;
 
 /** Serves bound services over gRPC, and grpc.health.v1 beside them. */
 export function createGrpcServer({
@@ -51,7 +67,7 @@ export function createGrpcServer({
 }: GrpcServerOptions): GrpcServer {
   const server = new Server(serverOptions(maxMessageBytes));
   const health = createHealth(services.map((service) => service.definition.fullName));
-  const underWay = new Set<ServerCall>();
+  const underWay = new Set<CallUnderWay>();
   let stopping: Promise<void> | undefined;
 
   for (const [service, methods] of servedMethods([...services, health.service])) {
@@ -75,40 +91,49 @@ export function createGrpcServer({
   function openCall(
     served: ServedMethod,
     call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
-  ): ServerCall {
+    fail: (failure: GrpcFailure) => void,
+  ): CallUnderWay {
     const deadline = Number(call.getDeadline());
     const context = new ServerCall(
       fromGrpcMetadata(call.metadata),
       Number.isFinite(deadline) ? deadline : undefined,
     );
-    underWay.add(context);
+    const open: CallUnderWay = {
+      context,
+      cut: () => {
+        context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
+        fail(stoppingFailure());
+      },
+    };
+    underWay.add(open);
     call.once('cancelled', () => {
-      underWay.delete(context);
+      underWay.delete(open);
       context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
     });
-    return context;
+    return open;
   }
 
   function unaryHandler(served: ServedMethod) {
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
-      const context = openCall(served, call);
+      const open = openCall(served, call, callback);
       const fail = (thrown: unknown): void => {
-        underWay.delete(context);
-        if (context.aborted && call.cancelled) return;
+        underWay.delete(open);
+        if (open.context.aborted) return;
         reportFailure(log, served, thrown);
         callback(toGrpcFailure(thrown));
       };
       const succeed = (response: unknown): void => {
+        if (open.context.aborted) return;
         try {
           const bytes = asBuffer(served.encode(response));
-          underWay.delete(context);
+          underWay.delete(open);
           callback(null, bytes);
         } catch (error) {
           fail(error);
         }
       };
       try {
-        (served.invoke(call.request, context) as Promise<unknown>).then(succeed, fail);
+        (served.invoke(call.request, open.context) as Promise<unknown>).then(succeed, fail);
       } catch (thrown) {
         fail(thrown);
       }
@@ -117,14 +142,14 @@ export function createGrpcServer({
 
   function streamHandler(served: ServedMethod) {
     return (call: ServerWritableStream<Buffer, Buffer>): void => {
-      const context = openCall(served, call);
-      sendMessages(served, call, context)
+      const open = openCall(served, call, (failure) => void call.emit('error', failure));
+      sendMessages(served, call, open.context)
         .catch((thrown: unknown) => {
-          if (call.cancelled) return;
+          if (open.context.aborted) return;
           reportFailure(log, served, thrown);
           call.emit('error', toGrpcFailure(thrown));
         })
-        .finally(() => underWay.delete(context));
+        .finally(() => underWay.delete(open));
     };
   }
 
@@ -143,12 +168,13 @@ export function createGrpcServer({
     stopping ??= new Promise((resolve) => {
       // Watches of the health itself would otherwise be waited for.
       health.stop();
-      const overdue = setTimeout(() => {
-        for (const context of underWay) {
-          context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
-        }
-        server.forceShutdown();
-        resolve();
+      let overdue = setTimeout(() => {
+        for (const open of underWay) open.cut();
+        underWay.clear();
+        overdue = setTimeout(() => {
+          server.forceShutdown();
+          resolve();
+        }, FLUSH_MS);
       }, drainMs);
       server.tryShutdown(() => {
         clearTimeout(overdue);

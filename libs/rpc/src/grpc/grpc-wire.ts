@@ -48,6 +48,11 @@ export function toGrpcFailure(thrown: unknown): GrpcFailure {
   return { code: error.row.grpcStatus as number as status, details: error.code, metadata };
 }
 
+/** For calls that a stopping server cuts: without an error of a handler, so that callers see it as unavailable. */
+export function stoppingFailure(): GrpcFailure {
+  return { code: status.UNAVAILABLE, details: 'the server is stopping', metadata: new Metadata() };
+}
+
 /** A failed call as the caller gets it: the handler's error when there is one, else what happened to the call. */
 export function fromGrpcFailure(call: string, failure: ServiceError): GatewayError {
   const [detail] = failure.metadata?.get(ERROR_TRAILER) ?? [];

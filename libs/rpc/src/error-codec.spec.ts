@@ -1,0 +1,48 @@
+import { ErrorDetail } from '@gateway/contracts/common';
+import { errorCodes, GatewayError } from '@gateway/errors';
+import { decodeError, encodeError } from './error-codec';
+import { MAX_ERROR_DETAIL_BYTES } from './limits';
+
+describe('the error codec', () => {
+  it.each(errorCodes)('carries %s', (code) => {
+    expect(decodeError(encodeError(new GatewayError(code)))).toMatchObject({
+      code,
+      message: new GatewayError(code).message,
+      param: undefined,
+      metadata: {},
+      retryAfterMs: undefined,
+    });
+  });
+
+  it('rounds waiting times up to whole milliseconds, so that nobody retries too early', () => {
+    expect(
+      decodeError(encodeError(new GatewayError('rpm_exceeded', { retryAfterMs: 0.2 }))).retryAfterMs,
+    ).toBe(1);
+  });
+
+  it('never writes more than fits beside a call', () => {
+    const long = '€'.repeat(1_000_000);
+    const error = new GatewayError('invalid_request', { message: long, param: long, metadata: { long } });
+    const bytes = encodeError(error);
+    expect(bytes.length).toBeLessThanOrEqual(MAX_ERROR_DETAIL_BYTES);
+    expect(decodeError(bytes)).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^€+$/),
+    });
+  });
+
+  it.each([
+    ['bytes of another kind', Buffer.from('not a message')],
+    ['no bytes', new Uint8Array()],
+    ['an unknown code', ErrorDetail.encode(ErrorDetail.create({ code: 'toString' })).finish()],
+    [
+      'metadata that is no JSON',
+      ErrorDetail.encode(ErrorDetail.create({ code: 'rpm_exceeded', metadataJson: '{' })).finish(),
+    ],
+  ])('reads %s as a bare internal_error', (_, bytes) => {
+    expect(decodeError(bytes)).toMatchObject({
+      code: 'internal_error',
+      message: new GatewayError('internal_error').message,
+    });
+  });
+});

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { bindService } from '../bound-service';
+import { createClient } from '../client';
+import type { CallContext } from '../definition';
+import {
+  HealthDefinition,
+  ServingStatus,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+} from '../health';
+import { isRpcUnavailable } from '../rpc-error';
+import { createGrpcServer, type GrpcServer } from './grpc-server';
+import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
+
+/** A service of the test, in the shape of the health protocol, whose messages are at hand. */
+const TestDefinition = { ...HealthDefinition, name: 'Test', fullName: 'gateway.test.v1.Test' } as const;
+
+type Check = (request: HealthCheckRequest, context: CallContext) => Promise<HealthCheckResponse>;
+
+const LONG_MS = 60_000;
+const SERVING = { status: ServingStatus.Serving };
+
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+async function caught(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the gRPC server', () => {
+  let check: Check = async () => SERVING;
+  let server: GrpcServer;
+  let transport: GrpcTransport;
+
+  async function serve(drainMs: number, port = 0): Promise<number> {
+    const service = bindService(TestDefinition, {
+      check: (request, context) => check(request, context),
+      watch: async function* (_, { signal }) {
+        yield SERVING;
+        await once(signal, 'abort');
+      },
+    });
+    server = createGrpcServer({ services: [service], host: '127.0.0.1', port, drainMs });
+    const started = await server.start();
+    transport = createGrpcTransport({ address: `127.0.0.1:${started.port}` });
+    return started.port;
+  }
+
+  const testClient = () => createClient(TestDefinition, transport, { unaryTimeoutMs: LONG_MS });
+  const healthClient = () => createClient(HealthDefinition, transport, { unaryTimeoutMs: LONG_MS });
+
+  afterEach(async () => {
+    check = async () => SERVING;
+    transport.close();
+    await server.stop();
+  });
+
+  it('lets calls under way finish when it stops, and takes no new ones', async () => {
+    const [arrived, finish] = [gate(), gate()];
+    check = async () => {
+      arrived.open();
+      await finish.opened;
+      return SERVING;
+    };
+    await serve(LONG_MS);
+    const underWay = testClient().check({ service: '' });
+    await arrived.opened;
+    const stopped = server.stop();
+    expect(isRpcUnavailable(await caught(testClient().check({ service: '' })))).toBe(true);
+    finish.open();
+    expect(await underWay).toEqual(SERVING);
+    await stopped;
+  });
+
+  it('aborts the handlers of calls that outlast its drain time; their callers see it as unavailable', async () => {
+    const arrived = gate();
+    let handlerEnded: Promise<unknown> = Promise.resolve();
+    check = (_, { signal }) => {
+      handlerEnded = once(signal, 'abort');
+      arrived.open();
+      return new Promise(() => undefined);
+    };
+    await serve(20);
+    const underWay = caught(testClient().check({ service: '' }));
+    await arrived.opened;
+    await server.stop();
+    await handlerEnded;
+    const error = await underWay;
+    expect(isRpcUnavailable(error)).toBe(true);
+    expect(error).toMatchObject({
+      code: 'no_capacity',
+      retryAfterMs: 10_000,
+      internalMessage: expect.stringContaining('gateway.test.v1.Test/Check'),
+    });
+  });
+
+  it('is unavailable to its callers while it is down, and available again once it is back', async () => {
+    const port = await serve(0);
+    const client = testClient();
+    const callers = transport;
+    await client.check({ service: '' });
+    await server.stop();
+    expect(isRpcUnavailable(await caught(client.check({ service: '' })))).toBe(true);
+    await serve(0, port);
+    // Reconnecting takes a moment; until then calls fail at once.
+    let answer: unknown;
+    while (answer === undefined) {
+      try {
+        answer = await client.check({ service: '' });
+      } catch (error) {
+        expect(isRpcUnavailable(error)).toBe(true);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    }
+    expect(answer).toEqual(SERVING);
+    callers.close();
+  });
+
+  it('reports a broken stream as unavailable', async () => {
+    await serve(0);
+    const stream = testClient().watch({ service: '' })[Symbol.asyncIterator]();
+    await stream.next();
+    const read = caught(stream.next());
+    await server.stop();
+    expect(isRpcUnavailable(await read)).toBe(true);
+  });
+
+  it('fails calls of a closed transport as unavailable', async () => {
+    await serve(0);
+    transport.close();
+    expect(isRpcUnavailable(await caught(testClient().check({ service: '' })))).toBe(true);
+    const stream = testClient().watch({ service: '' })[Symbol.asyncIterator]();
+    expect(isRpcUnavailable(await caught(stream.next()))).toBe(true);
+  });
+
+  it('rejects the start when its port is taken', async () => {
+    jest.spyOn(console, 'error').mockImplementation();
+    const port = await serve(0);
+    const second = createGrpcServer({ services: [], host: '127.0.0.1', port });
+    await expect(second.start()).rejects.toThrow('EADDRINUSE');
+    await second.stop();
+  });
+
+  describe('health', () => {
+    it('is serving for the server and each of its services', async () => {
+      await serve(0);
+      for (const service of ['', 'gateway.test.v1.Test']) {
+        expect(await healthClient().check({ service })).toEqual(SERVING);
+      }
+    });
+
+    it('does not know other services', async () => {
+      await serve(0);
+      expect(await caught(healthClient().check({ service: 'gateway.test.v1.Other' }))).toMatchObject({
+        row: { grpcStatus: 5 },
+      });
+    });
+
+    it('tells watchers when the server stops, and then lets them go', async () => {
+      await serve(LONG_MS);
+      const seen: ServingStatus[] = [];
+      const watch = healthClient().watch({ service: '' })[Symbol.asyncIterator]();
+      seen.push((await watch.next()).value?.status ?? 0);
+      const stopped = server.stop();
+      for await (const { status } of { [Symbol.asyncIterator]: () => watch }) seen.push(status);
+      expect(seen).toEqual([ServingStatus.Serving, ServingStatus.NotServing]);
+      await stopped;
+    });
+  });
+});
