@@ -40,7 +40,7 @@ export function replayChunks(completionJson: Uint8Array, includeUsage: boolean):
       {
         delta: {
           ...content,
-          ...(refusal == null ? {} : { refusal }),
+          ...(refusal === null || refusal === undefined ? {} : { refusal }),
           ...(tool_calls ? { tool_calls: tool_calls.map((call, at) => ({ index: at, ...call })) } : {}),
         },
         logprobs: logprobs ?? null,

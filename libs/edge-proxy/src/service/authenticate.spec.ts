@@ -1,0 +1,82 @@
+import { Scope } from '@gateway/contracts/auth';
+import { GatewayError } from '@gateway/errors';
+import { grant, KEY, startEdge, type TestEdge } from './testing/start-edge';
+
+let edge: TestEdge;
+beforeEach(async () => {
+  edge = await startEdge();
+});
+afterEach(() => edge.stop());
+
+const codeOf = async (response: Response) =>
+  ((await response.json()) as { error: { code: string } }).error.code;
+
+test.each([
+  ['no header', {}],
+  ['an empty header', { authorization: '' }],
+  ['another scheme', { authorization: `Basic ${KEY}` }],
+  ['no scheme', { authorization: KEY }],
+  ['no key', { authorization: 'Bearer' }],
+  ['a key of someone else', { authorization: 'Bearer sk-proj-1' }],
+  ['an unknown key', { authorization: 'Bearer sk-gw-unknown' }],
+  ['a key with more behind it', { authorization: `Bearer ${KEY} x` }],
+  ['a huge key', { authorization: `Bearer sk-gw-${'x'.repeat(8_000)}` }],
+  ['x-api-key', { 'x-api-key': KEY }],
+  ['a cookie', { cookie: `api_key=${KEY}; Authorization=Bearer ${KEY}` }],
+])('401 invalid_api_key for %s', async (_name, headers) => {
+  const response = await edge.get(`/v1/models?api_key=${KEY}&key=${KEY}`, headers);
+  expect(response.status).toBe(401);
+  expect(response.headers.get('www-authenticate')).toBe('Bearer');
+  expect(await codeOf(response)).toBe('invalid_api_key');
+});
+
+test.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`])(
+  '%s authenticates',
+  async (authorization) => {
+    expect((await edge.get('/v1/models', { authorization })).status).toBe(200);
+  },
+);
+
+test.each([
+  ['key_revoked', 401, { revoked: true }],
+  ['key_expired', 401, { expiresOn: '2020-01-01' }],
+  ['ip_not_allowed', 401, { ipAllowlist: ['10.0.0.0/8'] }],
+  ['org_suspended', 403, { organizationSuspended: true }],
+  ['missing_scope', 403, { scopes: [Scope.SCOPE_USAGE_READ] }],
+])('%s is answered before the body is read', async (code, status, changes) => {
+  edge.keys.set(KEY, grant(changes));
+  const response = await edge.chat({ not: 'valid' });
+  expect(response.status).toBe(status);
+  expect(await codeOf(response)).toBe(code);
+  expect(edge.faults.reached).toEqual(['keys.lookup']);
+});
+
+test('an allowlist is compared by value, whatever the spelling', async () => {
+  edge.keys.set(KEY, grant({ ipAllowlist: ['::ffff:127.0.0.1'] }));
+  expect((await edge.get('/v1/models')).status).toBe(200);
+});
+
+test('models need no scope; the others do', async () => {
+  edge.keys.set(KEY, grant({ scopes: [] }));
+  expect((await edge.get('/v1/models')).status).toBe(200);
+  for (const path of ['/v1/credits', '/v1/generation?id=gen-1', '/v1/usage']) {
+    const response = await edge.get(path);
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'missing_scope', metadata: { required_scope: 'usage:read' } },
+    });
+  }
+});
+
+test('an auth service that cannot tell is never an unknown key', async () => {
+  edge.failNextLookup(new GatewayError('request_timeout'));
+  const late = await edge.get('/v1/models');
+  expect([late.status, await codeOf(late)]).toEqual([503, 'no_capacity']);
+  edge.failNextLookup(new Error('a bug at 10.1.2.3'));
+  const broken = await edge.get('/v1/models');
+  const text = await broken.text();
+  expect(broken.status).toBe(500);
+  expect(broken.headers.get('x-should-retry')).toBe('false');
+  expect(text).toContain('"code":"internal_error"');
+  expect(text).not.toContain('10.1.2.3');
+});

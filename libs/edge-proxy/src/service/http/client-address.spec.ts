@@ -1,0 +1,49 @@
+import { type IncomingMessage } from 'node:http';
+import { createAddressMatcher, createClientAddressReader, isAddressRange } from './client-address';
+
+function from(remoteAddress: string | undefined, forwarded?: string): IncomingMessage {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+}
+
+test.each([
+  // no trusted proxy: the header is what anybody wrote
+  [[], '203.0.113.9', '1.2.3.4', '203.0.113.9'],
+  [['10.0.0.0/8'], '203.0.113.9', '1.2.3.4', '203.0.113.9'],
+  // the rightmost hop that is not trusted, however many are forged to its left
+  [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, 203.0.113.9', '203.0.113.9'],
+  [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
+  [['10.0.0.0/8'], '::ffff:10.0.0.1', '203.0.113.9', '203.0.113.9'],
+  [['10.0.0.0/8'], '10.0.0.1', '10.0.0.2', '10.0.0.2'],
+  [['10.0.0.0/8'], '10.0.0.1', undefined, '10.0.0.1'],
+  [['fd00::/8'], 'fd00::1', '2001:DB8:0::1', '2001:db8::1'],
+  [['10.0.0.1'], '10.0.0.1', '203.0.113.9:4711', '203.0.113.9'],
+  [['10.0.0.1'], '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+  // nothing that can be read: no address, rather than a wrong one
+  [['10.0.0.1'], '10.0.0.1', '1.1.1.1, unknown', undefined],
+  [['10.0.0.1'], '10.0.0.1', '', undefined],
+  [[], undefined, undefined, undefined],
+  [[], 'fe80::1%eth0', undefined, 'fe80::1'],
+])('behind %j, the peer %s with X-Forwarded-For %s is %s', (trusted, peer, forwarded, expected) => {
+  expect(createClientAddressReader(trusted)(from(peer, forwarded))).toBe(expected);
+});
+
+test.each([
+  ['127.0.0.1', ['127.0.0.1'], true],
+  ['10.1.2.3', ['10.0.0.0/8'], true],
+  ['11.1.2.3', ['10.0.0.0/8'], false],
+  ['2001:db8::1', ['2001:0DB8:0000::/32'], true],
+  ['::ffff:10.0.0.1', ['10.0.0.1'], true],
+  ['10.0.0.1', ['::ffff:10.0.0.1'], true],
+  ['10.0.0.1', ['nonsense', '10.0.0.1'], true],
+  ['10.0.0.1', ['nonsense'], false],
+  ['', ['0.0.0.0/0', '::/0'], false],
+  ['010.0.0.1', ['10.0.0.1'], false],
+])('%s on %j: %s', (address, allowlist, expected) => {
+  expect(createAddressMatcher()(address, allowlist)).toBe(expected);
+});
+
+test('a range that cannot be read is told apart', () => {
+  expect(['10.0.0.0/8', '::1', 'fd00::/8'].every(isAddressRange)).toBe(true);
+  expect(['', 'host', '10.0.0.0/33', '10.0.0.0/'].some(isAddressRange)).toBe(false);
+});

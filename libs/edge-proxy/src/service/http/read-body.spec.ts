@@ -1,0 +1,132 @@
+import { connect } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { BODY, KEY, startEdge, type TestEdge } from '../testing/start-edge';
+
+const LIMIT = 64 * 1024;
+
+let edge: TestEdge;
+beforeAll(async () => {
+  edge = await startEdge({ settings: { maxBodyBytes: LIMIT, bodyTimeoutMs: 150 } });
+});
+afterAll(() => edge.stop());
+
+const PLAIN = JSON.stringify(BODY);
+
+function send(body: Uint8Array | string | ReadableStream, headers: Record<string, string> = {}) {
+  return fetch(`${edge.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, ...headers },
+    body: body as BodyInit,
+    ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+  } as RequestInit);
+}
+
+async function outcome(response: Response): Promise<[number, string]> {
+  const body = (await response.json()) as { error?: { code: string } };
+  return [response.status, body.error?.code ?? 'ok'];
+}
+
+/** Sends bytes as they are and resolves with everything that comes back. */
+function overSocket(parts: readonly string[], hold = false): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(edge.port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(received));
+    for (const part of parts) socket.write(part);
+    if (!hold) socket.end();
+  });
+}
+
+test.each([
+  ['gzip', gzipSync(PLAIN)],
+  ['x-gzip', gzipSync(PLAIN)],
+  ['GZIP', gzipSync(PLAIN)],
+  ['deflate', deflateSync(PLAIN)],
+  ['br', brotliCompressSync(PLAIN)],
+  ['identity', Buffer.from(PLAIN)],
+])('a body in %s is read', async (encoding, body) => {
+  expect((await send(body, { 'content-encoding': encoding })).status).toBe(200);
+});
+
+test.each([
+  ['an unknown coding', 'zstd', Buffer.from(PLAIN)],
+  ['two codings', 'gzip, gzip', gzipSync(gzipSync(PLAIN))],
+  ['a body that is not what it says', 'gzip', Buffer.from(PLAIN)],
+  ['a body cut short', 'gzip', gzipSync(PLAIN).subarray(0, 20)],
+])('%s is invalid_json', async (_name, encoding, body) => {
+  expect(await outcome(await send(body, { 'content-encoding': encoding }))).toEqual([400, 'invalid_json']);
+});
+
+test('a body of exactly the limit is read, one byte more is not', async () => {
+  const padded = (length: number) => PLAIN + ' '.repeat(length - PLAIN.length);
+  expect((await send(padded(LIMIT))).status).toBe(200);
+  expect(await outcome(await send(padded(LIMIT + 1)))).toEqual([413, 'request_too_large']);
+});
+
+test('a chunked body is cut at the limit', async () => {
+  const endless = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024)),
+  });
+  // The server answers and then closes; that fetch reports the answer or the
+  // closed upload depends on which it notices first.
+  const answered = await send(endless).then(outcome, () => 'closed');
+  expect(['closed', [413, 'request_too_large']]).toContainEqual(answered);
+});
+
+test('a bomb is stopped by what comes out of it', async () => {
+  const bomb = gzipSync(Buffer.alloc(LIMIT * 100, ' '));
+  expect(bomb.length).toBeLessThan(LIMIT);
+  expect(await outcome(await send(bomb, { 'content-encoding': 'gzip' }))).toEqual([413, 'request_too_large']);
+});
+
+test('a caller that is still sending sees the early refusal, and is then closed', async () => {
+  const received = await overSocket(
+    [
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n',
+      `authorization: Bearer ${KEY}\r\ncontent-length: ${LIMIT * 2}\r\n\r\n`,
+      'x'.repeat(LIMIT * 2),
+    ],
+    true,
+  );
+  expect(received).toMatch(/^HTTP\/1\.1 413 /);
+  expect(received).toMatch(/connection: close/i);
+  expect(received).toContain('"code":"request_too_large"');
+});
+
+test('a body that does not arrive is a request_timeout', async () => {
+  const received = await overSocket(
+    [
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\n',
+      `authorization: Bearer ${KEY}\r\ncontent-length: 100\r\n\r\n{"model"`,
+    ],
+    true,
+  );
+  expect(received).toMatch(/^HTTP\/1\.1 408 /);
+  expect(received).toContain('"code":"request_timeout"');
+});
+
+test('the body is asked for with 100 Continue only once the key is known to be good', async () => {
+  const head = (key: string) =>
+    'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\n' +
+    `authorization: Bearer ${key}\r\ncontent-length: ${PLAIN.length}\r\n\r\n`;
+  expect(await overSocket([head('sk-gw-unknown')], true)).toMatch(/^HTTP\/1\.1 401 /);
+  const good = await overSocket([head(KEY), PLAIN], true);
+  expect(good).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+});
+
+test('a refused request with a small body keeps its connection', async () => {
+  const received = await overSocket([
+    'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n12345',
+    'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+  ]);
+  expect(received.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
+});
+
+test('all bodies together are bounded', async () => {
+  const small = await startEdge({ settings: { maxBodyBytesOfAll: 10 } });
+  const response = await small.chat();
+  expect(await outcome(response)).toEqual([503, 'no_capacity']);
+  await small.stop();
+});
