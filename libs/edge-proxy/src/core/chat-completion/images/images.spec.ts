@@ -1,0 +1,118 @@
+import { dataUri, gif, jpeg, png, webpExtended, webpLossless, webpLossy } from '../../testing/image-fixtures';
+import { checkImageUrl, MAX_IMAGE_SIDE_PIXELS } from './check-image-url';
+import { readImageSource } from './data-uri';
+import { readImageSize } from './image-size';
+
+const PNG_URI = dataUri('image/png', png(3, 2));
+
+describe('readImageSource', () => {
+  test.each([
+    'http://a/b.png',
+    'https://a/b.png',
+    'HTTPS://A',
+    'hTTp:a',
+    '//a/b.png',
+    ' \n\thttps://a',
+    '\u0000http://a',
+  ])('calls %j remote', (url) => {
+    expect(readImageSource(url).kind).toBe('remote');
+  });
+
+  test.each([
+    '',
+    'data:',
+    'data:image/png;base64',
+    'data:image/png,AAAA',
+    'data:image/png;base64;x,AAAA',
+    'file:///etc/passwd',
+    'ftp://a/b',
+    'iVBORw0KGgo=',
+    'javascript:alert(1)',
+    `data:${'x'.repeat(300)};base64,AAAA`,
+  ])('calls %j neither remote nor data', (url) => {
+    expect(readImageSource(url).kind).toBe('invalid');
+  });
+
+  test('reads the scheme, type and parameters in any case', () => {
+    expect(readImageSource('DATA:IMAGE/PNG;charset=x;BASE64,AAAA')).toMatchObject({
+      kind: 'inline',
+      mimeType: 'image/png',
+    });
+  });
+});
+
+describe('readImageSize', () => {
+  test.each([
+    ['image/png', png(640, 480)],
+    ['image/gif', gif(640, 480)],
+    ['image/jpeg', jpeg(640, 480)],
+    ['image/jpeg', jpeg(640, 480, 65_535)],
+    ['image/webp', webpLossy(640, 480)],
+    ['image/webp', webpLossless(640, 480)],
+    ['image/webp', webpExtended(640, 480)],
+  ])('reads the size from the header of %s', (mimeType, bytes) => {
+    const source = readImageSource(dataUri(mimeType, bytes));
+    if (source.kind !== 'inline') throw new Error('not inline');
+    expect(readImageSize(mimeType, source.base64)).toEqual({ width: 640, height: 480 });
+  });
+
+  test('gives up on a JPEG of endless segments', () => {
+    const segments = Buffer.concat([
+      Buffer.from('ffd8', 'hex'),
+      Buffer.from('ffe10002'.repeat(600), 'hex'),
+      jpeg(8, 8).subarray(2),
+    ]);
+    expect(checkImageUrl(dataUri('image/jpeg', segments))).toContain('not an image');
+  });
+
+  test('never reads past the end of a cut header', () => {
+    for (const [mimeType, bytes] of [
+      ['image/png', png(9, 9)],
+      ['image/gif', gif(9, 9)],
+      ['image/jpeg', jpeg(9, 9)],
+      ['image/webp', webpExtended(9, 9)],
+    ] as const) {
+      for (let length = 1; length < bytes.length; length += 1) {
+        expect(() => checkImageUrl(dataUri(mimeType, bytes.subarray(0, length)))).not.toThrow();
+      }
+    }
+  });
+});
+
+describe('checkImageUrl', () => {
+  test.each([
+    ['a PNG', PNG_URI],
+    ['a link, which has an error of its own', 'https://example.com/a.png'],
+    ['the largest size', dataUri('image/png', png(MAX_IMAGE_SIDE_PIXELS, 1))],
+  ])('accepts %s', (_name, url) => {
+    expect(checkImageUrl(url)).toBeUndefined();
+  });
+
+  test.each([
+    ['svg', dataUri('image/svg+xml', Buffer.from('<svg/>')), 'must be one of'],
+    ['pdf', dataUri('application/pdf', Buffer.from('%PDF-1.7')), 'must be one of'],
+    ['no type', `data:;base64,${png(1, 1).toString('base64')}`, 'must be one of'],
+    ['another type than it says', dataUri('image/jpeg', png(1, 1)), 'not an image of the type'],
+    ['no data', 'data:image/png;base64,', 'not valid base64'],
+    ['white space in the data', PNG_URI.replace('AA', 'A\n'), 'not valid base64'],
+    ['a foreign character', PNG_URI.replace('AA', 'A*'), 'not valid base64'],
+    ['a character beyond Latin-1', PNG_URI.replace('AA', 'A\u4e00'), 'not valid base64'],
+    ['the URL-safe alphabet', PNG_URI.replace('AA', 'A_'), 'not valid base64'],
+    ['missing padding', dataUri('image/gif', gif(1, 1)).replace(/=+$/, ''), 'not valid base64'],
+    ['padding inside', `data:image/png;base64,AAA=${png(1, 1).toString('base64')}`, 'not valid base64'],
+    ['zero width', dataUri('image/png', png(0, 5)), 'no pixels'],
+    ['zero height', dataUri('image/gif', gif(5, 0)), 'no pixels'],
+    ['too many pixels', dataUri('image/png', png(MAX_IMAGE_SIDE_PIXELS + 1, 1)), 'pixels wide or high'],
+    ['a size beyond 31 bits', dataUri('image/png', png(0xffff_ffff, 1)), 'pixels wide or high'],
+  ])('refuses an image with %s', (_name, url, problem) => {
+    expect(checkImageUrl(url)).toContain(problem);
+  });
+
+  test('checks every character of thirty megabytes', () => {
+    const bytes = Buffer.alloc(22_500_000, 7);
+    png(10, 10).copy(bytes);
+    const url = dataUri('image/png', bytes);
+    expect(checkImageUrl(url)).toBeUndefined();
+    expect(checkImageUrl(`${url.slice(0, -9)}!${url.slice(-8)}`)).toContain('not valid base64');
+  });
+});

@@ -1,0 +1,278 @@
+import { refusalError } from '@gateway/errors';
+import type { JsonValue } from '../../json/json-value';
+import {
+  accepted,
+  chatBody,
+  extraModel,
+  forwarded,
+  refused,
+  validate,
+  verdict,
+} from '../../testing/chat-fixtures';
+import { dataUri, png } from '../../testing/image-fixtures';
+import { chatFields } from '../schema/fields';
+import type { CallerPolicy } from '../types';
+
+type Fields = Record<string, JsonValue | undefined>;
+
+const IMAGE = dataUri('image/png', png(32, 32));
+const TOOL = {
+  type: 'function',
+  function: { name: 'look_up', parameters: { type: 'object', $schema: 'x' } },
+};
+
+function answer(fields: Fields, policy: Partial<CallerPolicy> = {}): string {
+  return verdict(validate(chatBody(fields), policy));
+}
+
+function messageAnswer(message: JsonValue): string {
+  return answer({ messages: [message] });
+}
+
+function imageMessage(url: JsonValue, role = 'user'): JsonValue {
+  return {
+    role,
+    tool_call_id: 'call_1',
+    content: [
+      { type: 'text', text: 'Look' },
+      { type: 'image_url', image_url: { url } },
+    ],
+  };
+}
+
+describe('model and messages are there', () => {
+  test.each<[Fields, string]>([
+    [{ model: undefined }, 'missing_model model'],
+    [{ model: null }, 'missing_model model'],
+    [{ model: '' }, 'missing_model model'],
+    [{ model: 7 }, 'invalid_request model'],
+    [{ model: ['acme/able'] }, 'invalid_request model'],
+    [{ messages: undefined }, 'missing_messages messages'],
+    [{ messages: null }, 'missing_messages messages'],
+    [{ messages: [] }, 'missing_messages messages'],
+    [{ messages: 'hello' }, 'missing_messages messages'],
+    [{ messages: { 0: 'hello' } }, 'missing_messages messages'],
+  ])('%j → %s', (fields, expected) => {
+    expect(answer(fields)).toBe(expected);
+  });
+});
+
+describe('unknown parameters', () => {
+  test.each<[Fields, string]>([
+    [{ foo: 1 }, 'unknown_parameter foo'],
+    [{ foo: null }, 'unknown_parameter foo'],
+    [{ zebra: 1, apple: 1, mango: 1 }, 'unknown_parameter apple'],
+    [{ a: 1, Z: 1 }, 'unknown_parameter Z'],
+    [{ Model: 'x' }, 'unknown_parameter Model'],
+    [{ '': 1 }, 'unknown_parameter '],
+    [{ constructor: 1 }, 'unknown_parameter constructor'],
+    [{ extra_body: { top_k: 1 } }, 'unknown_parameter extra_body'],
+  ])('%j → %s', (fields, expected) => {
+    expect(answer(fields)).toBe(expected);
+  });
+
+  test('__proto__ is an unknown parameter, and pollutes nothing', () => {
+    const body = JSON.parse(
+      '{"model":"acme/able","messages":[{"role":"user","content":"x"}],"__proto__":{"a":1}}',
+    );
+    expect(verdict(validate(body))).toBe('unknown_parameter __proto__');
+    expect(verdict(validate({ ...body, model: extraModel.id }))).toBe('unknown_parameter __proto__');
+  });
+
+  test.each(chatFields.filter((field) => field.disposition === 'reject').map((field) => field.name))(
+    '%s is refused with its value and absent with null',
+    (name) => {
+      expect(answer({ [name]: 1 })).toBe(`unknown_parameter ${name}`);
+      expect(answer({ [name]: null })).toBe('accepted');
+    },
+  );
+
+  test('the message names the field and what to use instead', () => {
+    expect(refused(validate(chatBody({ functions: [] }))).message).toBe(
+      "Unknown parameter: 'functions'. Use 'tools'.",
+    );
+    expect(refused(validate(chatBody({ reasoning: {} }))).message).toContain("Use 'reasoning_effort'.");
+  });
+
+  test('a name of a megabyte is not repeated whole', () => {
+    const refusal = refused(validate(chatBody({ ['x'.repeat(1_000_000)]: 1 })));
+    expect(refusal.param).toHaveLength(256);
+  });
+
+  test('a model takes the extra parameters that it lists, and no other model does', () => {
+    const extras = { top_k: 40, guided_regex: { any: ['value'] }, constructor: 'x' };
+    expect(forwarded(validate(chatBody({ model: extraModel.id, ...extras })))).toMatchObject(extras);
+    expect(answer({ model: 'acme/able', top_k: 40 })).toBe('unknown_parameter top_k');
+    expect(answer({ model: 'acme/disabled', top_k: 40 })).toBe('unknown_parameter top_k');
+    expect(answer({ model: 'acme/none', top_k: 40 })).toBe('unknown_parameter top_k');
+    expect(answer({ model: extraModel.id, min_p: 0.1 })).toBe('unknown_parameter min_p');
+    expect(answer({ model: extraModel.id, top_k: null })).toBe('accepted');
+    expect(forwarded(validate(chatBody({ model: extraModel.id })))).toEqual({
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+  });
+});
+
+describe('images', () => {
+  test.each(['user', 'assistant', 'tool', 'system'])(
+    'a remote link is refused in a message of the role %s',
+    (role) => {
+      for (const url of ['https://a/b.png', 'HTTP://a', '//a/b', ' https://a']) {
+        expect(messageAnswer(imageMessage(url, role))).toBe(
+          'image_url_not_supported messages[0].content[1].image_url.url',
+        );
+      }
+    },
+  );
+
+  test('data that is no image is refused with its path', () => {
+    for (const url of ['ftp://a/b', 'data:image/svg+xml;base64,AAAA', 'data:image/png;base64,AAA']) {
+      expect(messageAnswer(imageMessage(url))).toBe('invalid_request messages[0].content[1].image_url.url');
+    }
+  });
+
+  test('an inline image needs a model that can see', () => {
+    expect(messageAnswer(imageMessage(IMAGE))).toBe('accepted');
+    expect(answer({ model: 'acme/plain', messages: [imageMessage(IMAGE)] })).toBe(
+      'vision_not_available messages[0].content[1]',
+    );
+  });
+});
+
+describe('JSON mode', () => {
+  const json = { type: 'json_object' };
+  test.each<[Fields, string]>([
+    [{ response_format: json }, 'accepted'],
+    [{ response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } }, 'accepted'],
+    [{ response_format: json, stream: false }, 'accepted'],
+    [{ response_format: json, stream: true }, 'json_mode_no_stream response_format'],
+    [{ response_format: { type: 'text' }, stream: true }, 'accepted'],
+    [{ response_format: json, model: 'acme/plain' }, 'json_mode_not_supported response_format'],
+    [{ response_format: { type: 'text' }, model: 'acme/plain' }, 'accepted'],
+  ])('%j → %s', (fields, expected) => {
+    expect(answer(fields)).toBe(expected);
+  });
+
+  test('the refusal of streaming says what to do', () => {
+    const refusal = refused(validate(chatBody({ response_format: json, stream: true })));
+    expect(refusalError(refusal).message).toMatch(/tool calling.*stream: false/);
+  });
+});
+
+describe('n', () => {
+  test.each<[JsonValue, string, string]>([
+    [1, 'accepted', 'accepted'],
+    [null, 'accepted', 'accepted'],
+    [2, 'n_not_allowed n', 'accepted'],
+    [1e308, 'n_not_allowed n', 'invalid_request n'],
+    [129, 'n_not_allowed n', 'invalid_request n'],
+    [0, 'invalid_request n', 'invalid_request n'],
+    [-1, 'invalid_request n', 'invalid_request n'],
+    [1.5, 'invalid_request n', 'invalid_request n'],
+    ['2', 'invalid_request n', 'invalid_request n'],
+  ])('%j → %s; where several are enabled: %s', (n, ordinarily, enabled) => {
+    expect(answer({ n })).toBe(ordinarily);
+    expect(answer({ n }, { multipleCompletions: true })).toBe(enabled);
+  });
+});
+
+describe('the cap on output', () => {
+  test('names the cap, and the field as it was sent', () => {
+    const refusal = refused(validate(chatBody({ max_completion_tokens: 101 }), { maxOutputTokensCap: 100 }));
+    expect(refusal).toMatchObject({
+      code: 'max_tokens_exceeds_cap',
+      param: 'max_completion_tokens',
+      metadata: { limit: 100 },
+    });
+    expect(refusal.message).toContain('100');
+    expect(answer({ max_tokens: 101 }, { maxOutputTokensCap: 100 })).toBe(
+      'max_tokens_exceeds_cap max_tokens',
+    );
+    expect(answer({ max_tokens: 100 }, { maxOutputTokensCap: 100 })).toBe('accepted');
+  });
+
+  test('never refuses a request without max_tokens', () => {
+    expect(accepted(validate(chatBody(), { maxOutputTokensCap: 100 })).maxOutputTokens).toBe(100);
+  });
+});
+
+describe('access to models', () => {
+  test.each<[Fields, string[], string]>([
+    [{ model: 'acme/none' }, [], 'model_not_found model'],
+    [{ model: 'acme/disabled' }, [], 'model_not_found model'],
+    [{ model: 'ACME/ABLE' }, [], 'model_not_found model'],
+    [{ model: 'acme/disabled' }, ['acme/plain'], 'model_not_found model'],
+    [{ model: 'acme/able' }, ['acme/plain'], 'model_not_allowed model'],
+    [{ model: 'acme/able' }, ['acme/plain', 'acme/able'], 'accepted'],
+  ])('%j with %j → %s', (fields, allowedModels, expected) => {
+    expect(answer(fields, { allowedModels })).toBe(expected);
+  });
+
+  test('a disabled model answers in the words of an unknown one', () => {
+    const [unknown, disabled] = ['acme/none', 'acme/disabled'].map((model) =>
+      refused(validate(chatBody({ model }))).message?.replace(model, ''),
+    );
+    expect(disabled).toBe(unknown);
+  });
+});
+
+describe('what a model supports', () => {
+  const plain = { model: 'acme/plain' };
+  test.each<[Fields, string]>([
+    [{ tools: [TOOL] }, 'tools_not_supported tools'],
+    [{ tools: [] }, 'accepted'],
+    [{ tools: [], tool_choice: 'auto' }, 'accepted'],
+    [{ reasoning_effort: 'low' }, 'reasoning_effort_not_supported reasoning_effort'],
+    [{ logprobs: true }, 'invalid_request logprobs'],
+    [{ logprobs: false }, 'accepted'],
+    [{ logprobs: false, top_logprobs: 0 }, 'accepted'],
+    [{ logit_bias: { '1': 1 } }, 'invalid_request logit_bias'],
+    [{ logit_bias: {} }, 'accepted'],
+    [{ parallel_tool_calls: false }, 'invalid_request parallel_tool_calls'],
+    [{ logprobs: true, parallel_tool_calls: true }, 'invalid_request parallel_tool_calls'],
+    [{ verbosity: 'low', prompt_cache_key: 'k', prediction: { type: 'content', content: 'x' } }, 'accepted'],
+  ])('a plain model answers %j with %s', (fields, expected) => {
+    expect(answer({ ...plain, ...fields })).toBe(expected);
+  });
+
+  test('an unknown reasoning_effort is answered with the accepted levels', () => {
+    const refusal = refused(validate(chatBody({ reasoning_effort: 'extreme' })));
+    expect(refusal).toMatchObject({
+      code: 'reasoning_effort_not_supported',
+      metadata: { accepted: ['low', 'medium', 'high'] },
+    });
+    expect(refusal.message).toContain('low, medium, high');
+    expect(refused(validate(chatBody({ ...plain, reasoning_effort: 'low' }))).metadata).toEqual({
+      accepted: [],
+    });
+  });
+});
+
+describe('the context window', () => {
+  test('an estimate and max_tokens that do not fit are refused in the words that clients know', () => {
+    const refusal = refused(validate(chatBody({ max_tokens: 4_000 }), {}, { count: () => 5_000 }));
+    expect(refusal).toMatchObject({
+      code: 'context_length_exceeded',
+      param: 'messages',
+      metadata: { estimated_tokens: 9_006, limit: 8_192 },
+    });
+    expect(refusal.message).toMatch(
+      /^This model's maximum context length is 8192 tokens\. However, you requested 9006 tokens \(5006 in the messages, 4000 in the completion\)\./,
+    );
+  });
+
+  test('without max_tokens only an input that fills the window is refused', () => {
+    const counting = (tokens: number) => ({ count: () => tokens - 6 });
+    expect(accepted(validate(chatBody(), {}, counting(8_191))).maxOutputTokens).toBe(1);
+    expect(verdict(validate(chatBody(), {}, counting(8_192)))).toBe('context_length_exceeded messages');
+    expect(accepted(validate(chatBody(), {}, counting(100))).maxOutputTokens).toBe(4_096);
+  });
+
+  test('input and max_tokens may fill the window exactly', () => {
+    const counter = { count: () => 8_192 - 4_000 - 6 };
+    expect(verdict(validate(chatBody({ max_tokens: 4_000 }), {}, counter))).toBe('accepted');
+    expect(verdict(validate(chatBody({ max_tokens: 4_001 }), {}, counter))).toBe(
+      'context_length_exceeded messages',
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import type { Refusal } from '@gateway/errors';
+import type { JsonObject, JsonValue } from '../json/json-value';
+import type { CallerPolicy, ModelView, TokenCounter, ValidatedChatRequest } from '../chat-completion/types';
+import { validateChatRequest } from '../chat-completion/validate-chat-request';
+
+/** For tests: a model that can do everything. */
+export const ableModel: ModelView = {
+  id: 'acme/able',
+  disabled: false,
+  contextLength: 8_192,
+  maxOutputTokens: 4_096,
+  capabilities: [
+    'tools',
+    'vision',
+    'json_mode',
+    'reasoning',
+    'logprobs',
+    'logit_bias',
+    'parallel_tool_calls',
+    'verbosity',
+    'prompt_cache',
+    'prediction',
+  ],
+  reasoningEfforts: ['low', 'medium', 'high'],
+  prices: {
+    inputNanoUsdPerMillion: 3_000_000_000n,
+    cachedInputNanoUsdPerMillion: 300_000_000n,
+    outputNanoUsdPerMillion: 15_000_000_000n,
+    reasoningNanoUsdPerMillion: 15_000_000_000n,
+    imageNanoUsdPerMillion: 3_000_000_000n,
+  },
+  tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
+  extraParameters: [],
+};
+
+/** For tests: a model that can do nothing but talk. */
+export const plainModel: ModelView = {
+  ...ableModel,
+  id: 'acme/plain',
+  capabilities: [],
+  reasoningEfforts: [],
+};
+
+/** For tests: a model that takes fields beyond the schema. */
+export const extraModel: ModelView = {
+  ...ableModel,
+  id: 'acme/extra',
+  extraParameters: ['top_k', 'guided_regex', '__proto__', 'constructor'],
+};
+
+export const disabledModel: ModelView = { ...extraModel, id: 'acme/disabled', disabled: true };
+
+const models = new Map([ableModel, plainModel, extraModel, disabledModel].map((model) => [model.id, model]));
+
+/** Four characters a token: for tests that are not about counting. */
+export const quarterCounter: TokenCounter = { count: (text) => Math.ceil(text.length / 4) };
+
+export const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
+
+/** A valid body with the given fields added; undefined takes one away. */
+export function chatBody(fields: Readonly<Record<string, JsonValue | undefined>> = {}): JsonObject {
+  const body: Record<string, JsonValue | undefined> = {
+    model: 'acme/able',
+    messages: [{ role: 'user', content: 'Hello' }],
+    ...fields,
+  };
+  const present = Object.entries(body).filter(
+    (entry): entry is [string, JsonValue] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(present);
+}
+
+/** Validates with a counter that answers at once. */
+export function validate(
+  body: JsonObject,
+  policy: Partial<CallerPolicy> = {},
+  tokenCounter: TokenCounter = quarterCounter,
+): ValidatedChatRequest | Refusal {
+  const result = validateChatRequest(body, {
+    policy: { ...openPolicy, ...policy },
+    findModel: (id) => models.get(id),
+    tokenCounter,
+  });
+  if (result instanceof Promise) throw new Error('the counter of this test answers at once');
+  return result;
+}
+
+/** Code and param of a refusal in one text, such as "invalid_request n"; "accepted" otherwise. */
+export function verdict(result: ValidatedChatRequest | Refusal): string {
+  if (!('kind' in result)) return 'accepted';
+  return result.param === undefined ? result.code : `${result.code} ${result.param}`;
+}
+
+export function accepted(result: ValidatedChatRequest | Refusal): ValidatedChatRequest {
+  if ('kind' in result) throw new Error(`refused: ${result.code} ${result.param} ${result.message}`);
+  return result;
+}
+
+export function refused(result: ValidatedChatRequest | Refusal): Refusal {
+  if (!('kind' in result)) throw new Error('accepted');
+  return result;
+}
+
+/** What the model would see. */
+export function forwarded(result: ValidatedChatRequest | Refusal): JsonObject {
+  return JSON.parse(accepted(result).bodyJson.toString()) as JsonObject;
+}
