@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { settledGeneration } from '../../src/support/accounting';
 import { assertError, body, casesOf, chat, get } from '../framework';
 
 export const resourceCases = casesOf('2', [
@@ -34,7 +35,6 @@ export const resourceCases = casesOf('2', [
   {
     line: 'a generation becomes retrievable once it has settled',
     async prove(deployment) {
-      const { settledGeneration } = await import('../../src/support/accounting');
       const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
       const generation = await settledGeneration(deployment.baseUrl, deployment.shared.apiKey, id);
       assert.equal(generation.id, id);
