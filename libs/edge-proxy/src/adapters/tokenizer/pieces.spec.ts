@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
+
+const runs = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('a', ' ', '\n', '\u4e00', '\u{1f600}', '\udc00', '\ud800', 'word '),
+      fc.nat(1_500),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.map(([unit, count]) => unit.repeat(count)).join(''));
+
+test('pieces are the text, each within the limit', () => {
+  fc.assert(
+    fc.property(runs, (text) => {
+      const pieces = piecesOf(text);
+      expect(pieces.join('')).toBe(text);
+      // One more where a surrogate pair stands at the limit.
+      for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MAX_PIECE_LENGTH + 1);
+    }),
+  );
+});
+
+test('no piece has a longer run without a change between space and non-space', () => {
+  fc.assert(
+    fc.property(runs, (text) => {
+      for (const piece of piecesOf(text)) {
+        for (const run of piece.match(/[ \n]+|[^ \n]+/g) ?? []) {
+          expect(run.length).toBeLessThanOrEqual(MAX_RUN_LENGTH + 1);
+        }
+      }
+    }),
+  );
+});
+
+test('surrogate pairs stay whole', () => {
+  const text = `x${'\u{1f600}'.repeat(3_000)}`;
+  for (const piece of piecesOf(text)) {
+    expect(piece.charCodeAt(0) >> 10).not.toBe(0xdc00 >> 10);
+  }
+});
+
+test('ordinary text is cut before the white space in front of a word', () => {
+  const pieces = piecesOf('word after word '.repeat(1_000));
+  expect(pieces.length).toBeGreaterThan(3);
+  for (const piece of pieces.slice(1)) expect(piece).toMatch(/^ \w/);
+});
+
+test('short text is one piece, no text is none', () => {
+  expect(piecesOf('Hello, world')).toEqual(['Hello, world']);
+  expect(piecesOf('')).toEqual([]);
+});

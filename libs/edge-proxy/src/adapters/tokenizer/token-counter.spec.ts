@@ -1,0 +1,231 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
+import { encodingPath, loadEncoding } from './encodings';
+import { piecesOf } from './pieces';
+import {
+  createTokenCounter,
+  MAX_INLINE_LENGTH,
+  MAX_TOKENIZED_LENGTH,
+  type ClosableTokenCounter,
+  type CountingWay,
+  type TokenCounterOptions,
+} from './token-counter';
+import { WorkerPool } from './worker-pool';
+
+const allowAll = { disallowedSpecial: new Set<string>() };
+
+/** Texts of some 30,000 characters, with what usually differs between tokenizers. */
+const samples: Readonly<Record<string, string>> = {
+  English: repeated(
+    (n) => `The ${n}th gateway holds the amount first, and settles it exactly once. "Why?" Because!\n`,
+  ),
+  code: repeated(
+    (n) => `  if (value_${n} !== undefined) {\n    return map.get(\`key-\${value_${n}}\`) ?? [];\n  }\n`,
+  ),
+  JSON: repeated((n) => `{"id":${n},"name":"item-${n}","tags":["a","b"],"price":${n / 7}},`),
+  Russian: repeated(
+    (n) => `Шлюз удерживает сумму до вызова модели и списывает её ровно один раз, запрос ${n}. `,
+  ),
+  Chinese: repeated((n) => `网关先冻结金额,然后调用模型,最后只结算一次。请求编号${n}。`),
+  Arabic: repeated((n) => `تحجز البوابة المبلغ أولاً ثم تسوي التكلفة مرة واحدة فقط ${n}. `),
+  emoji: repeated((n) => `Done 👩‍👩‍👧‍👦 ${n} 🎉🚀 next… `),
+};
+
+function repeated(line: (n: number) => string): string {
+  let text = '';
+  for (let n = 0; text.length < 30_000; n += 1) text += line(n);
+  return text;
+}
+
+/** The same letters in every run. */
+function randomLetters(length: number): string {
+  let state = 12_345;
+  let text = '';
+  while (text.length < length) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    text += String.fromCharCode(97 + ((state >>> 8) % 26));
+  }
+  return text;
+}
+
+const counters: ClosableTokenCounter[] = [];
+
+function counter(options: TokenCounterOptions = {}): ClosableTokenCounter {
+  const created = createTokenCounter(options);
+  counters.push(created);
+  return created;
+}
+
+afterEach(async () => {
+  for (const each of counters.splice(0)) await each.close();
+});
+
+describe('the count', () => {
+  test.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
+    for (const [encoding, countWhole] of [
+      ['o200k_base', countO200k],
+      ['cl100k_base', countCl100k],
+    ] as const) {
+      const whole = countWhole(text, allowAll);
+      expect(Math.abs((await counter().count(text, encoding)) / whole - 1)).toBeLessThan(0.01);
+    }
+  });
+
+  test('of a short text is exact', async () => {
+    const short = 'Tell me a story about 3 otters, please.';
+    expect(await counter().count(short, 'o200k_base')).toBe(countO200k(short));
+    expect(await counter().count('', 'o200k_base')).toBe(0);
+  });
+
+  test('of special tokens in the text is one of plain text', async () => {
+    const special = '<|endoftext|><|im_start|>system<|fim_prefix|>';
+    expect(await counter().count(special, 'o200k_base')).toBeGreaterThan(10);
+    const long = special.repeat(1_000);
+    expect(await counter().count(long, 'cl100k_base')).toBeGreaterThan(10_000);
+  });
+
+  test('of lone surrogates is a number', async () => {
+    expect(await counter().count('\ud800\udc00\ud800 \udfff', 'o200k_base')).toBeGreaterThan(0);
+    expect(await counter().count('\ud800'.repeat(20_000), 'o200k_base')).toBeGreaterThan(0);
+  });
+
+  test('is the same in a thread and on the spot', async () => {
+    const pool = new WorkerPool({ workers: 1, maxQueuedJobs: 100 });
+    for (const encoding of ['o200k_base', 'cl100k_base']) {
+      const countPiece = await loadEncoding(encoding);
+      for (const text of [...Object.values(samples), randomLetters(20_000), '<|endoftext|>']) {
+        const pieces = piecesOf(text);
+        const here = pieces.reduce((sum, piece) => sum + countPiece(piece), 0);
+        expect(await pool.count(encodingPath(encoding), pieces)).toBe(here);
+      }
+    }
+    await pool.close();
+  });
+
+  test('of an unknown encoding fails', async () => {
+    await expect(Promise.resolve(counter().count('x', 'p50k_base'))).rejects.toThrow('no tokenizer');
+  });
+
+  test('comes at once for short texts when the vocabulary is loaded', async () => {
+    const warm = counter();
+    await warm.warmUp(['o200k_base']);
+    expect(typeof warm.count('Hello', 'o200k_base')).toBe('number');
+  });
+});
+
+describe('the event loop', () => {
+  test.each<[string, string, CountingWay]>([
+    ['text up to the inline limit', 'x '.repeat(MAX_INLINE_LENGTH / 2), 'inline'],
+    ['text above it', 'x '.repeat(MAX_INLINE_LENGTH / 2 + 1), 'worker'],
+    ['200,000 times the same letter', 'a'.repeat(200_000), 'worker'],
+    ['a megabyte of random letters', randomLetters(1_000_000), 'worker'],
+    ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'by_size'],
+  ])('%s is counted the right way', async (_name, text, expected) => {
+    const ways: CountingWay[] = [];
+    await counter({ onCount: (way) => ways.push(way) }).count(text, 'o200k_base');
+    expect(ways).toEqual([expected]);
+  });
+
+  test('keeps turning while hostile text is counted', async () => {
+    const warm = counter();
+    await warm.warmUp(['o200k_base']);
+    let counting = true;
+    const counted = Promise.resolve(warm.count(randomLetters(400_000), 'o200k_base')).then((tokens) => {
+      counting = false;
+      return tokens;
+    });
+    let turns = 0;
+    while (counting) {
+      await nextTurn();
+      turns += 1;
+    }
+    expect(await counted).toBeGreaterThan(100_000);
+    // Blocked, it would have turned a few times at most.
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  test('text above the tokenized limit counts three bytes a token', () => {
+    expect(counter().count('я'.repeat(3_000_000), 'o200k_base')).toBe(2_000_000);
+  });
+});
+
+describe('the threads', () => {
+  const long = 'word '.repeat(4_000);
+
+  test('refuse with no_capacity what does not fit into the queue, and count the rest', async () => {
+    const narrow = counter({ workers: 1, maxQueuedTexts: 2 });
+    const results = await Promise.allSettled([1, 2, 3, 4].map(() => narrow.count(long, 'o200k_base')));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+    expect(results[3]).toMatchObject({ reason: { code: 'no_capacity' } });
+    expect(await narrow.count(long, 'o200k_base')).toBe(4_001);
+  });
+
+  test('work side by side', async () => {
+    const wide = counter({ workers: 2 });
+    const counts = await Promise.all([...Array(8)].map(() => wide.count(long, 'o200k_base')));
+    expect(new Set(counts)).toEqual(new Set([4_001]));
+  });
+
+  test('closing rejects what is still being counted, and what comes later', async () => {
+    const closing = counter();
+    const running = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+    const waiting = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+    await closing.close();
+    await Promise.all([running, waiting]);
+    await expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+  });
+
+  test('that end are replaced', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
+    const ending = join(folder, 'ending.cjs');
+    await writeFile(ending, 'process.exit(3);');
+    const pool = new WorkerPool({ workers: 1, maxQueuedJobs: 10 });
+    const doomed = expect(pool.count(ending, ['x'])).rejects.toThrow('ended with code 3');
+    const next = pool.count(encodingPath('o200k_base'), ['Hello']);
+    await doomed;
+    expect(await next).toBe(1);
+    await expect(pool.count(join(folder, 'absent.cjs'), ['x'])).rejects.toThrow('Cannot find module');
+    expect(await pool.count(encodingPath('o200k_base'), ['Hello'])).toBe(1);
+    await pool.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+test('counts the same from a production bundle', async () => {
+  // Inside node_modules, so that the bundle finds the packages outside it.
+  const cache = join(process.cwd(), 'node_modules', '.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'token-counter-'));
+  try {
+    const outfile = join(folder, 'bundle.cjs');
+    await build({
+      stdin: {
+        contents: `
+          import { createTokenCounter } from './libs/edge-proxy/src/adapters/tokenizer';
+          const counter = createTokenCounter();
+          Promise.all([counter.count('Hello', 'o200k_base'), counter.count('word '.repeat(4_000), 'cl100k_base')])
+            .then((counts) => counter.close().then(() => process.stdout.write(JSON.stringify(counts))));`,
+        resolveDir: process.cwd(),
+        loader: 'ts',
+      },
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      packages: 'external',
+      minify: true,
+      tsconfig: 'tsconfig.base.json',
+      outfile,
+    });
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile]);
+    expect(JSON.parse(stdout)).toEqual([1, 4_001]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
