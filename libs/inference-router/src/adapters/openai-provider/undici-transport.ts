@@ -1,0 +1,91 @@
+import { Pool } from 'undici';
+import type { Provider } from '../../core/catalogue';
+import type { ProviderAnswer, ProviderCall, ProviderTransport } from '../../core/ports';
+import { AnswerReader } from './answer-reader';
+import { toTransportFailure } from './transport-failure';
+
+/** How long an idle connection to a provider is kept when the provider names no time, in milliseconds. */
+const KEEP_ALIVE_MS = 30_000;
+
+interface ProviderPool {
+  readonly pool: Pool;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  /** What the pool was made of; another value needs another pool. */
+  readonly madeOf: Provider;
+}
+
+/**
+ * The OpenAI chat completions protocol over undici: a connection pool per
+ * provider, as wide as its bulkhead, so that a call never waits for a
+ * connection. Requests are not pipelined: a slow answer would hold up the next.
+ * undici's own timeouts are off but for connecting; the core keeps the others.
+ */
+export function createOpenAiTransport(): ProviderTransport {
+  const pools = new Map<string, ProviderPool>();
+
+  function poolOf(provider: Provider): ProviderPool {
+    const known = pools.get(provider.name);
+    if (known?.madeOf === provider) return known;
+    // After a reload of the catalogue the old pool finishes what it carries.
+    if (known) void known.pool.close();
+    const made = createPool(provider);
+    pools.set(provider.name, made);
+    return made;
+  }
+
+  return {
+    send: (call) => send(poolOf(call.target.provider), call),
+    async close() {
+      const closing = [...pools.values()].map(({ pool }) => pool.destroy());
+      pools.clear();
+      await Promise.all(closing);
+    },
+  };
+}
+
+function createPool(provider: Provider): ProviderPool {
+  const url = new URL(provider.baseUrl);
+  return {
+    madeOf: provider,
+    path: `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`,
+    headers: {
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'inference-gateway',
+      ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
+      ...provider.headers,
+    },
+    pool: new Pool(url.origin, {
+      connections: provider.maxConcurrent,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: provider.timeouts.connectMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }),
+  };
+}
+
+async function send({ pool, path, headers }: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
+  const { name } = call.target.provider;
+  try {
+    const response = await pool.request({
+      method: 'POST',
+      path,
+      headers: { ...headers, accept: call.stream ? 'text/event-stream' : 'application/json' },
+      body: call.body,
+      signal: call.signal,
+    });
+    const reader = new AnswerReader(response.body, name);
+    const retryAfter = response.headers['retry-after'];
+    return {
+      status: response.statusCode,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+      read: () => reader.read(),
+      release: () => reader.release(),
+    };
+  } catch (error) {
+    throw toTransportFailure(error, name);
+  }
+}

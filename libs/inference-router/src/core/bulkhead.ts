@@ -1,0 +1,33 @@
+/**
+ * Bounds the calls under way at one provider, so that a slow one cannot take
+ * every socket and all memory. Nobody waits: a caller that finds it full goes
+ * to the next target.
+ */
+export class Bulkhead {
+  private taken = 0;
+
+  /** Takes a slot; its release, safe to call twice, or undefined when all are taken. */
+  enter(limit: number): (() => void) | undefined {
+    if (this.taken >= limit) return undefined;
+    this.taken += 1;
+    let inside = true;
+    return () => {
+      if (inside) this.taken -= 1;
+      inside = false;
+    };
+  }
+}
+
+/** One bulkhead per provider name; they outlive a change of the catalogue. */
+export class Bulkheads {
+  private readonly byProvider = new Map<string, Bulkhead>();
+
+  enter(provider: { readonly name: string; readonly maxConcurrent: number }): (() => void) | undefined {
+    let bulkhead = this.byProvider.get(provider.name);
+    if (!bulkhead) {
+      bulkhead = new Bulkhead();
+      this.byProvider.set(provider.name, bulkhead);
+    }
+    return bulkhead.enter(provider.maxConcurrent);
+  }
+}

@@ -1,0 +1,27 @@
+/** Why a completion ended, as callers see it. A failure is "error", which only the edge writes. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** Names that servers use beside the four standard ones. */
+const known: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  tool_calls: 'tool_calls',
+  tool_use: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+  safety: 'content_filter',
+  recitation: 'content_filter',
+  refusal: 'content_filter',
+};
+
+/** @returns undefined while the completion goes on; a name nobody knows counts as an ordinary end. */
+export function finishReasonOf(reported: unknown): FinishReason | undefined {
+  if (typeof reported !== 'string' || reported === '') return undefined;
+  return known[reported.toLowerCase()] ?? 'stop';
+}

@@ -1,0 +1,40 @@
+/**
+ * The generations under way. A stop lets none begin, waits for those that run,
+ * and in the end cuts off what is left.
+ */
+export class InFlight {
+  private readonly running = new Set<() => void>();
+  private stopping = false;
+  private onEmpty: (() => void) | undefined;
+
+  /**
+   * @param cutOff called when the time to drain is over.
+   * @returns its leave, safe to call twice; undefined when none may begin any more.
+   */
+  enter(cutOff: () => void): (() => void) | undefined {
+    if (this.stopping) return undefined;
+    const entry = () => cutOff();
+    this.running.add(entry);
+    return () => {
+      this.running.delete(entry);
+      if (this.running.size === 0) this.onEmpty?.();
+    };
+  }
+
+  get size(): number {
+    return this.running.size;
+  }
+
+  /** Resolves when nothing is under way. */
+  drain(): Promise<void> {
+    this.stopping = true;
+    if (this.running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.onEmpty = resolve;
+    });
+  }
+
+  cutOff(): void {
+    for (const cut of [...this.running]) cut();
+  }
+}

@@ -1,0 +1,99 @@
+import type { Catalogue, Target, TokenCounting } from './catalogue';
+import type { FinishedGeneration } from './finished-generation';
+import type { UpstreamFailure } from './upstream-failure';
+
+/** The catalogue in force. `current` never blocks and never throws after `start`. */
+export interface CatalogueSource {
+  /** Loads the catalogue; rejects, naming every fault, when it is not valid. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  current(): Catalogue;
+  /** Calls back after each change, never from within. @returns stops it. */
+  onChange(listener: () => void): () => void;
+}
+
+export interface ProviderCall {
+  readonly target: Target;
+  /** The whole request as JSON. */
+  readonly body: Uint8Array;
+  readonly stream: boolean;
+  /** Aborting closes the provider's connection at once, also while the answer is read. */
+  readonly signal: AbortSignal;
+}
+
+export interface ProviderAnswer {
+  readonly status: number;
+  /** In lower case; undefined when absent. */
+  readonly retryAfter: string | undefined;
+  /**
+   * The next bytes, or undefined at the end. Rejects with an UpstreamFailure
+   * when the connection breaks. Nothing is read ahead beyond a socket's
+   * buffers, so that a slow reader slows the provider down.
+   */
+  read(): Promise<Uint8Array | undefined>;
+  /** No more is wanted: keeps the connection if the answer ends soon, else closes it. Never throws. */
+  release(): void;
+}
+
+/** Carries a request to a provider. Rejects with an UpstreamFailure when no answer came. */
+export interface ProviderTransport {
+  send(call: ProviderCall): Promise<ProviderAnswer>;
+  /** Closes idle connections and waits for none. */
+  close(): Promise<void>;
+}
+
+/**
+ * A circuit breaker per target: `run` runs the action, or rejects with an
+ * UpstreamFailure of kind `circuit_open` without running it. Failures whose
+ * rule says so open the circuit; others leave it as it is.
+ */
+export interface CircuitBreakers {
+  run<Result>(target: Target, action: () => Promise<Result>): Promise<Result>;
+  /** Lets go of timers. */
+  close(): void;
+}
+
+/** Counts tokens without holding up other work: large texts are counted in slices. Deterministic. */
+export interface TokenCounter {
+  count(texts: readonly string[], counting: TokenCounting): Promise<number>;
+}
+
+/**
+ * Makes the end of a generation durable. Resolves once it survives a crash;
+ * rejects only when every way to keep it has failed. Recording one twice is
+ * harmless.
+ */
+export interface GenerationRecorder {
+  record(finished: FinishedGeneration): Promise<void>;
+}
+
+export interface Timer {
+  /** Starts over, also after it fired. */
+  restart(): void;
+  cancel(): void;
+}
+
+export interface Timers {
+  /** Calls back once after so many milliseconds. */
+  after(ms: number, run: () => void): Timer;
+}
+
+/** A source of chance, from 0 up to 1. */
+export type Random = () => number;
+
+/** How an attempt at a target ended. */
+export type AttemptOutcome = 'ok' | 'cancelled' | 'broken_off' | UpstreamFailure['kind'];
+
+/** Told what happens, for metrics and logs. Must not throw or wait. */
+export interface RouterObserver {
+  generationStarted(): void;
+  generationEnded(): void;
+  attemptEnded(target: Target, outcome: AttemptOutcome, failure?: UpstreamFailure): void;
+  retried(target: Target): void;
+  /** A generation went on to this target. */
+  failedOver(target: Target): void;
+  /** From sending the request to the first event, or to the whole answer when not streamed. */
+  firstEventAfter(target: Target, ms: number): void;
+  /** The provider's usage was missing, or could not be believed. */
+  usageCounted(target: Target, reason: 'missing' | 'not_believed'): void;
+}

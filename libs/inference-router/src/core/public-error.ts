@@ -1,0 +1,33 @@
+import { GatewayError } from '@gateway/errors';
+import { type UpstreamFailure } from './upstream-failure';
+
+/** What `no_capacity` asks a caller to wait. */
+export const NO_CAPACITY_RETRY_AFTER_MS = 10_000;
+
+/** The error of a generation of which the caller has seen nothing. */
+export function errorBeforeFirstEvent(failure: UpstreamFailure): GatewayError {
+  const { code } = failure.rule;
+  return new GatewayError(code, {
+    ...(failure.publicMessage === undefined ? {} : { message: failure.publicMessage }),
+    ...(failure.param === undefined ? {} : { param: failure.param }),
+    ...(failure.metadata === undefined ? {} : { metadata: failure.metadata }),
+    ...(code === 'no_capacity' ? { retryAfterMs: NO_CAPACITY_RETRY_AFTER_MS } : {}),
+    internalMessage: failure.message,
+    cause: failure,
+  });
+}
+
+/**
+ * The error of a generation that broke off. It is billed for what was
+ * produced, so the codes that promise otherwise are out of the question.
+ */
+export function errorAfterFirstEvent(failure: UpstreamFailure): GatewayError {
+  const timedOut = failure.kind === 'timed_out' || failure.kind === 'connect_timed_out';
+  return new GatewayError(timedOut ? 'request_timeout' : 'upstream_error', {
+    message: timedOut
+      ? 'The model stopped answering before the end.'
+      : 'The model provider failed before the end of the answer.',
+    internalMessage: failure.message,
+    cause: failure,
+  });
+}

@@ -1,0 +1,70 @@
+import type { Logprobs } from './completion';
+import { asObject, type JsonObject } from './json';
+
+/** Tool calls accepted in one completion. */
+export const MAX_TOOL_CALLS = 128;
+
+/** Text of a message or delta: a string, or the text parts of an array. Null when there is none. */
+export function readText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return null;
+  const texts = value.map((part) => asObject(part)?.['text']).filter((text) => typeof text === 'string');
+  return texts.length > 0 ? texts.join('') : null;
+}
+
+/** Reasoning text under either of its two common names. */
+export function readReasoning(message: JsonObject): string | null {
+  return readText(message['reasoning_content']) ?? readText(message['reasoning']);
+}
+
+/** A tool call of a message or delta. What the provider left out is undefined. */
+export interface ReadToolCall {
+  readonly index: number | undefined;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly arguments: string;
+}
+
+export function readToolCalls(message: JsonObject): readonly ReadToolCall[] {
+  const calls = message['tool_calls'];
+  if (!Array.isArray(calls)) return [];
+  return calls.slice(0, MAX_TOOL_CALLS).flatMap((value: unknown) => {
+    const call = asObject(value);
+    if (!call) return [];
+    const called = asObject(call['function']) ?? {};
+    return [
+      {
+        index: indexOf(call['index']),
+        id: nonEmpty(call['id']),
+        name: nonEmpty(called['name']),
+        arguments: argumentsText(called['arguments']),
+      },
+    ];
+  });
+}
+
+export function readLogprobs(choice: JsonObject): Logprobs | null {
+  const logprobs = asObject(choice['logprobs']);
+  if (!logprobs) return null;
+  const { content, refusal } = logprobs;
+  return {
+    content: Array.isArray(content) ? content : null,
+    refusal: Array.isArray(refusal) ? refusal : null,
+  };
+}
+
+/** Some servers send the arguments as an object; callers expect JSON text. */
+function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+function indexOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < MAX_TOOL_CALLS
+    ? value
+    : undefined;
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,117 @@
+/** Longest event accepted from a provider, in bytes: far above any chunk of a completion. */
+export const MAX_EVENT_BYTES = 1_048_576;
+
+/** A provider sent an event longer than MAX_EVENT_BYTES. */
+export class SseTooLongError extends Error {
+  override readonly name = 'SseTooLongError';
+
+  constructor() {
+    super(`an event is longer than ${MAX_EVENT_BYTES} bytes`);
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Reads server-sent events from bytes that may be cut anywhere, within a
+ * character as well. Only `data` matters to us; comments and the other fields
+ * are skipped.
+ *
+ * Bytes are decoded in whole lines only: neither LF nor CR is ever part of a
+ * longer UTF-8 sequence, so no decoder state is needed.
+ */
+export class SseParser {
+  /** Bytes of the line that has not ended yet. */
+  private unread: Uint8Array[] = [];
+  private unreadBytes = 0;
+  /** Data lines of the event that has not ended yet. */
+  private data: string | undefined;
+  private started = false;
+  /** The last line ended with CR: a LF that follows belongs to it. */
+  private afterCr = false;
+
+  /** @returns the data of every event that these bytes complete, in order. */
+  push(bytes: Uint8Array): string[] {
+    const end = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
+    if (end === 0) {
+      this.keep(bytes);
+      return [];
+    }
+    const lines = this.decode(bytes.subarray(0, end));
+    if (end < bytes.length) this.keep(bytes.subarray(end));
+    return this.readLines(lines);
+  }
+
+  /**
+   * The connection has ended. A last event that lacks its blank line is
+   * delivered: several servers leave it out.
+   */
+  end(): string[] {
+    const last = this.unreadBytes > 0 ? `${this.decode(new Uint8Array(0))}\n\n` : '\n';
+    return this.readLines(last);
+  }
+
+  private keep(bytes: Uint8Array): void {
+    this.unread.push(bytes);
+    this.unreadBytes += bytes.length;
+    if (this.unreadBytes > MAX_EVENT_BYTES) throw new SseTooLongError();
+  }
+
+  private decode(bytes: Uint8Array): string {
+    let text: string;
+    if (this.unreadBytes === 0) {
+      text = utf8(bytes);
+    } else {
+      text = Buffer.concat([...this.unread, bytes]).toString('utf8');
+      this.unread = [];
+      this.unreadBytes = 0;
+    }
+    if (!this.started) {
+      this.started = true;
+      if (text.startsWith('\uFEFF')) text = text.slice(1);
+    }
+    return this.withoutCr(text);
+  }
+
+  private withoutCr(text: string): string {
+    const whole = this.afterCr && text.startsWith('\n') ? text.slice(1) : text;
+    if (text.length > 0) this.afterCr = text.endsWith('\r');
+    return whole.includes('\r') ? whole.replace(/\r\n?/g, '\n') : whole;
+  }
+
+  private readLines(text: string): string[] {
+    const events: string[] = [];
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      if (end > start) {
+        this.readLine(text, start, end);
+      } else if (this.data !== undefined) {
+        events.push(this.data);
+        this.data = undefined;
+      }
+      start = end + 1;
+    }
+    return events;
+  }
+
+  private readLine(text: string, start: number, end: number): void {
+    if (!text.startsWith('data', start)) return;
+    let value: string;
+    if (text.charCodeAt(start + 4) === 58 /* : */) {
+      value = text.slice(text.charCodeAt(start + 5) === 32 ? start + 6 : start + 5, end);
+    } else if (end === start + 4) {
+      value = '';
+    } else {
+      return;
+    }
+    this.data = this.data === undefined ? value : `${this.data}\n${value}`;
+    // Characters are at least a byte each, so this bounds an event of many lines too.
+    if (this.data.length > MAX_EVENT_BYTES) throw new SseTooLongError();
+  }
+}
+
+function utf8(bytes: Uint8Array): string {
+  const view = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return view.toString('utf8');
+}

@@ -1,0 +1,34 @@
+import type { WatchCatalogueResponse } from '@gateway/contracts/inference-router';
+import type { CatalogueSource } from '../core/ports';
+import { toWatchCatalogueResponse } from './messages';
+
+/**
+ * Sends the catalogue, and again after each change until the signal aborts. A
+ * watcher that reads slowly misses versions in between but never the last.
+ */
+export async function* watchCatalogue(
+  source: CatalogueSource,
+  signal: AbortSignal,
+): AsyncGenerator<WatchCatalogueResponse> {
+  let wake: () => void = () => undefined;
+  const onEvent = () => wake();
+  const stopListening = source.onChange(onEvent);
+  signal.addEventListener('abort', onEvent);
+  try {
+    let sent: number | undefined;
+    while (!signal.aborted) {
+      const catalogue = source.current();
+      if (catalogue.version !== sent) {
+        sent = catalogue.version;
+        yield toWatchCatalogueResponse(catalogue);
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    signal.removeEventListener('abort', onEvent);
+    stopListening();
+  }
+}

@@ -1,0 +1,175 @@
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GenerationFinished } from '@gateway/contracts/events';
+import { GatewayError } from '@gateway/errors';
+import { TOPIC_GENERATION_FINISHED, type EventAppender } from '@gateway/events';
+import type { RpcClient } from '@gateway/rpc';
+import type { Logger } from '@gateway/runtime';
+import type { FinishedGeneration } from '../core/finished-generation';
+import type { FinishedSpool } from '../core/finished-spool';
+import type { GenerationRecorder, Timer, Timers } from '../core/ports';
+import { toGenerationFinished } from './messages';
+
+/** How long one way of keeping a finished generation may take, in milliseconds, before the next is tried. */
+export const RECORD_TIMEOUT_MS = 5_000;
+/** How often spooled generations are offered again, in milliseconds. */
+export const REPLAY_INTERVAL_MS = 5_000;
+
+/** Where the end of a generation was kept; `lost` when nowhere. */
+export type KeptIn = 'event_log' | 'ledger' | 'spool' | 'lost';
+
+export interface GenerationRecorderPorts {
+  readonly events: EventAppender;
+  readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
+  readonly spool: FinishedSpool;
+  readonly timers: Timers;
+  readonly log: Logger;
+  readonly onKept: (where: KeptIn) => void;
+  readonly onReplayed: () => void;
+}
+
+export interface SpoolingRecorder extends GenerationRecorder {
+  /** Opens the spool and begins to replay it. */
+  start(): Promise<void>;
+  /** Offers what is spooled once more, then ends. */
+  stop(): Promise<void>;
+  /** Offers every spooled generation to the event log and the ledger. */
+  replay(): Promise<void>;
+}
+
+/**
+ * Makes ends of generations durable: in the event log; when that fails, by
+ * settling with the ledger directly; when that fails too, in the spool, from
+ * where they are offered again. A way that did not answer in time may have
+ * worked all the same; whoever settles does so once per generation id.
+ */
+export function createGenerationRecorder(ports: GenerationRecorderPorts): SpoolingRecorder {
+  const { events, ledger, spool, timers, log } = ports;
+  let timer: Timer | undefined;
+  let replaying: Promise<void> | undefined;
+
+  async function record(finished: FinishedGeneration): Promise<void> {
+    const message = toGenerationFinished(finished);
+    const payload = GenerationFinished.encode(message).finish();
+    const { generationId } = message;
+    const where = await keep(message, payload, finished.traceHeaders);
+    ports.onKept(where);
+    if (where !== 'lost') return;
+    // The last resort: everything that the books need is in the log. Nothing of the answer is.
+    log.fatal(
+      { generation: Buffer.from(withoutAnswer(message)).toString('base64') },
+      'a finished generation could not be kept anywhere; settle it by hand',
+    );
+    throw new GatewayError('internal_error', { internalMessage: `${generationId} could not be kept` });
+  }
+
+  async function keep(
+    message: GenerationFinished,
+    payload: Uint8Array,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<KeptIn> {
+    const { generationId, organizationId } = message;
+    try {
+      await within(timers, appendTo(organizationId, payload, headers));
+      return 'event_log';
+    } catch (error) {
+      log.warn({ err: error, generationId }, 'the event log did not take a finished generation');
+    }
+    try {
+      await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
+      return 'ledger';
+    } catch (error) {
+      log.warn({ err: error, generationId }, 'the ledger did not take a finished generation');
+    }
+    try {
+      await spool.put(generationId, payload);
+      return 'spool';
+    } catch (error) {
+      log.error({ err: error, generationId }, 'the spool did not take a finished generation');
+      return 'lost';
+    }
+  }
+
+  function appendTo(key: string, payload: Uint8Array, headers: Readonly<Record<string, string>>) {
+    return events.append(TOPIC_GENERATION_FINISHED, [{ key, payload, headers }]);
+  }
+
+  async function replayAll(): Promise<void> {
+    for (const name of spool.names()) {
+      if (!(await replayOne(name))) return;
+    }
+  }
+
+  /** @returns false when nobody takes it now, so that the rest can wait as well. */
+  async function replayOne(name: string): Promise<boolean> {
+    const payload = await spool.read(name);
+    const message = decode(payload);
+    if (!message) {
+      log.error({ name }, 'a spooled generation is unreadable and set aside');
+      await spool.setAside(name);
+      return true;
+    }
+    try {
+      await within(timers, appendTo(message.organizationId, payload, {}));
+    } catch {
+      try {
+        await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
+      } catch {
+        return false;
+      }
+    }
+    await spool.remove(name);
+    ports.onReplayed();
+    return true;
+  }
+
+  function replay(): Promise<void> {
+    replaying ??= replayAll()
+      .catch((error: unknown) => log.error({ err: error }, 'the spool could not be replayed'))
+      .finally(() => {
+        replaying = undefined;
+      });
+    return replaying;
+  }
+
+  return {
+    record,
+    replay,
+    async start() {
+      await spool.open();
+      if (spool.names().length > 0) log.info({ count: spool.names().length }, 'spooled generations found');
+      const next = (): void => void replay().then(() => timer?.restart());
+      timer = timers.after(REPLAY_INTERVAL_MS, next);
+      void replay();
+    },
+    async stop() {
+      timer?.cancel();
+      timer = undefined;
+      await replaying;
+      if (spool.names().length > 0) await replay();
+      const left = spool.names().length;
+      if (left > 0) log.warn({ left }, 'spooled generations are left for the next start');
+    },
+  };
+}
+
+function withoutAnswer(message: GenerationFinished): Uint8Array {
+  return GenerationFinished.encode({ ...message, idempotentOutcome: undefined }).finish();
+}
+
+function decode(payload: Uint8Array): GenerationFinished | undefined {
+  try {
+    const message = GenerationFinished.decode(payload);
+    return message.generationId === '' || message.organizationId === '' ? undefined : message;
+  } catch {
+    return undefined;
+  }
+}
+
+function within<Result>(timers: Timers, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = timers.after(RECORD_TIMEOUT_MS, () =>
+      reject(new Error(`no answer within ${RECORD_TIMEOUT_MS} ms`)),
+    );
+    work.then(resolve, reject).finally(() => timer.cancel());
+  });
+}

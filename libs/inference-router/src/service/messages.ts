@@ -1,0 +1,124 @@
+import { UsageSource, type Prices, type Usage } from '@gateway/contracts/common';
+import type { GenerationFinished } from '@gateway/contracts/events';
+import type {
+  GenerateRequest,
+  GenerateResponse,
+  Model as ModelMessage,
+  WatchCatalogueResponse,
+} from '@gateway/contracts/inference-router';
+import type { Catalogue, Model } from '../core/catalogue';
+import type { FinishedGeneration, GenerationRequest } from '../core/finished-generation';
+import type { GenerationEvent } from '../core/generate';
+
+export function toGenerationRequest(message: GenerateRequest): GenerationRequest {
+  return {
+    generationId: message.generationId,
+    organizationId: message.organizationId,
+    keyId: message.keyId,
+    requestId: message.requestId,
+    modelId: message.modelId,
+    stream: message.stream,
+    includeUsage: message.includeUsage,
+    bodyJson: message.bodyJson,
+    maxOutputTokens: message.maxOutputTokens,
+    n: Math.max(1, message.n),
+    createdUnixMs: Number(message.createdUnixMs),
+    estimatedInputTokens: message.estimatedInputTokens,
+    prices: message.prices,
+    externalUser: message.externalUser,
+    idempotencyScope: message.idempotencyScope,
+  };
+}
+
+export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
+  switch (event.kind) {
+    case 'frames':
+      return {
+        event: {
+          $case: 'frames',
+          value: { sse: Buffer.from(event.sse, 'utf8'), completionTokens: event.completionTokens },
+        },
+      };
+    case 'finished':
+      return {
+        event: {
+          $case: 'finished',
+          value: {
+            ...(event.responseJson === undefined
+              ? {}
+              : { responseJson: Buffer.from(event.responseJson, 'utf8') }),
+            usage: { ...event.usage },
+            finishReason: event.finishReason,
+            costNanoUsd: event.cost,
+          },
+        },
+      };
+  }
+}
+
+export function toGenerationFinished(finished: FinishedGeneration): GenerationFinished {
+  const { request, responseJson } = finished;
+  return {
+    generationId: request.generationId,
+    organizationId: request.organizationId,
+    keyId: request.keyId,
+    requestId: request.requestId,
+    modelId: request.modelId,
+    provider: finished.provider,
+    providerModel: finished.providerModel,
+    createdUnixMs: BigInt(request.createdUnixMs),
+    streamed: request.stream,
+    cancelled: finished.cancelled,
+    finishReason: finished.finishReason,
+    usage: toUsage(finished),
+    usageSource:
+      finished.usageSource === 'provider'
+        ? UsageSource.USAGE_SOURCE_PROVIDER
+        : UsageSource.USAGE_SOURCE_COUNTED,
+    latencyMs: Math.round(finished.latencyMs),
+    generationTimeMs: Math.round(finished.generationTimeMs),
+    externalUser: request.externalUser,
+    prices: toPrices(finished),
+    errorCode: finished.errorCode,
+    idempotentOutcome:
+      request.idempotencyScope === undefined
+        ? undefined
+        : {
+            scope: request.idempotencyScope,
+            responseJson: responseJson === undefined ? undefined : Buffer.from(responseJson, 'utf8'),
+          },
+  };
+}
+
+export function toWatchCatalogueResponse(catalogue: Catalogue): WatchCatalogueResponse {
+  return {
+    version: BigInt(catalogue.version),
+    models: [...catalogue.models.values()].map(toModelMessage),
+  };
+}
+
+function toModelMessage(model: Model): ModelMessage {
+  return {
+    id: model.id,
+    name: model.name,
+    ownedBy: model.ownedBy,
+    createdUnixS: BigInt(model.createdUnixS),
+    disabled: model.disabled,
+    contextLength: model.contextLength,
+    maxOutputTokens: model.maxOutputTokens,
+    capabilities: [...model.capabilities],
+    reasoningEfforts: [...model.reasoningEfforts],
+    defaultReasoningEffort: model.defaultReasoningEffort,
+    prices: { ...model.prices },
+    tokenCounting: { ...model.tokenCounting },
+    extraParameters: [...model.extraParameters],
+  };
+}
+
+function toUsage({ usage }: FinishedGeneration): Usage {
+  return { ...usage };
+}
+
+function toPrices({ prices }: FinishedGeneration): Prices {
+  return { ...prices };
+}

@@ -1,0 +1,119 @@
+import type { Logger, Registry } from '@gateway/runtime';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { targetKey, type Target } from '../core/catalogue';
+import type { RouterObserver } from '../core/ports';
+import type { FinishedSpool } from '../core/finished-spool';
+import type { KeptIn } from './generation-recorder';
+
+const FIRST_EVENT_BUCKETS_S = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+/** Failures that somebody has to act on, and not only to count. */
+const OUR_FAULT = new Set(['misconfigured']);
+
+export interface RouterMetrics {
+  readonly observer: RouterObserver;
+  onKept(where: KeptIn): void;
+  onReplayed(): void;
+}
+
+/** The router's instruments in a registry, and the log lines that go with them. */
+export function createRouterMetrics(registry: Registry, spool: FinishedSpool, log: Logger): RouterMetrics {
+  const registers = [registry];
+  const target = ['provider', 'model'] as const;
+  const calls = new Counter({
+    name: 'gateway_inference_router_calls_total',
+    help: 'Calls to providers by how they ended.',
+    labelNames: [...target, 'outcome'],
+    registers,
+  });
+  const retries = new Counter({
+    name: 'gateway_inference_router_retries_total',
+    help: 'Further calls to a target that failed before its first event.',
+    labelNames: [...target],
+    registers,
+  });
+  const failovers = new Counter({
+    name: 'gateway_inference_router_failovers_total',
+    help: 'Generations that went on to this target.',
+    labelNames: [...target],
+    registers,
+  });
+  const firstEvent = new Histogram({
+    name: 'gateway_inference_router_first_event_seconds',
+    help: 'From sending a request to its first event, or to its whole answer when not streamed.',
+    labelNames: [...target],
+    buckets: FIRST_EVENT_BUCKETS_S,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'gateway_inference_router_in_flight',
+    help: 'Generations under way.',
+    registers,
+  });
+  const counted = new Counter({
+    name: 'gateway_inference_router_usage_counted_total',
+    help: 'Complete generations whose usage the provider did not report believably.',
+    labelNames: [...target, 'reason'],
+    registers,
+  });
+  const kept = new Counter({
+    name: 'gateway_inference_router_finished_total',
+    help: 'Finished generations by where their end was made durable; "lost" must stay at zero.',
+    labelNames: ['kept_in'],
+    registers,
+  });
+  for (const where of ['event_log', 'ledger', 'spool', 'lost'] satisfies KeptIn[])
+    kept.inc({ kept_in: where }, 0);
+  const replayed = new Counter({
+    name: 'gateway_inference_router_spool_replayed_total',
+    help: 'Spooled generations that found their way.',
+    registers,
+  });
+  new Gauge({
+    name: 'gateway_inference_router_spool_bytes',
+    help: 'Finished generations on disk that nobody has taken yet.',
+    registers,
+    collect() {
+      this.set(spool.bytes());
+    },
+  });
+
+  const labels = (of: Target) => ({ provider: of.provider.name, model: of.providerModel });
+  return {
+    onKept: (where) => kept.inc({ kept_in: where }),
+    onReplayed: () => replayed.inc(),
+    observer: {
+      generationStarted: () => inFlight.inc(),
+      generationEnded: () => inFlight.dec(),
+      attemptEnded(of, outcome, failure) {
+        calls.inc({ ...labels(of), outcome });
+        if (!failure) return;
+        const line = { target: targetKey(of), outcome, reason: failure.message };
+        if (OUR_FAULT.has(outcome)) log.error(line, 'a provider refuses our configuration');
+        else log.debug(line, 'a call to a provider failed');
+      },
+      retried: (of) => retries.inc(labels(of)),
+      failedOver: (of) => failovers.inc(labels(of)),
+      firstEventAfter: (of, ms) => firstEvent.observe(labels(of), ms / 1000),
+      usageCounted(of, reason) {
+        counted.inc({ ...labels(of), reason });
+        if (reason === 'not_believed') log.warn({ target: targetKey(of) }, 'a usage block is not believed');
+      },
+    },
+  };
+}
+
+const STATE_VALUES = { closed: 0, half_open: 1, open: 2 } as const;
+
+/** A gauge of circuit states by target: 0 closed, 1 half open, 2 open. For the breakers' `onStateChange`. */
+export function createBreakerGauge(registry: Registry) {
+  const gauge = new Gauge({
+    name: 'gateway_inference_router_breaker_state',
+    help: 'Circuit of a target: 0 closed, 1 half open, 2 open.',
+    labelNames: ['provider', 'model'],
+    registers: [registry],
+  });
+  return (target: Target, state: keyof typeof STATE_VALUES): void => {
+    gauge.set({ provider: target.provider.name, model: target.providerModel }, STATE_VALUES[state]);
+  };
+}
