@@ -1,0 +1,71 @@
+/** What the upstream answers and the load generator expects, agreed here. All of it is ASCII. */
+
+export const MODEL = 'bench/echo';
+/** What the upstream calls it; the gateway maps the one to the other. */
+export const UPSTREAM_MODEL = 'echo-1';
+export const STREAM_CHUNKS = 100;
+export const ANSWER = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
+export const PROMPT_TOKENS = 24;
+
+/** In the prompt: asks for a slow stream of that many chunks. */
+export const SLOW_MARK = 'bench-slow-';
+export const SLOW_INTERVAL_MS = 100;
+
+/** The text of chunk `index`: each differs, so that a lost or doubled chunk is seen. */
+export function chunkText(index: number): string {
+  return ` tok${index}`;
+}
+
+export type Kind = 'whole' | 'stream';
+
+/** The request body of a client. */
+export function requestBody(
+  kind: Kind,
+  prompt = 'Please say something that is neither long nor short.',
+): string {
+  return JSON.stringify({
+    model: MODEL,
+    messages: [
+      { role: 'system', content: 'You are a helpful assistant.' },
+      { role: 'user', content: prompt },
+    ],
+    temperature: 0.7,
+    max_tokens: 128,
+    ...(kind === 'stream' ? { stream: true, stream_options: { include_usage: true } } : {}),
+  });
+}
+
+function usage(completionTokens: number): string {
+  return (
+    `{"prompt_tokens":${PROMPT_TOKENS},"completion_tokens":${completionTokens},` +
+    `"total_tokens":${PROMPT_TOKENS + completionTokens},"prompt_tokens_details":{"cached_tokens":0},` +
+    `"completion_tokens_details":{"reasoning_tokens":0}}`
+  );
+}
+
+/** The upstream's answer to a request that does not stream. */
+export function wholeAnswer(): string {
+  return (
+    `{"id":"chatcmpl-bench","object":"chat.completion","created":1764000000,"model":"${UPSTREAM_MODEL}",` +
+    `"choices":[{"index":0,"message":{"role":"assistant","content":"${ANSWER}","refusal":null},"logprobs":null,` +
+    `"finish_reason":"stop"}],"usage":${usage(40)},"system_fingerprint":"fp_bench"}`
+  );
+}
+
+/** The SSE events of a stream, `[DONE]` included. */
+export function streamEvents(chunks: number, includeUsage: boolean): string[] {
+  const usageKey = includeUsage ? ',"usage":null' : '';
+  const event = (choices: string, last: string) =>
+    `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1764000000,` +
+    `"model":"${UPSTREAM_MODEL}","system_fingerprint":"fp_bench","choices":[${choices}]${last}}\n\n`;
+  const choice = (delta: string, finish: string) =>
+    `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}`;
+  const events = [event(choice('{"role":"assistant","content":""}', 'null'), usageKey)];
+  for (let index = 0; index < chunks; index++) {
+    events.push(event(choice(`{"content":"${chunkText(index)}"}`, 'null'), usageKey));
+  }
+  events.push(event(choice('{}', '"stop"'), usageKey));
+  if (includeUsage) events.push(event('', `,"usage":${usage(chunks)}`));
+  events.push('data: [DONE]\n\n');
+  return events;
+}

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+
+/** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is. */
+const MICROSECONDS_PER_TICK = 10_000;
+
+/** CPU time a process has used, all its threads, user and system, in µs; undefined where unknown. */
+export function cpuMicroseconds(pid: number): number | undefined {
+  const fields = statFields(pid);
+  const user = Number(fields?.[11]);
+  const system = Number(fields?.[12]);
+  return fields === undefined ? undefined : (user + system) * MICROSECONDS_PER_TICK;
+}
+
+/** Resident memory in bytes; undefined where unknown. */
+export function residentBytes(pid: number): number | undefined {
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All processes started by `pid` and by those, at this moment; empty where unknown. */
+export function descendants(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+  for (const name of names) {
+    const parent = Number(statFields(Number(name))?.[1]);
+    if (Number.isNaN(parent)) continue;
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [Number(name)]);
+    else siblings.push(Number(name));
+  }
+  const found: number[] = [];
+  const look = [pid];
+  for (let next = look.pop(); next !== undefined; next = look.pop()) {
+    const own = children.get(next) ?? [];
+    found.push(...own);
+    look.push(...own);
+  }
+  return found;
+}
+
+/** The fields of /proc/<pid>/stat after the program's name, which may hold spaces itself. */
+function statFields(pid: number): string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Cores for the two sides of the bench; undefined where processes cannot be pinned. */
+export interface Cores {
+  /** The process that is measured. */
+  readonly measured: string;
+  /** Load generator, upstream and PostgreSQL. */
+  readonly others: string;
+}
+
+export function findCores(): Cores | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const text = execFileSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' });
+    const allowed = parseCoreList(text.slice(text.lastIndexOf(':') + 1).trim());
+    const [first, ...rest] = allowed;
+    if (first === undefined || rest.length === 0) return undefined;
+    return { measured: String(first), others: rest.join(',') };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads `0-3,8` as [0, 1, 2, 3, 8]. */
+export function parseCoreList(text: string): number[] {
+  return text.split(',').flatMap((range) => {
+    const [first = Number.NaN, last = first] = range.split('-').map(Number);
+    return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+  });
+}
+
+/** Moves a running process with all its threads; a process that has just ended is no failure. */
+export function pin(pid: number, cores: string): void {
+  try {
+    execFileSync('taskset', ['-acp', cores, String(pid)], { stdio: 'ignore' });
+  } catch {
+    // Gone, or not ours to move: the report says how it was started.
+  }
+}
+
+export interface MachineFacts {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly node: string;
+  readonly platform: string;
+  readonly pinned: string;
+}
+
+export function machineFacts(cores: Cores | undefined): MachineFacts {
+  const cpus = os.cpus();
+  return {
+    cpu: cpus[0]?.model ?? 'unknown',
+    cores: cpus.length,
+    memoryGiB: Math.round(os.totalmem() / 2 ** 30),
+    node: process.version,
+    platform: `${os.platform()} ${os.release()} ${os.arch()}`,
+    pinned:
+      cores === undefined
+        ? 'no (needs taskset and two cores): everything shares the cores'
+        : `target on core ${cores.measured}; load, upstream and PostgreSQL on ${cores.others}`,
+  };
+}

@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs';
+import { findCores, machineFacts, pin } from './machine';
+import {
+  measureScenario,
+  measureSlowStreams,
+  scenarioName,
+  SCENARIOS,
+  type Row,
+  type SlowRow,
+} from './measure';
+import { checkMoney } from './money-check';
+import { HELP, readOptions, type Options } from './options';
+import { Processes } from './processes';
+import { judge, renderReport, type Results } from './report';
+import { runExpressProxy } from './roles/express-proxy';
+import { runNodeProxy } from './roles/node-proxy';
+import { runUpstream } from './roles/upstream';
+import { startTargets } from './targets';
+
+/** The bench starts itself again for each of these. */
+const ROLES: Readonly<Record<string, (upstream: string) => Promise<void>>> = {
+  upstream: runUpstream,
+  node: runNodeProxy,
+  express: runExpressProxy,
+};
+
+async function main(argv: readonly string[]): Promise<void> {
+  if (argv[0] === '--role') {
+    const role = ROLES[argv[1] ?? ''];
+    if (role === undefined) throw new Error(`no role '${argv[1]}'`);
+    await role(argv[2] ?? '');
+    return;
+  }
+  const options = readOptions(argv);
+  if (options === undefined) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const results = await bench(options);
+  process.stdout.write(`\n${renderReport(results)}`);
+  if (options.jsonFile !== undefined) {
+    writeFileSync(options.jsonFile, `${JSON.stringify(results, null, 2)}\n`);
+  }
+  if (results.money?.exact === false) process.exitCode = 1;
+}
+
+async function bench(options: Options): Promise<Results> {
+  const startedAt = new Date().toISOString();
+  const cores = findCores();
+  const machine = machineFacts(cores);
+  if (cores !== undefined) pin(process.pid, cores.others);
+  const processes = new Processes(cores);
+  stopOnSignals(processes);
+  try {
+    say('Starting the upstream and the targets');
+    const { targets, gateway } = await startTargets(options, processes, cores);
+    const rows: Row[] = [];
+    for (const scenario of SCENARIOS) {
+      say(`Measuring: ${scenarioName(scenario)}`);
+      rows.push(...(await measureScenario(scenario, targets, options)));
+    }
+    const slowStreams: SlowRow[] = [];
+    for (const target of targets.filter(({ name }) => name !== 'upstream')) {
+      say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
+      slowStreams.push(await measureSlowStreams(target, options));
+    }
+    const tally = targets.find(({ name }) => name === 'gateway')?.tally;
+    const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
+    return { machine, startedAt, rows, slowStreams, money, aims: judge(rows, slowStreams) };
+  } finally {
+    await processes.stopAll();
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text} …\n`);
+}
+
+/** On Ctrl-C everything that was started is stopped before the bench ends. */
+function stopOnSignals(processes: Processes): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      process.stderr.write('\nStopping …\n');
+      void processes.stopAll().finally(() => process.exit(130));
+    });
+  }
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,176 @@
+import { requestBody, SLOW_MARK, STREAM_CHUNKS, type Kind } from './canned';
+import { runLoad, runOnce, type Measured } from './load';
+import { cpuMicroseconds, residentBytes } from './machine';
+import { type Options, type TargetName } from './options';
+import { type Target } from './targets';
+
+export interface Scenario {
+  readonly kind: Kind;
+  readonly connections: number;
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  { kind: 'whole', connections: 1 },
+  { kind: 'whole', connections: 32 },
+  { kind: 'stream', connections: 1 },
+  { kind: 'stream', connections: 32 },
+];
+
+/** The figures of one target in one scenario, all rounds together. */
+export interface Row {
+  readonly scenario: string;
+  readonly target: TargetName;
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  /** 0 when nothing was streamed. */
+  readonly chunksPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Until the first byte of the stream; null when nothing was streamed. */
+  readonly firstByteP50Ms: number | null;
+  /** CPU of the Node process per request, in µs; null where it is not known. */
+  readonly cpuMicrosecondsPerRequest: number | null;
+  /** CPU of PostgreSQL per request, in µs; null where there is none. */
+  readonly databaseCpuMicrosecondsPerRequest: number | null;
+  readonly residentMiB: number | null;
+}
+
+export interface SlowRow {
+  readonly target: TargetName;
+  readonly streams: number;
+  readonly seconds: number;
+  readonly residentBeforeMiB: number | null;
+  readonly residentPeakMiB: number | null;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const SAMPLE_EVERY_MS = 100;
+const SLOW_WARM_UP_STREAMS = 32;
+
+export function scenarioName({ kind, connections }: Scenario): string {
+  return `${kind === 'whole' ? 'whole answer' : `stream of ${STREAM_CHUNKS}`}, c=${connections}`;
+}
+
+interface Round {
+  readonly measured: Measured;
+  readonly cpu: number | undefined;
+  readonly databaseCpu: number | undefined;
+}
+
+/** Drives every target through a scenario, taking turns, and merges the rounds of each. */
+export async function measureScenario(
+  scenario: Scenario,
+  targets: readonly Target[],
+  options: Options,
+): Promise<Row[]> {
+  const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
+  for (let round = 0; round < options.rounds; round++) {
+    for (const target of targets) {
+      // The first round also compiles the code and fills the caches.
+      const warmUpMs = round === 0 ? options.warmUpMs * 2 : options.warmUpMs;
+      rounds.get(target)?.push(await measureRound(scenario, target, warmUpMs, options.windowMs));
+    }
+  }
+  return targets.map((target) => merge(scenario, target, rounds.get(target) ?? []));
+}
+
+async function measureRound(
+  scenario: Scenario,
+  target: Target,
+  warmUpMs: number,
+  windowMs: number,
+): Promise<Round> {
+  let cpu: number | undefined;
+  let databaseCpu: number | undefined;
+  const measured = await runLoad({
+    destination: target.destination,
+    kind: scenario.kind,
+    body: requestBody(scenario.kind),
+    chunks: STREAM_CHUNKS,
+    connections: scenario.connections,
+    warmUpMs,
+    windowMs,
+    tally: target.tally,
+    onWindow: (edge) => {
+      const nowCpu = cpuMicroseconds(target.pid);
+      const nowDatabaseCpu = databaseMicroseconds(target);
+      cpu = edge === 'open' ? nowCpu : difference(nowCpu, cpu);
+      databaseCpu = edge === 'open' ? nowDatabaseCpu : difference(nowDatabaseCpu, databaseCpu);
+    },
+  });
+  return { measured, cpu, databaseCpu };
+}
+
+function difference(after: number | undefined, before: number | undefined): number | undefined {
+  return after === undefined || before === undefined ? undefined : after - before;
+}
+
+function databaseMicroseconds(target: Target): number | undefined {
+  const pids = target.databasePids();
+  if (pids.length === 0) return undefined;
+  return pids.reduce((sum, pid) => sum + (cpuMicroseconds(pid) ?? 0), 0);
+}
+
+function merge(scenario: Scenario, target: Target, rounds: readonly Round[]): Row {
+  const sum = (value: (round: Round) => number) => rounds.reduce((total, round) => total + value(round), 0);
+  const latencies = Float64Array.from(rounds.flatMap(({ measured }) => measured.latenciesMs)).sort();
+  const firstBytes = Float64Array.from(rounds.flatMap(({ measured }) => measured.firstBytesMs)).sort();
+  const seconds = sum(({ measured }) => measured.seconds);
+  const requests = sum(({ measured }) => measured.requests);
+  const perRequest = (value: (round: Round) => number | undefined) =>
+    requests === 0 || rounds.some((round) => value(round) === undefined)
+      ? null
+      : sum((round) => value(round) ?? 0) / requests;
+  return {
+    scenario: scenarioName(scenario),
+    target: target.name,
+    requests,
+    requestsPerSecond: requests / seconds,
+    chunksPerSecond: sum(({ measured }) => measured.chunks) / seconds,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    firstByteP50Ms: firstBytes.length === 0 ? null : quantile(firstBytes, 0.5),
+    cpuMicrosecondsPerRequest: perRequest(({ cpu }) => cpu),
+    databaseCpuMicrosecondsPerRequest: perRequest(({ databaseCpu }) => databaseCpu),
+    residentMiB: mebibytes(residentBytes(target.pid)),
+  };
+}
+
+/** The nearest-rank quantile of sorted values; NaN when there are none. */
+export function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+function mebibytes(bytes: number | undefined): number | null {
+  return bytes === undefined ? null : bytes / MEBIBYTE;
+}
+
+/** Opens many slow streams at once and watches the target's memory until the last one is complete. */
+export async function measureSlowStreams(target: Target, options: Options): Promise<SlowRow> {
+  const load = {
+    destination: target.destination,
+    body: requestBody('stream', `${SLOW_MARK}${options.slowChunks} please.`),
+    chunks: options.slowChunks,
+    tally: target.tally,
+  };
+  const quick = { ...load, body: requestBody('stream', `${SLOW_MARK}1 please.`), chunks: 1 };
+  await runOnce(quick, SLOW_WARM_UP_STREAMS);
+  const before = residentBytes(target.pid);
+  let peak = before;
+  const sampler = setInterval(() => {
+    const now = residentBytes(target.pid);
+    if (now !== undefined && (peak === undefined || now > peak)) peak = now;
+  }, SAMPLE_EVERY_MS);
+  try {
+    const tookMs = await runOnce(load, options.slowStreams);
+    return {
+      target: target.name,
+      streams: options.slowStreams,
+      seconds: tookMs / 1000,
+      residentBeforeMiB: mebibytes(before),
+      residentPeakMiB: mebibytes(peak),
+    };
+  } finally {
+    clearInterval(sampler);
+  }
+}

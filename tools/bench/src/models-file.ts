@@ -1,0 +1,21 @@
+import { MODEL, UPSTREAM_MODEL } from './canned';
+
+/** The gateway's models file: one model at the bench's upstream, with prices, so that money is moved. */
+export function modelsFile(upstreamPort: number): string {
+  return `providers:
+  - name: bench
+    base_url: http://127.0.0.1:${upstreamPort}/v1
+    max_concurrent: 4096
+models:
+  - id: ${MODEL}
+    targets:
+      - provider: bench
+        model: ${UPSTREAM_MODEL}
+    context_window: 131072
+    max_output_tokens: 16384
+    prices:
+      input: '0.50'
+      cached_input: '0.05'
+      output: '1.50'
+`;
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+
+export const TARGET_NAMES = ['upstream', 'node', 'express', 'gateway'] as const;
+export type TargetName = (typeof TARGET_NAMES)[number];
+
+export interface Options {
+  readonly targets: readonly TargetName[];
+  /** Rounds over all targets; their figures are merged, so that a slow moment hits every target alike. */
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly windowMs: number;
+  readonly slowStreams: number;
+  /** Chunks of one slow stream, at ten per second. */
+  readonly slowChunks: number;
+  readonly jsonFile: string | undefined;
+}
+
+export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
+
+Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
+express proxy in front of the same canned upstream. Every answer is checked.
+
+  --quick      short windows: a smoke test of the bench more than a measurement
+  --json FILE  also write the results as JSON
+  --only LIST  measure these targets only
+`;
+
+/** Reads the command line; undefined when help was asked for. Throws for what it does not understand. */
+export function readOptions(argv: readonly string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      only: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  return {
+    targets: values.only === undefined ? TARGET_NAMES : values.only.split(',').map(targetName),
+    ...(values.quick
+      ? { rounds: 1, warmUpMs: 500, windowMs: 1_500, slowChunks: 20 }
+      : { rounds: 3, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
+    slowStreams: 1_000,
+    jsonFile: values.json,
+  };
+}
+
+function targetName(text: string): TargetName {
+  const found = TARGET_NAMES.find((name) => name === text.trim());
+  if (found === undefined) throw new Error(`--only knows ${TARGET_NAMES.join(', ')}, not '${text}'`);
+  return found;
+}

@@ -1,0 +1,101 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { descendants, type Cores } from './machine';
+
+const READY_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
+/** Output of a child that is kept for its obituary, in characters. */
+const KEPT_OUTPUT = 8_000;
+
+export interface Child {
+  readonly pid: number;
+  readonly process: ChildProcess;
+  /** The end of what it printed. */
+  output(): string;
+}
+
+/** Everything the bench has started; stops all of it, whichever way the bench ends. */
+export class Processes {
+  private readonly children = new Set<Child>();
+
+  constructor(private readonly cores: Cores | undefined) {
+    process.once('exit', () => this.killAll());
+  }
+
+  /** Starts `node script args…`, pinned to one side where that is possible. */
+  start(side: keyof Cores, args: readonly string[], options: Pick<SpawnOptions, 'env' | 'cwd'> = {}): Child {
+    const node = [process.execPath, ...args];
+    const [command = '', ...rest] =
+      this.cores === undefined ? node : ['taskset', '-c', this.cores[side], ...node];
+    const spawned = spawn(command, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    let output = '';
+    for (const stream of [spawned.stdout, spawned.stderr]) {
+      stream?.setEncoding('utf8');
+      stream?.on('data', (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));
+    }
+    // taskset replaces itself by node, so this is the pid of node either way.
+    if (spawned.pid === undefined) throw new Error(`${command} could not be started`);
+    const child: Child = { pid: spawned.pid, process: spawned, output: () => output };
+    this.children.add(child);
+    spawned.once('exit', () => this.children.delete(child));
+    return child;
+  }
+
+  /** Starts one of the bench's own roles and waits for its port. */
+  async startRole(
+    side: keyof Cores,
+    role: string,
+    args: readonly string[] = [],
+  ): Promise<Child & { port: number }> {
+    const child = this.start(side, [process.argv[1] ?? '', '--role', role, ...args]);
+    const port = await withTimeout(
+      `${role} did not start`,
+      READY_TIMEOUT_MS,
+      new Promise<number>((resolve, reject) => {
+        child.process.once('message', (message) => resolve((message as { port: number }).port));
+        child.process.once('exit', (code) =>
+          reject(new Error(`${role} ended with ${code}: ${child.output()}`)),
+        );
+      }),
+    );
+    return { ...child, port };
+  }
+
+  /** Asks every child to end, and makes it end. */
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.children].map((child) => this.stop(child)));
+  }
+
+  async stop(child: Child): Promise<void> {
+    if (child.process.exitCode !== null || child.process.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => child.process.once('exit', () => resolve()));
+    child.process.kill('SIGTERM');
+    await withTimeout('', STOP_TIMEOUT_MS, exited).catch(() => this.kill(child));
+  }
+
+  private killAll(): void {
+    for (const child of this.children) this.kill(child);
+  }
+
+  /** Kills a child and what it started: PostgreSQL would outlive its parent. */
+  private kill(child: Child): void {
+    for (const pid of [...descendants(child.pid), child.pid]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
+  }
+}
+
+export async function withTimeout<T>(problem: string, ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${problem} within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import express from 'express';
+import { forward, passEvents } from './forward';
+import { listen } from './listen';
+
+/** The same proxy as anyone would write it: express 5, its body parser and `res.send`. */
+export async function runExpressProxy(upstream: string): Promise<void> {
+  const app = express();
+  app.use(express.json({ limit: '32mb' }));
+  app.post('/v1/chat/completions', async (request, response) => {
+    const received = await forward(upstream, request.body);
+    if (received.headers['content-type'] === 'application/json') {
+      response.status(received.statusCode).send(await received.body.json());
+      return;
+    }
+    response.status(received.statusCode).type('text/event-stream');
+    await passEvents(
+      received.body,
+      (events) => response.write(events),
+      async () => void (await once(response, 'drain')),
+    );
+    response.end();
+  });
+  await listen(createServer(app));
+}

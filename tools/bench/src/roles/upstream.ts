@@ -1,0 +1,86 @@
+import { createServer, type Socket } from 'node:net';
+import { SLOW_INTERVAL_MS, SLOW_MARK, STREAM_CHUNKS, streamEvents, wholeAnswer } from '../canned';
+import { HttpMessageReader } from '../http-message';
+import { listen } from './listen';
+
+const STREAM_HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n' +
+  'transfer-encoding: chunked\r\n\r\n';
+const LAST_HTTP_CHUNK = '0\r\n\r\n';
+
+/** Every SSE event in an HTTP chunk of its own, as a provider that flushes each token sends them. */
+function httpChunk(event: string): string {
+  return `${event.length.toString(16)}\r\n${event}\r\n`;
+}
+
+function canned(includeUsage: boolean): Buffer {
+  const chunks = streamEvents(STREAM_CHUNKS, includeUsage).map(httpChunk);
+  return Buffer.from(STREAM_HEAD + chunks.join('') + LAST_HTTP_CHUNK);
+}
+
+/**
+ * The provider all targets talk to: ready-made bytes over bare sockets, so that it costs next to
+ * nothing beside what it is used to measure.
+ */
+export async function runUpstream(): Promise<void> {
+  const body = wholeAnswer();
+  const whole = Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  const stream = canned(false);
+  const streamWithUsage = canned(true);
+  const slow = new SlowStreams();
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.setEncoding('latin1');
+    const reader = new HttpMessageReader(({ body: request }) => {
+      if (!request.includes('"stream":true')) {
+        socket.write(whole);
+        return;
+      }
+      const includeUsage = request.includes('"include_usage":true');
+      const mark = request.indexOf(SLOW_MARK);
+      if (mark < 0) {
+        socket.write(includeUsage ? streamWithUsage : stream);
+      } else {
+        const chunks = Number.parseInt(request.slice(mark + SLOW_MARK.length), 10);
+        slow.add(socket, streamEvents(chunks, includeUsage));
+      }
+    });
+    socket.on('data', (text: string) => reader.push(text));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => slow.remove(socket));
+  });
+  await listen(server);
+}
+
+/** Writes one event to every slow stream at each tick: one timer for all of them. */
+class SlowStreams {
+  private readonly streams = new Map<Socket, { readonly events: readonly string[]; next: number }>();
+  private timer: NodeJS.Timeout | undefined;
+
+  add(socket: Socket, events: readonly string[]): void {
+    socket.write(STREAM_HEAD);
+    this.streams.set(socket, { events, next: 0 });
+    this.timer ??= setInterval(() => this.tick(), SLOW_INTERVAL_MS);
+  }
+
+  remove(socket: Socket): void {
+    this.streams.delete(socket);
+    if (this.streams.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private tick(): void {
+    for (const [socket, stream] of this.streams) {
+      const event = stream.events[stream.next++];
+      if (event === undefined) {
+        socket.write(LAST_HTTP_CHUNK);
+        this.remove(socket);
+      } else {
+        socket.write(httpChunk(event));
+      }
+    }
+  }
+}

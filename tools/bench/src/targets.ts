@@ -1,0 +1,60 @@
+import { startGateway, type RunningGateway } from './gateway';
+import { newTally, type Destination, type Tally } from './load';
+import { type Cores } from './machine';
+import { type Options, type TargetName } from './options';
+import { type Processes } from './processes';
+
+/** Something that is measured. */
+export interface Target {
+  readonly name: TargetName;
+  readonly destination: Destination;
+  /** The Node process that does the work. */
+  readonly pid: number;
+  /** Its database, if it has one. */
+  databasePids(): readonly number[];
+  readonly tally: Tally;
+}
+
+const PATH = '/v1/chat/completions';
+const noDatabase = (): readonly number[] => [];
+
+export interface StartedTargets {
+  readonly targets: readonly Target[];
+  readonly gateway: RunningGateway | undefined;
+}
+
+/** Starts the upstream and the targets that were asked for. */
+export async function startTargets(
+  options: Options,
+  processes: Processes,
+  cores: Cores | undefined,
+): Promise<StartedTargets> {
+  const upstream = await processes.startRole('others', 'upstream');
+  const targets: Target[] = [];
+  let gateway: RunningGateway | undefined;
+  for (const name of options.targets) {
+    if (name === 'gateway') {
+      gateway = await startGateway(processes, cores, upstream.port);
+      targets.push({
+        name,
+        destination: gateway.destination,
+        pid: gateway.child.pid,
+        databasePids: () => gateway?.databasePids() ?? [],
+        tally: newTally(),
+      });
+      continue;
+    }
+    const process =
+      name === 'upstream'
+        ? upstream
+        : await processes.startRole('measured', name, [`http://127.0.0.1:${upstream.port}`]);
+    targets.push({
+      name,
+      destination: { port: process.port, path: PATH, apiKey: 'sk-bench' },
+      pid: process.pid,
+      databasePids: noDatabase,
+      tally: newTally(),
+    });
+  }
+  return { targets, gateway };
+}
