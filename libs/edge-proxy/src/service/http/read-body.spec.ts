@@ -16,7 +16,7 @@ function send(body: Uint8Array | string | ReadableStream, headers: Record<string
   return fetch(`${edge.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${KEY}`, ...headers },
-    body: body as BodyInit,
+    body,
     ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
   } as RequestInit);
 }

@@ -27,6 +27,8 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
   let bytesOfAll = 0;
 
   return (request, response) => {
+    // Its events have passed; waiting for them would take until the timeout.
+    if (request.destroyed) return Promise.reject(new ClientGone());
     const declared = Number(request.headers['content-length'] ?? 0);
     if (declared > limits.maxBytes) return Promise.resolve(tooLarge(limits));
     const coding = decoderFor(request.headers['content-encoding']);

@@ -205,7 +205,7 @@ export async function until(condition: () => boolean): Promise<void> {
 /** A path exactly as written, which fetch would tidy up. */
 export function rawRequest(
   port: number,
-  options: { method?: string; path: string; headers?: Record<string, string> },
+  options: { method?: string; path: string; headers?: Record<string, string> | undefined },
 ): Promise<{ status: number; headers: Record<string, unknown>; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ host: '127.0.0.1', port, ...options }, (response) => {
