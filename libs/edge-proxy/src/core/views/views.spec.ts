@@ -1,0 +1,192 @@
+import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
+import { ableModel, disabledModel, extraModel, plainModel } from '../testing/chat-fixtures';
+import type { ModelView } from '../chat-completion/types';
+import { creditsView } from './credits';
+import { generationView } from './generation';
+import { modelListView, usdPerToken, type ListedModel } from './model-list';
+import { usageView } from './usage';
+
+const listed = (model: ModelView, more: Partial<ListedModel> = {}): ListedModel => ({
+  ...model,
+  name: 'M',
+  ownedBy: 'acme',
+  createdUnixS: 1_764_000_000,
+  ...more,
+});
+
+describe('the model list', () => {
+  const models = [plainModel, extraModel, disabledModel, ableModel].map((model) => listed(model));
+  const ids = (allowedModels: string[]): unknown =>
+    (modelListView(models, allowedModels) as { data: { id: string }[] }).data.map(({ id }) => id);
+
+  test('shows enabled models that the key may use, by id', () => {
+    expect(ids([])).toEqual(['acme/able', 'acme/extra', 'acme/plain']);
+    expect(ids(['acme/plain', 'acme/disabled', 'acme/none'])).toEqual(['acme/plain']);
+  });
+
+  test('has the documented shape', () => {
+    expect(modelListView([listed(ableModel, { defaultReasoningEffort: 'medium' })], [])).toEqual({
+      object: 'list',
+      data: [
+        {
+          id: 'acme/able',
+          object: 'model',
+          created: 1_764_000_000,
+          owned_by: 'acme',
+          name: 'M',
+          context_length: 8_192,
+          max_output_tokens: 4_096,
+          capabilities: ['tools', 'vision', 'json_mode', 'reasoning'],
+          reasoning: { supported_efforts: ['low', 'medium', 'high'], default_effort: 'medium' },
+          architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+          supported_parameters: expect.arrayContaining([
+            'max_tokens',
+            'tools',
+            'response_format',
+            'logprobs',
+          ]),
+          pricing: {
+            prompt: '0.000003',
+            completion: '0.000015',
+            image_token: '0.000003',
+            input_cache_read: '0.0000003',
+            internal_reasoning: '0.000015',
+          },
+        },
+      ],
+    });
+  });
+
+  test('a model shows the parameters that it supports', () => {
+    const parametersOf = (model: ModelView): string[] =>
+      (modelListView([listed(model)], []) as { data: { supported_parameters: string[] }[] }).data[0]
+        ?.supported_parameters ?? [];
+    expect(parametersOf(extraModel)).toContain('top_k');
+    for (const name of [
+      'tools',
+      'tool_choice',
+      'response_format',
+      'reasoning_effort',
+      'logprobs',
+      'user',
+      'top_k',
+    ]) {
+      expect(parametersOf(plainModel)).not.toContain(name);
+    }
+    expect(parametersOf(plainModel)).toContain('temperature');
+  });
+
+  test('a model without reasoning or vision says so', () => {
+    expect(modelListView([listed(plainModel)], [])).toMatchObject({
+      data: [{ capabilities: [], architecture: { input_modalities: ['text'] } }],
+    });
+    expect(JSON.stringify(modelListView([listed(plainModel)], []))).not.toContain('supported_efforts');
+  });
+
+  test.each([
+    [3_000_000_000n, '0.000003'],
+    [1n, '0.000000000000001'],
+    [0n, '0'],
+    [2_000_000_000_000_000n, '2'],
+    [2_500_000_000_000_001n, '2.500000000000001'],
+  ])('%d nano-dollars per million tokens are %s dollars per token', (price, expected) => {
+    expect(usdPerToken(price)).toBe(expected);
+  });
+});
+
+test('credits: what was added, used, is left, held and free', () => {
+  expect(
+    creditsView({
+      totalCredits: nanoUsd(100_500_000_000n),
+      totalUsage: nanoUsd(25_750_000_001n),
+      reserved: nanoUsd(350_000_000n),
+    }),
+  ).toEqual({
+    data: {
+      total_credits: 100.5,
+      total_usage: 25.750000001,
+      balance: 74.749999999,
+      reserved: 0.35,
+      available: 74.399999999,
+      currency: 'USD',
+    },
+  });
+});
+
+test('a generation has the documented shape', () => {
+  expect(
+    generationView({
+      id: 'gen-1',
+      modelId: 'acme/m-1',
+      requestId: 'req_1',
+      createdAt: Date.parse('2026-11-20T07:24:00.123Z') as UnixMs,
+      streamed: true,
+      cancelled: false,
+      finishReason: 'stop',
+      usage: { promptTokens: 10, cachedTokens: 1, imageTokens: 2, completionTokens: 25, reasoningTokens: 5 },
+      charged: nanoUsd(1_500_000n),
+      latencyMs: 310,
+      generationTimeMs: 1_200,
+    }),
+  ).toEqual({
+    data: {
+      id: 'gen-1',
+      model: 'acme/m-1',
+      created_at: '2026-11-20T07:24:00.123Z',
+      api_type: 'completions',
+      streamed: true,
+      cancelled: false,
+      finish_reason: 'stop',
+      tokens_prompt: 10,
+      tokens_completion: 25,
+      native_tokens_prompt: 10,
+      native_tokens_completion: 25,
+      native_tokens_reasoning: 5,
+      native_tokens_cached: 1,
+      total_cost: 0.0015,
+      usage: 0.0015,
+      latency: 310,
+      generation_time: 1_200,
+      external_user: null,
+      request_id: 'req_1',
+    },
+  });
+});
+
+test('usage: totals and groups, with what they are grouped by', () => {
+  const sums = {
+    requests: 12n,
+    promptTokens: 5_000n,
+    completionTokens: 900n,
+    reasoningTokens: 100n,
+    cachedTokens: 0n,
+    cost: nanoUsd(28_500_000n),
+  };
+  const numbers = {
+    requests: 12,
+    prompt_tokens: 5_000,
+    completion_tokens: 900,
+    reasoning_tokens: 100,
+    cached_tokens: 0,
+    total_tokens: 5_900,
+    total_cost: 0.0285,
+  };
+  const query = {
+    startDate: '2026-10-22' as UtcDay,
+    endDate: '2026-11-20' as UtcDay,
+    groupBy: ['day', 'model'] as const,
+  };
+  expect(usageView(query, sums, [{ ...sums, date: '2026-11-20', modelId: 'acme/m-1' }])).toEqual({
+    object: 'list',
+    start_date: '2026-10-22',
+    end_date: '2026-11-20',
+    group_by: ['day', 'model'],
+    currency: 'USD',
+    totals: numbers,
+    data: [{ date: '2026-11-20', model: 'acme/m-1', ...numbers }],
+  });
+  expect(usageView({ ...query, modelId: 'acme/m-1' }, sums, [{ ...sums, keyId: 'key_1' }])).toMatchObject({
+    model: 'acme/m-1',
+    data: [{ api_key: 'key_1' }],
+  });
+});
