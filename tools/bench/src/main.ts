@@ -12,23 +12,22 @@ import { checkMoney } from './money-check';
 import { HELP, readOptions, type Options } from './options';
 import { Processes } from './processes';
 import { judge, renderReport, type Results } from './report';
-import { runExpressProxy } from './roles/express-proxy';
-import { runNodeProxy } from './roles/node-proxy';
-import { runUpstream } from './roles/upstream';
+import { startExpressProxy } from './roles/express-proxy';
+import { type RunningRole } from './roles/listen';
+import { startNodeProxy } from './roles/node-proxy';
+import { startUpstream } from './roles/upstream';
 import { startTargets } from './targets';
 
 /** The bench starts itself again for each of these. */
-const ROLES: Readonly<Record<string, (upstream: string) => Promise<void>>> = {
-  upstream: runUpstream,
-  node: runNodeProxy,
-  express: runExpressProxy,
+const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>> = {
+  upstream: startUpstream,
+  node: startNodeProxy,
+  express: startExpressProxy,
 };
 
 async function main(argv: readonly string[]): Promise<void> {
   if (argv[0] === '--role') {
-    const role = ROLES[argv[1] ?? ''];
-    if (role === undefined) throw new Error(`no role '${argv[1]}'`);
-    await role(argv[2] ?? '');
+    await playRole(argv[1] ?? '', argv[2] ?? '');
     return;
   }
   const options = readOptions(argv);
@@ -42,6 +41,15 @@ async function main(argv: readonly string[]): Promise<void> {
     writeFileSync(options.jsonFile, `${JSON.stringify(results, null, 2)}\n`);
   }
   if (results.money?.exact === false) process.exitCode = 1;
+}
+
+/** Serves as one of the roles, tells the parent process the port, and ends with the parent. */
+async function playRole(name: string, upstream: string): Promise<void> {
+  const start = ROLES[name];
+  if (start === undefined) throw new Error(`no role '${name}'`);
+  process.once('disconnect', () => process.exit(0));
+  const { port } = await start(upstream);
+  process.send?.({ port });
 }
 
 async function bench(options: Options): Promise<Results> {

@@ -9,7 +9,10 @@ export interface MoneyCheck {
 }
 
 /** Compares the sum of `usage.cost` over every answer with the balance once nothing is held any more. */
-export async function checkMoney(gateway: RunningGateway, tally: Tally): Promise<MoneyCheck> {
+export async function checkMoney(
+  gateway: Pick<RunningGateway, 'settled'>,
+  tally: Tally,
+): Promise<MoneyCheck> {
   const { usedNanoUsd, heldNanoUsd } = await gateway.settled();
   const expected = BigInt(tally.costNanoUsd);
   const problems = [

@@ -136,7 +136,7 @@ class Emulator {
       statistics.end(outcome);
     });
     readBody(request, (body) => {
-      seen.body = (body ?? '').slice(0, MAX_SEEN_BODY_CHARACTERS);
+      seen.body = beginningOf(body ?? '');
       this.answer(call, seen, body).catch((error: unknown) => {
         if (call.closed) return;
         const refusal = error instanceof ProviderError ? error : internalError(error);
@@ -221,6 +221,12 @@ class Emulator {
         return;
     }
   }
+}
+
+/** Copied, because a slice would keep the whole body in memory. */
+function beginningOf(body: string): string {
+  if (body.length <= MAX_SEEN_BODY_CHARACTERS) return body;
+  return Buffer.from(body.slice(0, MAX_SEEN_BODY_CHARACTERS)).toString();
 }
 
 function parseJson(body: string): unknown {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import express from 'express';
 import { forward, passEvents } from './forward';
-import { listen } from './listen';
+import { listen, type RunningRole } from './listen';
 
 /** The same proxy as anyone would write it: express 5, its body parser and `res.send`. */
-export async function runExpressProxy(upstream: string): Promise<void> {
+export async function startExpressProxy(upstream: string): Promise<RunningRole> {
   const app = express();
   app.use(express.json({ limit: '32mb' }));
   app.post('/v1/chat/completions', async (request, response) => {
@@ -22,5 +22,6 @@ export async function runExpressProxy(upstream: string): Promise<void> {
     );
     response.end();
   });
-  await listen(createServer(app));
+  const server = createServer(app);
+  return listen(server, () => server.closeAllConnections());
 }

@@ -1,11 +1,23 @@
 import { type AddressInfo, type Server } from 'node:net';
 
-/** Listens on a free port and tells the parent process which. Ends with the parent. */
-export async function listen(server: Server): Promise<void> {
+/** A role that serves on loopback. */
+export interface RunningRole {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on a free port. `onClose` ends what is still open. */
+export async function listen(server: Server, onClose: () => void): Promise<RunningRole> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', 2_048, resolve);
   });
-  process.once('disconnect', () => process.exit(0));
-  process.send?.({ port: (server.address() as AddressInfo).port });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error === undefined ? resolve() : reject(error)));
+        onClose();
+      }),
+  };
 }

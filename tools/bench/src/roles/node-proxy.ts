@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { forward, passEvents } from './forward';
-import { listen } from './listen';
+import { listen, type RunningRole } from './listen';
 
 /** The least a Node proxy can do that reads both bodies: node:http and undici, no checks, no money. */
-export async function runNodeProxy(upstream: string): Promise<void> {
+export async function startNodeProxy(upstream: string): Promise<RunningRole> {
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
@@ -13,7 +13,7 @@ export async function runNodeProxy(upstream: string): Promise<void> {
     });
     request.on('error', () => response.destroy());
   });
-  await listen(server);
+  return listen(server, () => server.closeAllConnections());
 }
 
 async function answer(

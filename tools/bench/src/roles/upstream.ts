@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { SLOW_INTERVAL_MS, SLOW_MARK, STREAM_CHUNKS, streamEvents, wholeAnswer } from '../canned';
 import { HttpMessageReader } from '../http-message';
-import { listen } from './listen';
+import { listen, type RunningRole } from './listen';
 
 const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n' +
@@ -22,7 +22,7 @@ function canned(includeUsage: boolean): Buffer {
  * The provider all targets talk to: ready-made bytes over bare sockets, so that it costs next to
  * nothing beside what it is used to measure.
  */
-export async function runUpstream(): Promise<void> {
+export async function startUpstream(): Promise<RunningRole> {
   const body = wholeAnswer();
   const whole = Buffer.from(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -30,8 +30,10 @@ export async function runUpstream(): Promise<void> {
   const stream = canned(false);
   const streamWithUsage = canned(true);
   const slow = new SlowStreams();
+  const sockets = new Set<Socket>();
 
   const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
     socket.setEncoding('latin1');
     const reader = new HttpMessageReader(({ body: request }) => {
       if (!request.includes('"stream":true')) {
@@ -49,9 +51,14 @@ export async function runUpstream(): Promise<void> {
     });
     socket.on('data', (text: string) => reader.push(text));
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => slow.remove(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      slow.remove(socket);
+    });
   });
-  await listen(server);
+  return listen(server, () => {
+    for (const socket of sockets) socket.destroy();
+  });
 }
 
 /** Writes one event to every slow stream at each tick: one timer for all of them. */

@@ -1,0 +1,91 @@
+import { nanoUsd } from './dashboard-client';
+import { parseCoreList } from './machine';
+import { quantile, type Row } from './measure';
+import { checkMoney } from './money-check';
+import { readOptions } from './options';
+import { judge, renderReport } from './report';
+
+const row = (target: Row['target'], scenario: string, requestsPerSecond: number, p50Ms: number): Row => ({
+  scenario,
+  target,
+  requests: 100,
+  requestsPerSecond,
+  chunksPerSecond: 0,
+  p50Ms,
+  p99Ms: p50Ms * 2,
+  firstByteP50Ms: null,
+  cpuMicrosecondsPerRequest: null,
+  databaseCpuMicrosecondsPerRequest: null,
+  residentMiB: null,
+});
+
+const ROWS = [
+  row('express', 'whole answer, c=1', 1_000, 1),
+  row('gateway', 'whole answer, c=1', 300, 3.5),
+  row('express', 'whole answer, c=32', 8_000, 3),
+  row('gateway', 'whole answer, c=32', 4_000, 8),
+];
+
+describe('figures', () => {
+  it('takes quantiles by nearest rank', () => {
+    const sorted = Float64Array.from([1, 2, 3, 4]);
+    expect([quantile(sorted, 0.5), quantile(sorted, 0.99), quantile(sorted.slice(0, 1), 0.5)]).toEqual([
+      2, 4, 1,
+    ]);
+    expect(quantile(new Float64Array(), 0.5)).toBeNaN();
+  });
+
+  it('reads core lists', () => {
+    expect(parseCoreList('0-2,5')).toEqual([0, 1, 2, 5]);
+  });
+
+  it('reads amounts exactly', () => {
+    expect(nanoUsd('100000.000000001')).toBe(100_000_000_000_001n);
+    expect(nanoUsd('-0.5')).toBe(-500_000_000n);
+    expect(() => nanoUsd('1e-7')).toThrow('not an amount');
+  });
+
+  it('judges the aims it has figures for', () => {
+    const slow = {
+      target: 'gateway' as const,
+      streams: 1000,
+      seconds: 1,
+      residentBeforeMiB: 1,
+      residentPeakMiB: 500,
+    };
+    expect(judge(ROWS, [slow]).map(({ measured, reached }) => [measured, reached])).toEqual([
+      ['0.50', true],
+      ['2.50 ms', false],
+      ['500 MiB', false],
+    ]);
+    expect(judge([], [])).toEqual([]);
+  });
+
+  it('prints ratios to the baselines of the same scenario', () => {
+    const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
+    const text = renderReport({ machine, startedAt: '', rows: ROWS, slowStreams: [], money: null, aims: [] });
+    expect(text).toMatch(/gateway +300 .* 0\.30$/m);
+    expect(text).toMatch(/gateway +4,000 .* 0\.50$/m);
+  });
+
+  it('refuses targets it does not know', () => {
+    expect(readOptions(['--only', 'node,gateway'])?.targets).toEqual(['node', 'gateway']);
+    expect(() => readOptions(['--only', 'nginx'])).toThrow("not 'nginx'");
+    expect(readOptions(['--help'])).toBeUndefined();
+  });
+});
+
+describe('the money check', () => {
+  const check = (usedNanoUsd: bigint, heldNanoUsd: bigint, priced = 2) =>
+    checkMoney(
+      { settled: () => Promise.resolve({ usedNanoUsd, heldNanoUsd }) },
+      { answers: 2, priced, costNanoUsd: 140 },
+    );
+
+  it('is exact to the nano-dollar', async () => {
+    expect((await check(140n, 0n)).exact).toBe(true);
+    expect((await check(141n, 0n)).text).toContain('charged 141');
+    expect((await check(140n, 1n)).text).toContain('still held');
+    expect((await check(140n, 0n, 1)).text).toContain('name no cost');
+  });
+});
