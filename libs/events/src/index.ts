@@ -1,1 +1,10 @@
 export * from './event-log';
+export { EventLogOverflowError, InvalidEventError } from './postgres/appending';
+export { type EventLogLimits } from './postgres/limits';
+export { eventLogMigrations } from './postgres/migrations';
+export {
+  createPostgresEventLog,
+  type PostgresEventLog,
+  type PostgresEventLogOptions,
+} from './postgres/postgres-event-log';
+export { EVENT_LOG_SCHEMA } from './postgres/statements';

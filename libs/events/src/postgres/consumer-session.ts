@@ -1,0 +1,107 @@
+import type { Pool, PoolClient } from 'pg';
+import type { LoggedEvent, Unprocessable } from '../event-log';
+import { BURY, COMMIT_POSITION, FETCH, LOCK_GROUP, NOTIFY_CHANNEL, REGISTER_GROUP } from './statements';
+
+/** A connection that gives no answer for this long is taken for dead. */
+const ANSWER_TIMEOUT_MS = 45_000;
+
+export interface FetchedBatch {
+  readonly events: readonly LoggedEvent[];
+  /** Events of the topic after the group's position, these included. */
+  readonly lag: number;
+}
+
+/**
+ * One connection that holds a group's lock, hears of new events and moves the
+ * group's position. All of it on one connection: when that is lost the lock is
+ * too, and with it the means to move the position, so that two members never
+ * both believe to be in charge.
+ */
+export interface ConsumerSession {
+  fetch(maxEvents: number, maxBytes: number): Promise<FetchedBatch>;
+  /** The group is done with everything up to and with this position. */
+  commit(position: bigint): Promise<void>;
+  /** Puts events into the dead letters. Idempotent. */
+  bury(letters: readonly Unprocessable[], at: Date): Promise<void>;
+  close(): void;
+}
+
+interface EventRow {
+  readonly position: bigint;
+  readonly key: string;
+  readonly payload: Buffer;
+  readonly headers: Record<string, string>;
+  readonly last_position: bigint;
+}
+
+/**
+ * Opens a session, or resolves with undefined while another member holds the
+ * group's lock. `wake` is called for new events and when the connection is lost.
+ */
+export async function openConsumerSession(
+  pool: Pool,
+  topic: string,
+  group: string,
+  wake: () => void,
+): Promise<ConsumerSession | undefined> {
+  const client = await pool.connect();
+  let lost: Error | undefined;
+  client.on('error', (error) => {
+    lost = error;
+    wake();
+  });
+  client.on('notification', ({ payload }) => {
+    if (payload === topic) wake();
+  });
+  // Never back into the pool: the session carries a lock and a subscription.
+  const close = () => {
+    client.removeAllListeners('notification');
+    client.release(true);
+  };
+  try {
+    if (!(await takeOver(client, topic, group))) {
+      close();
+      return undefined;
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
+    if (lost) throw lost;
+    const query = { name: `event_log.${name}`, text, values, query_timeout: ANSWER_TIMEOUT_MS };
+    return client.query<Row>(query);
+  };
+  return {
+    async fetch(maxEvents, maxBytes) {
+      const { rows } = await run<EventRow>('fetch', FETCH, [topic, group, maxEvents, maxBytes]);
+      return { events: rows.map((row) => eventOf(topic, row)), lag: lagOf(rows) };
+    },
+    async commit(position) {
+      await run('commit', COMMIT_POSITION, [topic, group, position]);
+    },
+    async bury(letters, at) {
+      const positions = letters.map(({ event }) => event.position);
+      const reasons = letters.map(({ reason }) => reason.replaceAll('\0', ''));
+      await run('bury', BURY, [topic, group, positions, reasons, at]);
+    },
+    close,
+  };
+}
+
+async function takeOver(client: PoolClient, topic: string, group: string): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(LOCK_GROUP, [topic, group]);
+  if (!rows[0]?.locked) return false;
+  await client.query(REGISTER_GROUP, [topic, group]);
+  await client.query(`listen ${NOTIFY_CHANNEL}`);
+  return true;
+}
+
+function eventOf(topic: string, { position, key, payload, headers }: EventRow): LoggedEvent {
+  return { topic, position, key, payload, headers };
+}
+
+function lagOf(rows: readonly EventRow[]): number {
+  const [first] = rows;
+  return first ? Number(first.last_position - first.position) + 1 : 0;
+}

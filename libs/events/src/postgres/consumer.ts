@@ -1,0 +1,155 @@
+import { isTransientDatabaseError, type DatabaseLog } from '@gateway/database';
+import type { Clock } from '@gateway/base';
+import type { Pool } from 'pg';
+import {
+  UnprocessableEventsError,
+  type LoggedEvent,
+  type RunningSubscription,
+  type Subscription,
+  type Unprocessable,
+} from '../event-log';
+import { openConsumerSession, type ConsumerSession } from './consumer-session';
+import type { EventLogInstruments } from './instruments';
+import type { EventLogLimits } from './limits';
+import { createWaiter } from './waiter';
+
+export interface ConsumerParts {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: DatabaseLog;
+  readonly limits: EventLogLimits;
+  readonly instruments: EventLogInstruments;
+  /** Whether a handler's failure will pass by itself. Such deliveries are repeated for ever. */
+  readonly isTransient: (error: unknown) => boolean;
+}
+
+/** Thrown inside the loops to leave them when the subscription stops. */
+class Stopped extends Error {}
+
+/** Runs one member of a consumer group until it is stopped. */
+export function runConsumer(subscription: Subscription, parts: ConsumerParts): RunningSubscription {
+  const { topic, group } = subscription;
+  const { limits, instruments, log } = parts;
+  const labels = { topic, group };
+  const waiter = createWaiter();
+  const handled = instruments.handled.labels(labels);
+  const retried = instruments.retried.labels(labels);
+  const deadLettered = instruments.deadLettered.labels(labels);
+  const lag = instruments.lag.labels(labels);
+
+  /** Opens sessions one after another, for as long as it takes. */
+  async function runSessions(): Promise<void> {
+    for (let failures = 0; !waiter.stopped;) {
+      let session: ConsumerSession | undefined;
+      try {
+        session = await openConsumerSession(parts.pool, topic, group, waiter.wake);
+        failures = 0;
+        if (session) await consume(session);
+        else await waiter.pause(limits.lockRetryMs);
+      } catch (error) {
+        if (error instanceof Stopped) return;
+        failures += 1;
+        log.warn({ err: error, topic, group, failures }, 'event consumer lost its connection; reconnecting');
+        await waiter.pause(backoffMs(failures));
+      } finally {
+        session?.close();
+      }
+    }
+  }
+
+  async function consume(session: ConsumerSession): Promise<void> {
+    while (!waiter.stopped) {
+      const batch = await session.fetch(
+        subscription.maxBatchSize ?? limits.maxBatchSize,
+        limits.maxBatchBytes,
+      );
+      lag.set(batch.lag);
+      const last = batch.events.at(-1);
+      if (!last) {
+        await waiter.waitForWake(limits.pollIntervalMs);
+        continue;
+      }
+      await deliver(session, batch.events);
+      await session.commit(last.position);
+    }
+  }
+
+  /** Returns when every event was handled or is among the dead letters. */
+  async function deliver(session: ConsumerSession, events: readonly LoggedEvent[]): Promise<void> {
+    let remaining = events;
+    for (let failures = 1; remaining.length > 0; failures += 1) {
+      try {
+        await subscription.handle(remaining);
+        handled.inc(remaining.length);
+        return;
+      } catch (error) {
+        const hopeless = unprocessableOf(error, remaining);
+        if (hopeless.length > 0) {
+          await bury(session, hopeless);
+          const buried = new Set(hopeless.map(({ event }) => event.position));
+          remaining = remaining.filter(({ position }) => !buried.has(position));
+        } else if (parts.isTransient(error)) {
+          log.warn({ err: error, topic, group, failures }, 'delivery failed for now');
+        } else if (remaining.length > 1) {
+          log.warn({ err: error, topic, group }, 'a batch failed; delivering its events one by one');
+          return await deliverSingly(session, remaining);
+        } else if (failures >= limits.maxAttempts) {
+          await bury(session, [{ event: remaining[0] as LoggedEvent, reason: textOf(error) }]);
+          return;
+        }
+        retried.inc(remaining.length);
+        // After a burial the rest is delivered at once: it has not failed.
+        if (hopeless.length === 0) await pauseOrStop(backoffMs(failures));
+      }
+    }
+  }
+
+  /** So that one bad event harms no other. Progress is kept after each. */
+  async function deliverSingly(session: ConsumerSession, events: readonly LoggedEvent[]): Promise<void> {
+    for (const event of events) {
+      if (waiter.stopped) throw new Stopped();
+      await deliver(session, [event]);
+      await session.commit(event.position);
+    }
+  }
+
+  async function bury(session: ConsumerSession, letters: readonly Unprocessable[]): Promise<void> {
+    await session.bury(letters, new Date(parts.clock.now()));
+    deadLettered.inc(letters.length);
+    for (const { event, reason } of letters) {
+      log.error({ topic, group, position: event.position.toString(), key: event.key, reason }, 'dead letter');
+    }
+  }
+
+  async function pauseOrStop(ms: number): Promise<void> {
+    await waiter.pause(ms);
+    if (waiter.stopped) throw new Stopped();
+  }
+
+  /** Jittered, so that members of many groups do not all knock at once. */
+  function backoffMs(failures: number): number {
+    const ceiling = Math.min(limits.maxBackoffMs, limits.firstBackoffMs * 2 ** Math.min(failures - 1, 20));
+    return ceiling * (0.5 + Math.random() / 2);
+  }
+
+  const running = runSessions();
+  return {
+    async stop() {
+      waiter.stop();
+      await running;
+    },
+  };
+}
+
+export const isTransientByDefault = isTransientDatabaseError;
+
+/** What of the batch the handler gave up on; events it did not get are not its to name. */
+function unprocessableOf(error: unknown, events: readonly LoggedEvent[]): readonly Unprocessable[] {
+  if (!(error instanceof UnprocessableEventsError)) return [];
+  const positions = new Set(events.map(({ position }) => position));
+  return error.unprocessable.filter(({ event }) => positions.has(event.position));
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

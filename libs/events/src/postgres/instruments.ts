@@ -1,0 +1,46 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export interface EventLogInstruments {
+  readonly appended: Counter<'topic'>;
+  readonly handled: Counter<'topic' | 'group'>;
+  readonly retried: Counter<'topic' | 'group'>;
+  readonly deadLettered: Counter<'topic' | 'group'>;
+  readonly lag: Gauge<'topic' | 'group'>;
+}
+
+export function createInstruments(registry: Registry): EventLogInstruments {
+  const registers = [registry];
+  const labelNames = ['topic', 'group'] as const;
+  return {
+    appended: new Counter({
+      name: 'gateway_events_appended_total',
+      help: 'Events appended by this process, outside transactions of its own',
+      labelNames: ['topic'],
+      registers,
+    }),
+    handled: new Counter({
+      name: 'gateway_events_handled_total',
+      help: 'Events handled, each counted once per delivery that succeeded',
+      labelNames,
+      registers,
+    }),
+    retried: new Counter({
+      name: 'gateway_events_retried_total',
+      help: 'Deliveries that failed and are made again',
+      labelNames,
+      registers,
+    }),
+    deadLettered: new Counter({
+      name: 'gateway_events_dead_lettered_total',
+      help: 'Events given up on',
+      labelNames,
+      registers,
+    }),
+    lag: new Gauge({
+      name: 'gateway_events_lag',
+      help: 'Events of the topic that the group has not handled yet, as of its last look',
+      labelNames,
+      registers,
+    }),
+  };
+}

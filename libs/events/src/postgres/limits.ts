@@ -1,0 +1,41 @@
+/** What bounds the event log. Times in milliseconds, sizes in bytes. */
+export interface EventLogLimits {
+  /** Of one event. */
+  readonly maxPayloadBytes: number;
+  /** Of one write to the log. */
+  readonly maxAppendBytes: number;
+  readonly maxAppendEvents: number;
+  /** Calls of `append` that wait; more are refused. */
+  readonly maxQueuedAppends: number;
+  /** Of one batch given to a handler, which may exceed it with a single large event. */
+  readonly maxBatchBytes: number;
+  /** Unless the subscription names its own. */
+  readonly maxBatchSize: number;
+  /** Of one event on its own, before it is dead-lettered. */
+  readonly maxAttempts: number;
+  readonly firstBackoffMs: number;
+  readonly maxBackoffMs: number;
+  /** How often a consumer looks without having been woken. */
+  readonly pollIntervalMs: number;
+  /** How often a member that waits for its group's lock tries again. */
+  readonly lockRetryMs: number;
+  /** How long events stay after all groups have passed them. */
+  readonly retentionMs: number;
+  readonly trimIntervalMs: number;
+}
+
+export const DEFAULT_LIMITS: EventLogLimits = {
+  maxPayloadBytes: 8 * 1024 * 1024,
+  maxAppendBytes: 16 * 1024 * 1024,
+  maxAppendEvents: 500,
+  maxQueuedAppends: 10_000,
+  maxBatchBytes: 32 * 1024 * 1024,
+  maxBatchSize: 200,
+  maxAttempts: 5,
+  firstBackoffMs: 50,
+  maxBackoffMs: 5_000,
+  pollIntervalMs: 1_000,
+  lockRetryMs: 1_000,
+  retentionMs: 7 * 24 * 60 * 60 * 1000,
+  trimIntervalMs: 10 * 60 * 1000,
+};

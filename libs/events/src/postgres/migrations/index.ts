@@ -1,0 +1,5 @@
+import type { Migration } from '@gateway/database';
+import eventLog from './20261120090000_event_log/migration.sql';
+
+/** The history of the `event_log` schema. */
+export const eventLogMigrations: readonly Migration[] = [{ name: '20261120090000_event_log', sql: eventLog }];

@@ -1,0 +1,109 @@
+import type { Clock } from '@gateway/base';
+import type { DatabaseLog } from '@gateway/database';
+import type { Pool, PoolClient } from 'pg';
+import type { Registry } from 'prom-client';
+import type {
+  EventAppender,
+  EventSubscriber,
+  RunningSubscription,
+  TransactionalAppender,
+} from '../event-log';
+import { assertValid, createAppender, writeEvents } from './appending';
+import { isTransientByDefault, runConsumer } from './consumer';
+import { createInstruments } from './instruments';
+import { DEFAULT_LIMITS, type EventLogLimits } from './limits';
+import { TRIM } from './statements';
+
+export interface PostgresEventLogOptions {
+  /** On the `event_log` schema. Each subscription keeps one of its connections, so it needs two more than those. */
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: DatabaseLog;
+  readonly metrics: Registry;
+  readonly limits?: Partial<EventLogLimits>;
+  /** Which failures of a handler pass by themselves; by default those of the database. */
+  readonly isTransient?: (error: unknown) => boolean;
+}
+
+/**
+ * A durable log in a PostgreSQL table, with consumer groups.
+ * - `append` resolves after the commit. Events of one call, and all events of a
+ *   key, keep their order.
+ * - `appendIn` writes in the caller's transaction. It locks the topic until that
+ *   ends, so it comes last before the commit.
+ * - One member of a group works at a time, across processes; the others stand
+ *   by. A group that is new begins with the oldest event that is still kept.
+ */
+export interface PostgresEventLog extends EventAppender, EventSubscriber, TransactionalAppender<PoolClient> {
+  /** Begins to remove events that every group has passed and whose time is over. */
+  start(): Promise<void>;
+  /** Finishes the batches and writes under way. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Removes what may go now; returns how many events went. */
+  trim(): Promise<number>;
+}
+
+const TRIM_BATCH_EVENTS = 5_000;
+
+export function createPostgresEventLog(options: PostgresEventLogOptions): PostgresEventLog {
+  const { pool, clock, log } = options;
+  const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const instruments = createInstruments(options.metrics);
+  const appender = createAppender(pool, clock, limits, (topic, count) =>
+    instruments.appended.labels({ topic }).inc(count),
+  );
+  const subscriptions = new Set<RunningSubscription>();
+  let trimTimer: NodeJS.Timeout | undefined;
+  let trimming: Promise<unknown> = Promise.resolve();
+
+  async function trim(): Promise<number> {
+    const before = new Date(clock.now() - limits.retentionMs);
+    let removed = 0;
+    for (;;) {
+      const { rowCount } = await pool.query(TRIM, [before, TRIM_BATCH_EVENTS]);
+      removed += rowCount ?? 0;
+      if ((rowCount ?? 0) < TRIM_BATCH_EVENTS) return removed;
+    }
+  }
+
+  return {
+    append: (topic, events) => appender.append(topic, events),
+    async appendIn(transaction, topic, events) {
+      assertValid(events, limits);
+      if (events.length === 0) return;
+      await writeEvents(transaction, clock, topic, events);
+    },
+    async subscribe(subscription) {
+      const running = runConsumer(subscription, {
+        pool,
+        clock,
+        log,
+        limits,
+        instruments,
+        isTransient: options.isTransient ?? isTransientByDefault,
+      });
+      const tracked: RunningSubscription = {
+        async stop() {
+          await running.stop();
+          subscriptions.delete(tracked);
+        },
+      };
+      subscriptions.add(tracked);
+      return tracked;
+    },
+    trim,
+    async start() {
+      trimTimer ??= setInterval(() => {
+        trimming = trim().catch((error: unknown) => log.warn({ err: error }, 'events could not be trimmed'));
+      }, limits.trimIntervalMs);
+      trimTimer.unref();
+    },
+    async stop() {
+      clearInterval(trimTimer);
+      trimTimer = undefined;
+      await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
+      await appender.idle();
+      await trimming;
+    },
+  };
+}

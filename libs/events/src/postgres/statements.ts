@@ -1,0 +1,70 @@
+/** The schema of the log. Named in every statement, since appends also run in transactions of other domains. */
+export const EVENT_LOG_SCHEMA = 'event_log';
+
+/** Told the name of a topic when events of it are committed. */
+export const NOTIFY_CHANNEL = 'event_log';
+
+/** $1 topic, $2 keys, $3 payloads, $4 headers, $5 now. One round trip: number, store, announce. */
+export const APPEND = `
+  with numbered as (
+    insert into event_log.topics as t (topic, last_position) values ($1, cardinality($2::text[]))
+    on conflict (topic) do update set last_position = t.last_position + excluded.last_position
+    returning last_position - cardinality($2::text[]) as base
+  ), stored as (
+    insert into event_log.events (topic, position, key, payload, headers, appended_at)
+    select $1, base + ordinal, key, payload, headers, $5
+    from numbered, unnest($2::text[], $3::bytea[], $4::jsonb[]) with ordinality as e (key, payload, headers, ordinal)
+  )
+  select pg_notify('${NOTIFY_CHANNEL}', $1) from numbered`;
+
+/** $1 topic, $2 group. */
+export const REGISTER_GROUP = `
+  insert into event_log.consumer_groups (topic, group_name, position) values ($1, $2, 0)
+  on conflict do nothing`;
+
+/** $1 topic, $2 group. Held by the session, so it ends with the connection. */
+export const LOCK_GROUP = `
+  select pg_try_advisory_lock(hashtextextended('event_log/' || $1 || '/' || $2, 0)) as locked`;
+
+/**
+ * $1 topic, $2 group, $3 most events, $4 most bytes. The events after the
+ * group's position; always at least one, however large. Each row also tells how
+ * far the topic has come.
+ */
+export const FETCH = `
+  with next as (
+    select e.position, e.key, e.payload, e.headers,
+           sum(octet_length(e.payload)) over (order by e.position) - octet_length(e.payload) as bytes_before
+    from event_log.events e
+    where e.topic = $1
+      and e.position > (select position from event_log.consumer_groups where topic = $1 and group_name = $2)
+    order by e.position
+    limit $3
+  )
+  select position, key, payload, headers,
+         (select last_position from event_log.topics where topic = $1) as last_position
+  from next where bytes_before < $4 order by position`;
+
+/** $1 topic, $2 group, $3 position. */
+export const COMMIT_POSITION = `
+  update event_log.consumer_groups set position = greatest(position, $3)
+  where topic = $1 and group_name = $2`;
+
+/** $1 topic, $2 group, $3 positions, $4 reasons, $5 now. Doing it again changes nothing. */
+export const BURY = `
+  insert into event_log.dead_letters (topic, group_name, position, key, payload, headers, reason, dead_at)
+  select e.topic, $2, e.position, e.key, e.payload, e.headers, d.reason, $5
+  from unnest($3::bigint[], $4::text[]) as d (position, reason)
+  join event_log.events e on e.topic = $1 and e.position = d.position
+  on conflict do nothing`;
+
+/** $1 appended before, $2 most rows. Only what every group of the topic has passed; a topic nobody reads is kept. */
+export const TRIM = `
+  delete from event_log.events where (topic, position) in (
+    select e.topic, e.position
+    from (select topic, min(position) as passed from event_log.consumer_groups group by topic) g
+    join event_log.events e on e.topic = g.topic and e.position <= g.passed
+    where e.appended_at < $1
+    order by e.topic, e.position
+    limit $2
+  )`;
