@@ -1,0 +1,163 @@
+import type { Clock, UnixMs } from '@gateway/base';
+import { GatewayError } from '@gateway/errors';
+import {
+  findRefusal,
+  windowOf,
+  windowStates,
+  type Admission,
+  type AdmissionRef,
+  type Decision,
+  type FinishedAdmission,
+  type LimitStore,
+  type Taken,
+} from '../../core';
+import { CounterTable, type Counter, type WindowCount } from './counter-table';
+
+export interface MemoryLimitStoreOptions {
+  readonly clock: Clock;
+  /** How long a slot stays taken without renewal; 30 seconds when absent. */
+  readonly slotLeaseMs?: number;
+  /** Admissions remembered at once, running or with a window to correct; a million when absent. */
+  readonly maxAdmissions?: number;
+}
+
+export interface MemoryLimitStore extends LimitStore {
+  /** What it holds in memory right now. */
+  size(): { readonly counters: number; readonly admissions: number };
+}
+
+const DEFAULT_SLOT_LEASE_MS = 30_000;
+const DEFAULT_MAX_ADMISSIONS = 1_000_000;
+
+/** Where one admission was counted: for the organization, or for the key. */
+interface Counted {
+  readonly counter: Counter;
+  readonly window: WindowCount;
+}
+
+interface Running {
+  readonly id: string;
+  readonly window: number;
+  readonly tokens: number;
+  readonly counted: readonly Counted[];
+  slotExpiresMs: number;
+}
+
+/**
+ * A limit store in the memory of one process: exact for as long as that process
+ * is the only one that admits. A restart begins with empty windows and free
+ * slots. Every method takes effect before it returns its promise, which makes
+ * each of them atomic.
+ */
+export function createMemoryLimitStore({
+  clock,
+  slotLeaseMs = DEFAULT_SLOT_LEASE_MS,
+  maxAdmissions = DEFAULT_MAX_ADMISSIONS,
+}: MemoryLimitStoreOptions): MemoryLimitStore {
+  const keys = new CounterTable();
+  const organizations = new CounterTable();
+  const admissions = new Map<string, Running>();
+  // All leases are of one length, so the order of their last renewal is that of their end.
+  const leases = new Set<Running>();
+  // Admissions whose slot is free again while their window can still be corrected.
+  const lapsed = new Set<Running>();
+
+  function admit(admission: Admission, now: UnixMs): Decision {
+    const window = windowOf(now);
+    const key = keys.lookUp(`${admission.organizationId}/${admission.keyId}`, window);
+    const organization = organizations.lookUp(admission.organizationId, window);
+    const id = idOf(admission);
+    const refusal = admissions.has(id)
+      ? undefined
+      : findRefusal(admission, { key: takenOf(key), organization: takenOf(organization) }, now);
+    if (refusal === undefined && !admissions.has(id)) take(id, admission.tokens, [key, organization], now);
+    const states = windowStates(admission, { key: takenOf(key), organization: takenOf(organization) }, now);
+    return refusal === undefined ? { kind: 'admitted', slotLeaseMs, ...states } : { ...refusal, ...states };
+  }
+
+  function take(id: string, tokens: number, counters: readonly Counter[], now: UnixMs): void {
+    const counted = counters.map((counter) => {
+      counter.current.requests += 1;
+      counter.current.tokens += tokens;
+      counter.slots += 1;
+      return { counter, window: counter.current };
+    });
+    const running = { id, window: windowOf(now), tokens, counted, slotExpiresMs: now + slotLeaseMs };
+    admissions.set(id, running);
+    leases.add(running);
+  }
+
+  function finish({ outcome, ...ref }: FinishedAdmission): void {
+    const id = idOf(ref);
+    const running = admissions.get(id);
+    if (running === undefined) return;
+    admissions.delete(id);
+    lapsed.delete(running);
+    if (leases.delete(running)) freeSlots(running);
+    // In a window that is over this changes what nobody looks at any more.
+    for (const { window } of running.counted) {
+      window.tokens -= running.tokens;
+      if (outcome.kind === 'returned') window.requests -= 1;
+      else window.tokens += outcome.tokens;
+    }
+  }
+
+  function renew(ref: AdmissionRef, now: UnixMs): void {
+    const running = admissions.get(idOf(ref));
+    if (running === undefined || !leases.delete(running)) return;
+    running.slotExpiresMs = now + slotLeaseMs;
+    leases.add(running);
+  }
+
+  /** Frees the slots whose lease is over and forgets what has nothing left to correct. */
+  function expire(now: UnixMs): void {
+    for (const running of leases) {
+      if (running.slotExpiresMs > now) break;
+      leases.delete(running);
+      freeSlots(running);
+      lapsed.add(running);
+    }
+    const window = windowOf(now);
+    for (const running of lapsed) {
+      if (running.window === window) break;
+      lapsed.delete(running);
+      admissions.delete(running.id);
+    }
+  }
+
+  return {
+    admit: async (batch) => {
+      const now = clock.now();
+      expire(now);
+      if (admissions.size + batch.length > maxAdmissions) {
+        throw new GatewayError('no_capacity', {
+          retryAfterMs: 10_000,
+          internalMessage: `more than ${maxAdmissions} admissions at once`,
+        });
+      }
+      return batch.map((admission) => admit(admission, now));
+    },
+    finish: async (batch) => {
+      expire(clock.now());
+      batch.forEach(finish);
+    },
+    renewSlots: async (batch) => {
+      const now = clock.now();
+      expire(now);
+      for (const ref of batch) renew(ref, now);
+    },
+    size: () => ({ counters: keys.size + organizations.size, admissions: admissions.size }),
+  };
+}
+
+function idOf({ organizationId, keyId, admissionId }: AdmissionRef): string {
+  return `${organizationId}/${keyId}/${admissionId}`;
+}
+
+function takenOf({ current, slots }: Counter): Taken {
+  return { requests: current.requests, tokens: current.tokens, slots };
+}
+
+function freeSlots({ counted }: Running): void {
+  for (const { counter } of counted) counter.slots -= 1;
+}

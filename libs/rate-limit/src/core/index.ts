@@ -1,0 +1,4 @@
+export * from './decide-admission';
+export * from './limit-store';
+export * from './limits';
+export * from './window';
