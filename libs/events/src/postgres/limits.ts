@@ -7,7 +7,7 @@ export interface EventLogLimits {
   readonly maxAppendEvents: number;
   /** Calls of `append` that wait; more are refused. */
   readonly maxQueuedAppends: number;
-  /** Of one batch given to a handler, which may exceed it with a single large event. */
+  /** Of one batch given to a handler, which its last event may exceed. */
   readonly maxBatchBytes: number;
   /** Unless the subscription names its own. */
   readonly maxBatchSize: number;

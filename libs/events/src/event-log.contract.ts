@@ -1,0 +1,314 @@
+import { seededRandom, announceSeed } from '@gateway/testing';
+import {
+  UnprocessableEventsError,
+  type EventAppender,
+  type EventSubscriber,
+  type LoggedEvent,
+  type NewEvent,
+} from './event-log';
+
+export interface DeadLetter {
+  readonly key: string;
+  readonly payload: string;
+  readonly reason: string;
+}
+
+/** One process's view of the log. */
+export interface EventLogProcess extends EventAppender, EventSubscriber {
+  stop(): Promise<void>;
+}
+
+export interface EventLogHarness {
+  /** Opens the same log as another process would. */
+  open(): Promise<EventLogProcess>;
+  /** Ends a process's connections without giving it the chance to save anything. */
+  crash(process: EventLogProcess): Promise<void>;
+  deadLetters(topic: string, group: string): Promise<DeadLetter[]>;
+}
+
+/** What every event log promises, whatever it is made of. */
+export function describeEventLog(name: string, createHarness: () => Promise<EventLogHarness>): void {
+  describe(`${name} keeps the contract of an event log`, () => {
+    let harness: EventLogHarness;
+    let log: EventLogProcess;
+    let processes: EventLogProcess[];
+    let topicNumber = 0;
+    let topic: string;
+
+    beforeAll(async () => {
+      harness = await createHarness();
+    });
+
+    beforeEach(async () => {
+      topicNumber += 1;
+      topic = `topic-${topicNumber}`;
+      processes = [];
+      log = await open();
+    });
+
+    afterEach(() => Promise.all(processes.map((process) => process.stop())));
+
+    async function open(): Promise<EventLogProcess> {
+      const process = await harness.open();
+      processes.push(process);
+      return process;
+    }
+
+    it('delivers every event with its key, payload, headers and an ascending position', async () => {
+      const seen = collector();
+      await log.append(topic, [
+        { key: 'a', payload: Buffer.from([0, 255, 10]), headers: { traceparent: '00-ü' } },
+        event('b', 'second'),
+      ]);
+      await log.subscribe({ topic, group: 'g', handle: seen.handle });
+      const [first, second] = await seen.atLeast(2);
+      expect(first).toMatchObject({ topic, key: 'a', headers: { traceparent: '00-ü' } });
+      expect(Buffer.from(first?.payload ?? [])).toEqual(Buffer.from([0, 255, 10]));
+      expect(second).toMatchObject({ key: 'b', headers: {} });
+      expect((second?.position ?? 0n) > (first?.position ?? 0n)).toBe(true);
+    });
+
+    it('wakes a consumer that is waiting', async () => {
+      const seen = collector();
+      await log.subscribe({ topic, group: 'g', handle: seen.handle });
+      for (let round = 1; round <= 3; round += 1) {
+        await (await open()).append(topic, [event('a', `${round}`)]);
+        await seen.atLeast(round);
+      }
+    });
+
+    it('gives each group every event, and one that comes later starts at the beginning', async () => {
+      const [early, late] = [collector(), collector()];
+      await log.subscribe({ topic, group: 'early', handle: early.handle });
+      await log.append(topic, numbered(20));
+      await early.atLeast(20);
+      await log.subscribe({ topic, group: 'late', handle: late.handle });
+      expect(textsOf(await late.atLeast(20))).toEqual(textsOf(await early.atLeast(20)));
+    });
+
+    it('never gives a batch larger than asked for', async () => {
+      const sizes: number[] = [];
+      const seen = collector();
+      await log.append(topic, numbered(23));
+      await log.subscribe({
+        topic,
+        group: 'g',
+        maxBatchSize: 5,
+        handle: async (events) => {
+          sizes.push(events.length);
+          await seen.handle(events);
+        },
+      });
+      await seen.atLeast(23);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(5);
+    });
+
+    it('goes on where the group stopped', async () => {
+      const [first, second] = [collector(), collector()];
+      const subscription = await log.subscribe({ topic, group: 'g', handle: first.handle });
+      await log.append(topic, numbered(5));
+      await first.atLeast(5);
+      await subscription.stop();
+      await log.append(topic, [event('a', 'after')]);
+      await (await open()).subscribe({ topic, group: 'g', handle: second.handle });
+      expect(textsOf(await second.atLeast(1))).toEqual(['after']);
+    });
+
+    it('delivers again what a member had handled but not yet recorded when it crashed', async () => {
+      const dying = await open();
+      const handledOnce = collector();
+      let stuck: () => void = () => undefined;
+      const handledAndDead = new Promise<void>((resolve) => (stuck = resolve));
+      await log.append(topic, numbered(3));
+      await dying.subscribe({
+        topic,
+        group: 'g',
+        handle: async (events) => {
+          await handledOnce.handle(events);
+          await harness.crash(dying);
+          stuck();
+        },
+      });
+      await handledAndDead;
+      const again = collector();
+      await log.subscribe({ topic, group: 'g', handle: again.handle });
+      expect(textsOf(await again.atLeast(3))).toEqual(['0', '1', '2']);
+    });
+
+    it('lets one member of a group work at a time, across processes', async () => {
+      const seen = collector();
+      let working = 0;
+      let most = 0;
+      const handle = async (events: readonly LoggedEvent[]) => {
+        working += 1;
+        most = Math.max(most, working);
+        await new Promise((resolve) => setImmediate(resolve));
+        working -= 1;
+        await seen.handle(events);
+      };
+      const members = [log, await open(), await open()];
+      for (const member of members) await member.subscribe({ topic, group: 'g', handle, maxBatchSize: 3 });
+      for (let round = 0; round < 10; round += 1) await log.append(topic, numbered(5));
+      expect(await seen.atLeast(50)).toHaveLength(50);
+      expect(most).toBe(1);
+    });
+
+    it('hands a group over to a standing-by member', async () => {
+      const [first, second] = [collector(), collector()];
+      const active = await log.subscribe({ topic, group: 'g', handle: first.handle });
+      await log.append(topic, [event('a', 'one')]);
+      await first.atLeast(1);
+      await (await open()).subscribe({ topic, group: 'g', handle: second.handle });
+      await active.stop();
+      await log.append(topic, [event('a', 'two')]);
+      expect(textsOf(await second.atLeast(1))).toEqual(['two']);
+    });
+
+    it('buries what the handler calls hopeless with its reason, and delivers the rest of the batch', async () => {
+      const seen = collector();
+      await log.append(topic, numbered(6));
+      await log.subscribe({
+        topic,
+        group: 'g',
+        handle: async (events) => {
+          const bad = events.filter(({ payload }) => ['1', '4'].includes(text(payload)));
+          if (bad.length > 0) {
+            throw new UnprocessableEventsError(bad.map((event) => ({ event, reason: 'not a message' })));
+          }
+          await seen.handle(events);
+        },
+      });
+      expect(textsOf(await seen.atLeast(4))).toEqual(['0', '2', '3', '5']);
+      const letters = await harness.deadLetters(topic, 'g');
+      expect(letters.map(({ payload }) => payload)).toEqual(['1', '4']);
+      expect(letters[0]).toMatchObject({ key: 'key-1', reason: 'not a message' });
+    });
+
+    it('isolates an event that always fails, gives it up after some attempts, and is never blocked', async () => {
+      const seen = collector();
+      let attempts = 0;
+      await log.append(topic, numbered(5));
+      await log.subscribe({
+        topic,
+        group: 'g',
+        handle: async (events) => {
+          if (events.some(({ payload }) => text(payload) === '2')) {
+            if (events.length === 1) attempts += 1;
+            throw new TypeError('cannot read it');
+          }
+          await seen.handle(events);
+        },
+      });
+      expect(textsOf(await seen.atLeast(4))).toEqual(['0', '1', '3', '4']);
+      expect(attempts).toBeGreaterThan(1);
+      expect(await harness.deadLetters(topic, 'g')).toEqual([
+        { key: 'key-2', payload: '2', reason: 'TypeError: cannot read it' },
+      ]);
+    });
+
+    it('keeps trying while a failure is one that passes, and buries nothing', async () => {
+      const seen = collector();
+      let failuresLeft = 12;
+      await log.append(topic, numbered(3));
+      await log.subscribe({
+        topic,
+        group: 'g',
+        handle: async (events) => {
+          failuresLeft -= 1;
+          if (failuresLeft >= 0) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+          await seen.handle(events);
+        },
+      });
+      expect(textsOf(await seen.atLeast(3))).toEqual(['0', '1', '2']);
+      expect(await harness.deadLetters(topic, 'g')).toEqual([]);
+    });
+
+    it('stops in the middle of endless retries, and loses nothing by it', async () => {
+      let tried: () => void = () => undefined;
+      const hasTried = new Promise<void>((resolve) => (tried = resolve));
+      await log.append(topic, numbered(2));
+      const hopeless = await log.subscribe({
+        topic,
+        group: 'g',
+        handle: async () => {
+          tried();
+          throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+        },
+      });
+      await hasTried;
+      await hopeless.stop();
+      const seen = collector();
+      await log.subscribe({ topic, group: 'g', handle: seen.handle });
+      expect(textsOf(await seen.atLeast(2))).toEqual(['0', '1']);
+    });
+
+    it('never lets a reader skip an event while many append at once, and keeps the order of each key', () =>
+      announceSeed(async (seed) => {
+        const random = seededRandom(seed);
+        const appenders = [log, await open(), await open(), await open()];
+        const seen = collector();
+        await log.subscribe({ topic, group: 'g', handle: seen.handle, maxBatchSize: 7 });
+        let total = 0;
+        await Promise.all(
+          appenders.map(async (appender, index) => {
+            for (let round = 0; round < 40; round += 1) {
+              const size = random.integer(1, 4);
+              total += size;
+              const events = Array.from({ length: size }, (_, item) =>
+                event(`appender-${index}`, `${String(round).padStart(3, '0')}.${item}`),
+              );
+              await appender.append(topic, events);
+            }
+          }),
+        );
+        const events = await seen.atLeast(total);
+        expect(events).toHaveLength(total);
+        const positions = events.map(({ position }) => position);
+        expect(positions).toEqual([...new Set(positions)].sort((a, b) => (a < b ? -1 : 1)));
+        for (const key of new Set(events.map((each) => each.key))) {
+          const texts = textsOf(events.filter((each) => each.key === key));
+          expect(texts).toEqual([...texts].sort());
+        }
+      }));
+  });
+}
+
+export function event(key: string, payload: string): NewEvent {
+  return { key, payload: Buffer.from(payload) };
+}
+
+/** Events with the payloads "0", "1", … and a key each. */
+export function numbered(count: number): NewEvent[] {
+  return Array.from({ length: count }, (_, index) => event(`key-${index}`, `${index}`));
+}
+
+export function text(payload: Uint8Array): string {
+  return Buffer.from(payload).toString();
+}
+
+export function textsOf(events: readonly LoggedEvent[]): string[] {
+  return events.map(({ payload }) => text(payload));
+}
+
+/** A handler that keeps what it gets, and can be awaited. */
+export function collector() {
+  const events: LoggedEvent[] = [];
+  const waiting = new Set<() => void>();
+  return {
+    async handle(batch: readonly LoggedEvent[]): Promise<void> {
+      events.push(...batch);
+      for (const check of waiting) check();
+    },
+    atLeast(count: number): Promise<LoggedEvent[]> {
+      return new Promise((resolve) => {
+        const check = () => {
+          if (events.length < count) return;
+          waiting.delete(check);
+          resolve(events);
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import { applyMigrations, createPool, inTransaction } from '@gateway/database';
+import { createMetrics } from '@gateway/runtime';
+import { createTestClock, createTestDatabase, type TestDatabase } from '@gateway/testing';
+import type { Pool } from 'pg';
+import {
+  collector,
+  describeEventLog,
+  event,
+  numbered,
+  textsOf,
+  type EventLogProcess,
+} from '../event-log.contract';
+import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
+import type { EventLogLimits } from './limits';
+import { eventLogMigrations } from './migrations';
+import { EVENT_LOG_SCHEMA } from './statements';
+
+const ignore = () => undefined;
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const QUICK: Partial<EventLogLimits> = { firstBackoffMs: 1, maxBackoffMs: 5, lockRetryMs: 20 };
+
+let database: TestDatabase;
+let admin: Pool;
+const clock = createTestClock();
+
+function poolNamed(applicationName: string): Pool {
+  return createPool({ url: database.url, schema: EVENT_LOG_SCHEMA, applicationName, maxConnections: 6 });
+}
+
+interface OpenLog extends PostgresEventLog {
+  readonly pool: Pool;
+  readonly metrics: ReturnType<typeof createMetrics>;
+}
+
+function openLog(limits: Partial<EventLogLimits> = {}, applicationName = 'test'): OpenLog {
+  const pool = poolNamed(applicationName);
+  const metrics = createMetrics({ processMetrics: false });
+  const log = createPostgresEventLog({ pool, clock, log: silent, metrics, limits: { ...QUICK, ...limits } });
+  let stopping: Promise<void> | undefined;
+  return { ...log, pool, metrics, stop: () => (stopping ??= log.stop().then(() => pool.end())) };
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  admin = poolNamed('admin');
+  await applyMigrations(admin, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+});
+
+afterAll(async () => {
+  await admin.end();
+  await database.drop();
+});
+
+describeEventLog('the log on PostgreSQL', async () => {
+  const names = new Map<EventLogProcess, string>();
+  return {
+    async open() {
+      const name = `process-${names.size}`;
+      const log = openLog({}, name);
+      names.set(log, name);
+      return log;
+    },
+    async crash(process) {
+      // Stopping begins before the connections go, so that it does not come back as a new member.
+      void process.stop();
+      await admin.query(
+        'select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1',
+        [names.get(process)],
+      );
+    },
+    async deadLetters(topic, group) {
+      const { rows } = await admin.query<{ key: string; payload: Buffer; reason: string }>(
+        'select key, payload, reason from dead_letters where topic = $1 and group_name = $2 order by position',
+        [topic, group],
+      );
+      return rows.map(({ key, payload, reason }) => ({ key, payload: payload.toString(), reason }));
+    },
+  };
+});
+
+describe('the log on PostgreSQL', () => {
+  let log: OpenLog;
+
+  beforeEach(async () => {
+    await admin.query('truncate topics, events, consumer_groups, dead_letters');
+    log = openLog();
+  });
+
+  afterEach(() => log.stop());
+
+  const positions = async (topic: string) =>
+    (
+      await admin.query<{ position: bigint }>('select position from events where topic = $1 order by 1', [
+        topic,
+      ])
+    ).rows.map((row) => row.position);
+
+  it('has the events of a transaction if and only if it commits, and leaves no gap when it does not', async () => {
+    await inTransaction(admin, (client) => log.appendIn(client, 't', [event('a', 'kept')]));
+    const undone = inTransaction(admin, async (client) => {
+      await log.appendIn(client, 't', [event('a', 'undone')]);
+      throw new Error('no');
+    });
+    await expect(undone).rejects.toThrow('no');
+    await log.append('t', [event('a', 'next')]);
+    expect(await positions('t')).toEqual([1n, 2n]);
+  });
+
+  it('keeps later appends waiting for an open transaction, so that no reader skips its events', async () => {
+    const seen = collector();
+    await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+    let later: Promise<void> | undefined;
+    await inTransaction(admin, async (client) => {
+      await log.appendIn(client, 't', [event('a', 'first')]);
+      later = log.append('t', [event('a', 'second')]);
+      const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_log.topics%'`;
+      while ((await admin.query(waits)).rowCount === 0);
+    });
+    await later;
+    expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
+  });
+
+  it('goes on when its connections are killed, without being asked to', async () => {
+    const seen = collector();
+    const own = openLog({}, 'victim');
+    await own.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+    for (let round = 1; round <= 3; round += 1) {
+      await log.append('t', [event('a', `${round}`)]);
+      await seen.atLeast(round);
+      await admin.query(
+        `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'victim'`,
+      );
+    }
+    await log.append('t', [event('a', 'last')]);
+    await seen.atLeast(4);
+    expect(new Set(textsOf(await seen.atLeast(4)))).toEqual(new Set(['1', '2', '3', 'last']));
+    await own.stop();
+  });
+
+  it('finds events by looking when nobody announced them', async () => {
+    const polling = openLog({ pollIntervalMs: 10 });
+    const seen = collector();
+    await log.append('t', [event('a', 'announced')]);
+    await polling.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+    await seen.atLeast(1);
+    await admin.query(`
+      with t as (update topics set last_position = 2 where topic = 't')
+      insert into events values ('t', 2, 'a', 'quiet', '{}', now())`);
+    expect(textsOf(await seen.atLeast(2))).toEqual(['announced', 'quiet']);
+    await polling.stop();
+  });
+
+  it('refuses what it could not store, without harm to the events beside it', async () => {
+    const small = openLog({ maxPayloadBytes: 10 });
+    const results = await Promise.allSettled([
+      small.append('t', [event('a', 'fine')]),
+      small.append('t', [event('a', 'more than ten bytes')]),
+      small.append('t', [event('nul\0', 'x')]),
+      small.append('t', [{ ...event('a', 'x'), headers: { half: '\ud800' } }]),
+      small.append('t', [event('a', 'fine too')]),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await positions('t')).toHaveLength(2);
+    await small.stop();
+  });
+
+  it('refuses appends beyond its queue instead of eating memory', async () => {
+    const tight = openLog({ maxQueuedAppends: 5, maxAppendEvents: 1 });
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => tight.append('t', [event('a', `${index}`)])),
+    );
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(await positions('t')).toHaveLength(20 - refused.length);
+    await tight.stop();
+  });
+
+  it('keeps batches small in bytes, and still delivers one event that is larger than a batch may be', async () => {
+    const narrow = openLog({ maxBatchBytes: 100 });
+    const sizes: number[] = [];
+    const seen = collector();
+    const payloads = [60, 30, 30, 500, 10].map((length) => event('a', 'x'.repeat(length)));
+    await narrow.append('t', payloads);
+    await narrow.subscribe({
+      topic: 't',
+      group: 'g',
+      handle: async (events) => {
+        sizes.push(events.length);
+        await seen.handle(events);
+      },
+    });
+    await seen.atLeast(5);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
+    await narrow.stop();
+  });
+
+  it('trims only events that are old and that every group has passed', async () => {
+    const seen = collector();
+    await log.append('t', numbered(3));
+    await log.append('unread', numbered(1));
+    const subscription = await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+    await seen.atLeast(3);
+    await subscription.stop();
+    expect(await log.trim()).toBe(0);
+    clock.advance(8 * 24 * 60 * 60 * 1000);
+    await log.append('t', numbered(1));
+    await admin.query(`insert into consumer_groups values ('t', 'slow', 2)`);
+    expect(await log.trim()).toBe(2);
+    expect(await positions('t')).toEqual([3n, 4n]);
+    expect(await positions('unread')).toEqual([1n]);
+  });
+
+  it('counts what it appended, handled, retried and buried, and shows the lag', async () => {
+    await log.append('t', numbered(3));
+    const seen = collector();
+    await log.subscribe({
+      topic: 't',
+      group: 'g',
+      handle: async (events) => {
+        if (events.some(({ key }) => key === 'key-1')) throw new Error('bad');
+        await seen.handle(events);
+      },
+    });
+    await seen.atLeast(2);
+    await log.stop();
+    const text = await log.metrics.metrics();
+    expect(text).toContain('gateway_events_appended_total{topic="t"} 3');
+    expect(text).toContain('gateway_events_handled_total{topic="t",group="g"} 2');
+    expect(text).toContain('gateway_events_dead_lettered_total{topic="t",group="g"} 1');
+    expect(text).toContain('gateway_events_retried_total{topic="t",group="g"} 4');
+    expect(text).toContain('gateway_events_lag{topic="t",group="g"}');
+  });
+});
