@@ -109,7 +109,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     metrics,
     log,
     now,
-    generationTimeoutMs: settings.generationTimeoutMs,
+    generationTimeoutMs: settings.generationTimeoutMs + settings.generationMarginMs,
   };
   const requests = createServerOfRequests({
     handlers: {

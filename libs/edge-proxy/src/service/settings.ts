@@ -11,9 +11,11 @@ export interface EdgeProxySettings {
   readonly maxBodyBytesOfAll: number;
   /** A body that takes longer to arrive is refused. */
   readonly bodyTimeoutMs: number;
-  /** Of one generation, retries included; above the router's own total timeout. */
+  /** The router's total timeout of one generation, retries included. */
   readonly generationTimeoutMs: number;
-  /** How long a hold outlives the generation timeout before it is voided. */
+  /** What the call to the router has beyond that, so that the router's own error arrives. */
+  readonly generationMarginMs: number;
+  /** How long a hold outlives that call before it is voided. */
   readonly holdMarginMs: number;
   /** Silence in a stream after which a keep-alive comment is written. */
   readonly keepAliveCommentMs: number;
@@ -36,7 +38,8 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   maxBodyBytes: 32 * MIB,
   maxBodyBytesOfAll: 512 * MIB,
   bodyTimeoutMs: 60_000,
-  generationTimeoutMs: 630_000,
+  generationTimeoutMs: 600_000,
+  generationMarginMs: 15_000,
   holdMarginMs: 60_000,
   keepAliveCommentMs: 15_000,
   stalledReaderMs: 60_000,

@@ -103,7 +103,10 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { bo
       // Until the server has noticed; then the service answers as if nothing were.
       await until(() => edge.logLines.some((line) => line.includes('"status":499')));
     });
-    await edge.chat(body, headers, caller.signal).then((response) => response.text()).catch(ignore);
+    await edge
+      .chat(body, headers, caller.signal)
+      .then((response) => response.text())
+      .catch(ignore);
     await until(isNothingLeft);
     const isPassed = hungUp || edge.faults.reached.length > 0;
     expect(isPassed).toBe(true);

@@ -173,7 +173,7 @@ test('a silent stream is kept alive by comments, between events only', async () 
 });
 
 test('a generation that never answers ends with its deadline', async () => {
-  await start({ generationTimeoutMs: 50 });
+  await start({ generationTimeoutMs: 40, generationMarginMs: 10 });
   edge.router.script = async function* (request, signal) {
     await aborted(signal);
     yield finished(request);

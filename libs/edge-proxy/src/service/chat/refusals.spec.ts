@@ -1,0 +1,135 @@
+import { BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
+import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
+import { type UnixMs } from '@gateway/base';
+import { BODY, startEdge, type TestEdge } from '../testing/start-edge';
+
+let edge: TestEdge;
+beforeEach(async () => {
+  // Two hours before midnight, UTC.
+  edge = await startEdge({ clock: { now: () => Date.parse('2026-11-20T22:00:00Z') as UnixMs } });
+});
+afterEach(() => edge.stop());
+
+interface Envelope {
+  readonly error: { readonly message: string; readonly code: string; readonly metadata: unknown };
+}
+
+test.each([
+  [LimitType.LIMIT_TYPE_REQUESTS, LimitScope.LIMIT_SCOPE_KEY, 42_500, 'rpm_exceeded', 'rpm', 'key', '43'],
+  [
+    LimitType.LIMIT_TYPE_TOKENS,
+    LimitScope.LIMIT_SCOPE_ORGANIZATION,
+    500,
+    'tpm_exceeded',
+    'tpm',
+    'organization',
+    '1',
+  ],
+  [
+    LimitType.LIMIT_TYPE_CONCURRENCY,
+    LimitScope.LIMIT_SCOPE_KEY,
+    1_000,
+    'rpm_exceeded',
+    'concurrency',
+    'key',
+    '1',
+  ],
+])('limit %s of %s is a 429', async (limitType, scope, retryAfterMs, code, name, owner, retryAfter) => {
+  edge.limiter.refuse = { limitType, scope, limit: 7, retryAfterMs };
+  const response = await edge.chat();
+  const { error } = (await response.json()) as Envelope;
+  expect(response.status).toBe(429);
+  expect(error).toMatchObject({ code, metadata: { limit_type: name, scope: owner, limit: 7 } });
+  expect(error.message).not.toMatch(/billing|quota/i);
+  expect(response.headers.get('retry-after')).toBe(retryAfter);
+  expect(response.headers.get('retry-after-ms')).toBe(String(retryAfterMs));
+  expect(response.headers.get('x-should-retry')).toBeNull();
+  expect(response.headers.get('x-ratelimit-limit-requests')).toBe('100');
+  expect(edge.ledger.held.size).toBe(0);
+});
+
+test('402 says what is available, what is needed, and what would be affordable', async () => {
+  const refuse = (availableNanoUsd: bigint): HoldResult['outcome'] => ({
+    $case: 'insufficientCredits',
+    value: { availableNanoUsd, estimatedCostNanoUsd: 1_530_000n },
+  });
+  edge.ledger.refuse = refuse(600_000n);
+  const response = await edge.chat();
+  const { error } = (await response.json()) as Envelope;
+  expect(response.status).toBe(402);
+  expect(error).toMatchObject({
+    code: 'insufficient_credits',
+    type: 'insufficient_credits',
+    metadata: { available: 0.0006, estimated_cost: 0.00153, currency: 'USD' },
+  });
+  expect(error.message).toContain('max_tokens');
+  const { max_affordable_output_tokens: affordable } = error.metadata as Record<string, number>;
+
+  // Exactly that much would be held.
+  edge.ledger.refuse = undefined;
+  await (await edge.chat({ ...BODY, max_tokens: affordable })).text();
+  await (await edge.chat({ ...BODY, max_tokens: (affordable ?? 0) + 1 })).text();
+  expect(affordable).toBeGreaterThan(0);
+
+  edge.ledger.refuse = refuse(0n);
+  const empty = (await (await edge.chat()).json()) as Envelope;
+  expect(empty.error.metadata).toMatchObject({ available: 0, max_affordable_output_tokens: 0 });
+});
+
+test('a daily budget is waited for until midnight UTC, and not retried', async () => {
+  const value = {
+    scope: BudgetScope.BUDGET_SCOPE_KEY,
+    limitNanoUsd: 5_000_000_000n,
+    usedNanoUsd: 4_999_000_000n,
+    estimatedCostNanoUsd: 1_530_000n,
+  };
+  edge.ledger.refuse = { $case: 'dailyBudgetExceeded', value };
+  const response = await edge.chat();
+  expect(response.status).toBe(429);
+  expect(response.headers.get('retry-after')).toBe('7200');
+  expect(response.headers.get('retry-after-ms')).toBeNull();
+  expect(response.headers.get('x-should-retry')).toBe('false');
+  expect(await response.json()).toMatchObject({
+    error: {
+      code: 'daily_budget_exceeded',
+      metadata: { limit_type: 'daily_budget', scope: 'key', limit: 5 },
+    },
+  });
+  edge.ledger.refuse = {
+    $case: 'dailyBudgetExceeded',
+    value: { ...value, estimatedCostNanoUsd: 6_000_000_000n },
+  };
+  const alone = (await (await edge.chat()).json()) as Envelope;
+  expect(alone.error.message).toContain('This request alone');
+});
+
+test('what is asked of the limiter, the ledger and the router agrees', async () => {
+  edge.router.script = async function* (request) {
+    const [hold] = edge.ledger.held.values();
+    const [admission] = edge.limiter.outstanding.values();
+    expect(hold).toMatchObject({
+      holdId: request.generationId,
+      organizationId: 'org_1',
+      keyId: 'key_1',
+      prices: request.prices,
+      createdUnixMs: request.createdUnixMs,
+      deadlineUnixMs: request.createdUnixMs + 675_000n,
+    });
+    expect(admission).toMatchObject({
+      admissionId: request.generationId,
+      tokens: request.estimatedInputTokens + request.maxOutputTokens,
+      organizationLimits: { requestsPerMinute: 100, tokensPerMinute: 50_000, concurrency: 10 },
+    });
+    expect(request).toMatchObject({ maxOutputTokens: 100, n: 1, modelId: 'acme/m-1', stream: false });
+    expect(JSON.parse(request.bodyJson.toString())).toEqual({
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    yield {
+      event: {
+        $case: 'finished',
+        value: { responseJson: Buffer.from('{}'), usage: undefined, finishReason: 'stop', costNanoUsd: 0n },
+      },
+    };
+  };
+  expect((await edge.chat()).status).toBe(200);
+});
