@@ -1,1 +1,7 @@
-export {};
+export {
+  createMemoryLimitStore,
+  type MemoryLimitStore,
+  type MemoryLimitStoreOptions,
+} from './adapters/memory/memory-limit-store';
+export type { LimitStore } from './core';
+export { createRateLimitModule, type RateLimitPorts } from './service/rate-limit-module';
