@@ -99,9 +99,9 @@ export class Admin {
     this.setFaults({ rate: 0, kinds: [] });
   }
 
-  /** Answers one `/_emulator/…` request. Throws `ProviderError` for what it does not know. */
+  /** Answers one `/_emulator` request; `path` is what follows that. Throws `ProviderError` for what it does not know. */
   answer(method: string, path: string, body: string | undefined, resetAll: () => void): unknown {
-    switch (`${method} ${path.slice('/_emulator'.length)}`) {
+    switch (`${method} ${path}`) {
       case 'GET /stats':
         return this.statistics.snapshot();
       case 'GET /requests':

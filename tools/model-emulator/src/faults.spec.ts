@@ -302,6 +302,12 @@ describe('what can be seen from outside', () => {
     expect(JSON.stringify(data)).not.toContain('sk-any');
   });
 
+  it('is reached from the SDK’s base URL as well, and says what it does not know', async () => {
+    const viaBase = await fetch(`${emulator.url}/_emulator/faults`);
+    expect(await viaBase.json()).toMatchObject({ rate: 0, known: expect.arrayContaining(['stall', '503']) });
+    expect((await fetch(`${emulator.adminUrl}/fautls`)).status).toBe(404);
+  });
+
   it('remembers only the last 200 requests', async () => {
     for (let index = 0; index < 450; index++) await send('[[fault:500]]');
     const seen = emulator.requests();

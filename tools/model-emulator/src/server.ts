@@ -102,10 +102,11 @@ class Emulator {
     } else if (path === '/v1/models' && request.method === 'GET') {
       if (!this.isAuthorized(request)) sendError(response, invalidKey());
       else sendJson(response, 200, MODELS);
-    } else if (path.startsWith('/_emulator/')) {
+    } else if (path.startsWith('/_emulator/') || path.startsWith('/v1/_emulator/')) {
+      const name = path.slice(path.indexOf('/_emulator') + '/_emulator'.length);
       readBody(request, (body) => {
         try {
-          const value = this.admin.answer(request.method ?? '', path, body, () => this.reset());
+          const value = this.admin.answer(request.method ?? '', name, body, () => this.reset());
           sendJson(response, 200, JSON.stringify(value));
         } catch (error) {
           sendError(response, error instanceof ProviderError ? error : internalError(error));
