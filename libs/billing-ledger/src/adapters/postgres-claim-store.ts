@@ -18,7 +18,8 @@ const RENEW = {
 
 const RELEASE = {
   name: 'billing_ledger.release_idempotency_claim',
-  text: `delete from idempotency_claims where scope = $1 and generation_id = $2 and state = 'running'`,
+  text: `update idempotency_claims set state = 'released'
+         where scope = $1 and generation_id = $2 and state = 'running'`,
 };
 
 const TRIM = {

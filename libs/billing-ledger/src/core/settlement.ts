@@ -27,6 +27,7 @@ export interface OpenedGeneration {
   /** The organization's, before this batch. */
   readonly availableNanoUsd: NanoUsd;
   readonly hold: KnownHold | undefined;
+  /** Absent unless the generation claimed it for the body it is about. */
   readonly claim: KnownClaim | undefined;
 }
 
@@ -41,8 +42,8 @@ export interface KnownHold {
 
 export interface KnownClaim {
   readonly scope: string;
-  readonly state: 'running' | 'completed';
-  /** Who runs the request; once completed, who answered it. */
+  readonly state: 'running' | 'released' | 'completed';
+  /** Who runs the request, or last did; once completed, who answered it. */
   readonly generationId: string;
 }
 
@@ -165,7 +166,7 @@ function termsOf(generation: FinishedGeneration, hold: KnownHold | undefined): T
  * go of the claim if it still has it; after a takeover it is the newer one's.
  */
 function createClaimBook() {
-  const changed = new Map<string, KnownClaim | undefined>();
+  const changed = new Map<string, KnownClaim>();
 
   function settle(
     { generationId, idempotentOutcome }: FinishedGeneration,
@@ -173,17 +174,12 @@ function createClaimBook() {
   ): { isWaived: boolean; closing?: ClaimClosing } {
     if (!known) return { isWaived: false };
     const { scope } = known;
-    const claim = changed.has(scope) ? changed.get(scope) : known;
-    if (!claim) return { isWaived: false };
+    const claim = changed.get(scope) ?? known;
     if (claim.state === 'completed') return { isWaived: claim.generationId !== generationId };
     const responseJson = idempotentOutcome?.responseJson;
-    if (responseJson) {
-      changed.set(scope, { scope, state: 'completed', generationId });
-    } else if (claim.generationId === generationId) {
-      changed.set(scope, undefined);
-    } else {
-      return { isWaived: false };
-    }
+    const holdsClaim = claim.state === 'running' && claim.generationId === generationId;
+    if (!responseJson && !holdsClaim) return { isWaived: false };
+    changed.set(scope, { scope, generationId, state: responseJson ? 'completed' : 'released' });
     return { isWaived: false, closing: { scope, generationId, responseJson } };
   }
 

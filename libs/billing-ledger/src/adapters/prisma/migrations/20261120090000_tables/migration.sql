@@ -1,18 +1,22 @@
 -- Amounts are nano-dollars, times are milliseconds since 1970. Identifiers
--- compare by bytes, so that every process locks rows in the same order.
+-- compare by bytes, so that every process locks rows in the same order. Checks
+-- are few and wide, since each is prepared anew by every statement that writes.
 
 -- Rewritten by every batch of an organization: room on the page lets each
 -- rewrite stay on it, and early vacuuming keeps the chains of versions short.
 create table accounts (
   organization_id      text collate "C" primary key,
   -- Everything ever added.
-  credited_nano_usd    bigint not null default 0 check (credited_nano_usd >= 0),
-  available_nano_usd   bigint not null default 0 check (available_nano_usd >= 0),
-  held_nano_usd        bigint not null default 0 check (held_nano_usd >= 0),
+  credited_nano_usd    bigint not null default 0,
+  available_nano_usd   bigint not null default 0,
+  held_nano_usd        bigint not null default 0,
   -- Everything ever paid.
-  charged_nano_usd     bigint not null default 0 check (charged_nano_usd >= 0),
+  charged_nano_usd     bigint not null default 0,
   -- Cost that no balance was left to pay.
-  uncollected_nano_usd bigint not null default 0 check (uncollected_nano_usd >= 0),
+  uncollected_nano_usd bigint not null default 0,
+  constraint accounts_are_never_negative check (
+    least(credited_nano_usd, available_nano_usd, held_nano_usd, charged_nano_usd, uncollected_nano_usd) >= 0
+  ),
   constraint accounts_add_up
     check (credited_nano_usd = available_nano_usd + held_nano_usd + charged_nano_usd)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
@@ -50,23 +54,37 @@ create table holds (
   hold_id                           text collate "C" primary key,
   organization_id                   text collate "C" not null,
   key_id                            text collate "C" not null,
-  state                             text collate "C" not null check (state in ('held', 'voided', 'settled')),
-  amount_nano_usd                   bigint not null check (amount_nano_usd >= 0),
-  input_nano_usd_per_million        bigint not null check (input_nano_usd_per_million >= 0),
-  cached_input_nano_usd_per_million bigint not null check (cached_input_nano_usd_per_million >= 0),
-  output_nano_usd_per_million       bigint not null check (output_nano_usd_per_million >= 0),
-  reasoning_nano_usd_per_million    bigint not null check (reasoning_nano_usd_per_million >= 0),
-  image_nano_usd_per_million        bigint not null check (image_nano_usd_per_million >= 0),
+  state                             text collate "C" not null,
+  amount_nano_usd                   bigint not null,
+  input_nano_usd_per_million        bigint not null,
+  cached_input_nano_usd_per_million bigint not null,
+  output_nano_usd_per_million       bigint not null,
+  reasoning_nano_usd_per_million    bigint not null,
+  image_nano_usd_per_million        bigint not null,
   -- The UTC day of admission, whose budget it counts against.
   day                               date not null,
   created_unix_ms                   bigint not null,
   deadline_unix_ms                  bigint not null,
   idempotency_scope                 text collate "C",
   closed_unix_ms                    bigint,
-  cost_nano_usd                     bigint check (cost_nano_usd >= 0),
-  charged_nano_usd                  bigint check (charged_nano_usd >= 0 and charged_nano_usd <= cost_nano_usd),
-  constraint holds_close_once check ((state = 'held') = (closed_unix_ms is null)),
-  constraint holds_settle_whole check ((state = 'settled') = (cost_nano_usd is not null and charged_nano_usd is not null))
+  cost_nano_usd                     bigint,
+  charged_nano_usd                  bigint,
+  constraint holds_amounts_are_not_negative check (
+    least(
+      amount_nano_usd, input_nano_usd_per_million, cached_input_nano_usd_per_million,
+      output_nano_usd_per_million, reasoning_nano_usd_per_million, image_nano_usd_per_million
+    ) >= 0
+  ),
+  constraint holds_are_whole check (
+    case state
+      when 'held' then closed_unix_ms is null and cost_nano_usd is null and charged_nano_usd is null
+      when 'voided' then closed_unix_ms is not null and cost_nano_usd is null and charged_nano_usd is null
+      when 'settled' then
+        closed_unix_ms is not null
+        and coalesce(charged_nano_usd between 0 and cost_nano_usd, false)
+      else false
+    end
+  )
 );
 
 -- What the reaper looks through: open holds only.
@@ -77,22 +95,33 @@ create table daily_spend (
   day             date not null,
   -- Empty for the organization as a whole.
   key_id          text collate "C" not null,
-  spent_nano_usd  bigint not null default 0 check (spent_nano_usd >= 0),
-  held_nano_usd   bigint not null default 0 check (held_nano_usd >= 0),
-  primary key (organization_id, day, key_id)
+  spent_nano_usd  bigint not null default 0,
+  held_nano_usd   bigint not null default 0,
+  primary key (organization_id, day, key_id),
+  constraint daily_spend_is_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 create table idempotency_claims (
   scope                  text collate "C" primary key,
   organization_id        text collate "C" not null,
   body_sha256            bytea not null,
-  -- Who runs the request; once completed, who answered it.
+  -- Who runs the request, or last did; once completed, who answered it.
   generation_id          text collate "C" not null,
-  state                  text collate "C" not null check (state in ('running', 'completed')),
+  -- All who claimed it for this body: whichever of them settles first answers.
+  generation_ids         text[] not null,
+  -- running, released (free for anyone, also with another body) or completed.
+  state                  text collate "C" not null,
   lease_ends_unix_ms     bigint not null,
   retained_until_unix_ms bigint not null,
   response_json          bytea,
-  constraint claims_answer_when_completed check ((state = 'completed') = (response_json is not null))
+  constraint claims_are_whole check (
+    case state
+      when 'running' then response_json is null
+      when 'released' then response_json is null
+      when 'completed' then response_json is not null
+      else false
+    end
+  )
 );
 
 create index idempotency_claims_by_retention on idempotency_claims (retained_until_unix_ms);

@@ -7,7 +7,7 @@
 
 create function lock_accounts(p_organization_ids text[]) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   insert into accounts (organization_id)
@@ -48,7 +48,7 @@ create function hold_credit(
   p_now_unix_ms bigint
 ) returns table (outcome text, available_nano_usd bigint, used_nano_usd bigint)
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -199,7 +199,7 @@ $$;
 create function void_holds(p_hold_ids text[], p_organization_ids text[], p_now_unix_ms bigint)
 returns setof text
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   perform lock_accounts(p_organization_ids);
@@ -249,7 +249,7 @@ $$;
 -- One process at a time: another that comes meanwhile returns nothing.
 create function void_overdue_holds(p_now_unix_ms bigint, p_limit integer) returns setof text
 language plpgsql
-set enable_seqscan = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   hold_ids text[];

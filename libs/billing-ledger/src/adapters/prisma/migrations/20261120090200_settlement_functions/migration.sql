@@ -4,8 +4,8 @@
 
 -- Locks the accounts, then the claims, and answers a row per generation in the
 -- order given. The hold's columns are null when it is unknown, the claim's when
--- there is none of that organization. A generation that names no claim is
--- looked up under the one its hold was taken under.
+-- the generation never claimed it for the body that it is now about. A
+-- generation that names no claim is looked up under the one of its hold.
 create function open_settlements(p_generation_ids text[], p_organization_ids text[], p_scopes text[])
 returns table (
   available_nano_usd bigint,
@@ -24,7 +24,7 @@ returns table (
   claim_generation_id text
 )
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 begin
@@ -63,7 +63,7 @@ begin
   left join holds hold on hold.hold_id = wanted.generation_id collate "C"
   left join idempotency_claims claim
     on claim.scope = coalesce(wanted.scope, hold.idempotency_scope) collate "C"
-    and claim.organization_id = wanted.organization_id collate "C"
+    and wanted.generation_id = any (claim.generation_ids)
   order by wanted.position;
 end
 $$;
@@ -92,7 +92,7 @@ create function book_settlements(
   p_now_unix_ms bigint
 ) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   -- A hold that was never seen has no row of its day yet.

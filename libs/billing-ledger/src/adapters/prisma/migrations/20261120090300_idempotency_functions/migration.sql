@@ -2,7 +2,8 @@
 -- after it has locked the accounts; nothing here locks an account.
 
 -- Gives the claim to the generation, or says who has it. A running claim whose
--- lease has ended may be taken over; one past its retention counts as none.
+-- lease has ended may be taken over for the same body; one that was released,
+-- or is past its retention, for any.
 create function claim_idempotency_key(
   p_scope text, p_organization_id text, p_body_sha256 bytea, p_generation_id text,
   p_now_unix_ms bigint, p_lease_ends_unix_ms bigint, p_retained_until_unix_ms bigint
@@ -11,14 +12,19 @@ language plpgsql
 as $$
 #variable_conflict use_column
 declare
+  -- Claimants of one body that are remembered; a client that retries without end fills no table.
+  max_generation_ids constant integer := 64;
   known idempotency_claims;
+  same_body boolean;
+  forgotten boolean;
 begin
   loop
     insert into idempotency_claims (
-      scope, organization_id, body_sha256, generation_id, state, lease_ends_unix_ms, retained_until_unix_ms
+      scope, organization_id, body_sha256, generation_id, generation_ids, state,
+      lease_ends_unix_ms, retained_until_unix_ms
     )
     values (
-      p_scope, p_organization_id, p_body_sha256, p_generation_id, 'running',
+      p_scope, p_organization_id, p_body_sha256, p_generation_id, array[p_generation_id], 'running',
       p_lease_ends_unix_ms, p_retained_until_unix_ms
     )
     on conflict do nothing;
@@ -28,29 +34,40 @@ begin
     end if;
 
     select * into known from idempotency_claims where scope = p_scope for update;
-    -- Gone when its holder released it in between.
+    -- Gone when it was trimmed in between.
     exit when found;
   end loop;
 
-  if known.retained_until_unix_ms <= p_now_unix_ms and known.lease_ends_unix_ms <= p_now_unix_ms then
+  same_body := known.body_sha256 = p_body_sha256 and known.organization_id = p_organization_id;
+  forgotten := known.retained_until_unix_ms <= p_now_unix_ms
+    and (known.lease_ends_unix_ms <= p_now_unix_ms or known.state <> 'running');
+
+  if not forgotten and known.state <> 'released' and not same_body then
+    return query select 'body_mismatch', null::text, null::bytea;
+  elsif not forgotten and known.state = 'completed' then
+    return query select 'completed', known.generation_id, known.response_json;
+  elsif
+    not forgotten and known.state = 'running' and known.generation_id <> p_generation_id
+    and known.lease_ends_unix_ms > p_now_unix_ms
+  then
+    return query select 'in_flight', null::text, null::bytea;
+  else
     update idempotency_claims
     set
-      organization_id = p_organization_id, body_sha256 = p_body_sha256, generation_id = p_generation_id,
-      state = 'running', response_json = null,
-      lease_ends_unix_ms = p_lease_ends_unix_ms, retained_until_unix_ms = p_retained_until_unix_ms
+      organization_id = p_organization_id,
+      body_sha256 = p_body_sha256,
+      generation_id = p_generation_id,
+      generation_ids = case
+        when forgotten or not same_body then array[p_generation_id]
+        else (array_remove(known.generation_ids, p_generation_id) || p_generation_id)
+          [greatest(1, cardinality(known.generation_ids) - max_generation_ids + 2):]
+      end,
+      state = 'running',
+      response_json = null,
+      lease_ends_unix_ms = p_lease_ends_unix_ms,
+      retained_until_unix_ms = p_retained_until_unix_ms
     where scope = p_scope;
     return query select 'claimed', null::text, null::bytea;
-  elsif known.body_sha256 <> p_body_sha256 or known.organization_id <> p_organization_id then
-    return query select 'body_mismatch', null::text, null::bytea;
-  elsif known.state = 'completed' then
-    return query select 'completed', known.generation_id, known.response_json;
-  elsif known.generation_id = p_generation_id or known.lease_ends_unix_ms <= p_now_unix_ms then
-    update idempotency_claims
-    set generation_id = p_generation_id, lease_ends_unix_ms = p_lease_ends_unix_ms
-    where scope = p_scope;
-    return query select 'claimed', null::text, null::bytea;
-  else
-    return query select 'in_flight', null::text, null::bytea;
   end if;
 end
 $$;
@@ -59,7 +76,7 @@ $$;
 create function renew_idempotency_claims(p_scopes text[], p_generation_ids text[], p_lease_ends_unix_ms bigint)
 returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   -- In the order in which settlement locks them.
@@ -80,7 +97,7 @@ create function close_idempotency_claims(
   p_scopes text[], p_generation_ids text[], p_responses_json bytea[], p_retained_until_unix_ms bigint
 ) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   update idempotency_claims claim
@@ -90,8 +107,9 @@ begin
   from unnest(p_scopes, p_generation_ids, p_responses_json) as named (scope, generation_id, response_json)
   where claim.scope = named.scope collate "C" and named.response_json is not null;
 
-  delete from idempotency_claims claim
-  using unnest(p_scopes, p_generation_ids, p_responses_json) as named (scope, generation_id, response_json)
+  update idempotency_claims claim
+  set state = 'released'
+  from unnest(p_scopes, p_generation_ids, p_responses_json) as named (scope, generation_id, response_json)
   where claim.scope = named.scope collate "C"
     and claim.generation_id = named.generation_id collate "C"
     and claim.state = 'running'
@@ -111,7 +129,8 @@ begin
   where scope in (
     select scope
     from idempotency_claims
-    where retained_until_unix_ms <= p_now_unix_ms and lease_ends_unix_ms <= p_now_unix_ms
+    where retained_until_unix_ms <= p_now_unix_ms
+      and (lease_ends_unix_ms <= p_now_unix_ms or state <> 'running')
     order by retained_until_unix_ms
     limit p_limit
     for update skip locked
