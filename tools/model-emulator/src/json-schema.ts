@@ -6,6 +6,17 @@ export type Schema = { readonly [key: string]: unknown };
 
 /** Deep schemas stop here: optional parts are left out, required ones become null. */
 const MAX_DEPTH = 12;
+/** A schema can describe a tree that never ends; this many values of it are enough. */
+const MAX_VALUES = 2_000;
+/** Most characters or items that a schema's minimum can ask for. */
+const MAX_LENGTH = 1_000;
+
+/** What stays the same while one value is made. */
+interface Sampling {
+  readonly root: Schema;
+  readonly random: Random;
+  valuesLeft: number;
+}
 
 export function isObject(value: unknown): value is { [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -13,7 +24,7 @@ export function isObject(value: unknown): value is { [key: string]: unknown } {
 
 /** A repeatable value that fits the schema: its required properties, and the optional ones at random. */
 export function sampleValue(schema: Schema, random: Random): Json {
-  return sample(schema, schema, random, 0, 'value');
+  return sample(schema, { root: schema, random, valuesLeft: MAX_VALUES }, 0, 'value');
 }
 
 function resolve(schema: Schema, root: Schema): Schema {
@@ -30,23 +41,24 @@ function resolve(schema: Schema, root: Schema): Schema {
   return current;
 }
 
-function sample(written: Schema, root: Schema, random: Random, depth: number, name: string): Json {
+function sample(written: Schema, sampling: Sampling, depth: number, name: string): Json {
+  const { root, random } = sampling;
   const schema = resolve(written, root);
-  if (depth > MAX_DEPTH) return null;
+  if (depth > MAX_DEPTH || sampling.valuesLeft-- <= 0) return null;
   if ('const' in schema) return schema['const'] as Json;
   if (Array.isArray(schema['enum']) && schema['enum'].length > 0)
     return pick(random, schema['enum'] as Json[]);
-  if (Array.isArray(schema['allOf'])) return sample(mergeAll(schema, root), root, random, depth, name);
+  if (Array.isArray(schema['allOf'])) return sample(mergeAll(schema, root), sampling, depth + 1, name);
   for (const union of ['anyOf', 'oneOf']) {
     const choices = schema[union];
     const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    if (isObject(first)) return sample(first, root, random, depth + 1, name);
+    if (isObject(first)) return sample(first, sampling, depth + 1, name);
   }
   switch (typeOf(schema)) {
     case 'object':
-      return sampleObject(schema, root, random, depth);
+      return sampleObject(schema, sampling, depth);
     case 'array':
-      return sampleArray(schema, root, random, depth, name);
+      return sampleArray(schema, sampling, depth, name);
     case 'integer':
       return sampleNumber(schema, random, true);
     case 'number':
@@ -89,12 +101,13 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function sampleObject(schema: Schema, root: Schema, random: Random, depth: number): Json {
+function sampleObject(schema: Schema, sampling: Sampling, depth: number): Json {
+  const { random } = sampling;
   const required = new Set(asArray(schema['required']));
   const result: { [key: string]: Json } = {};
   for (const [key, property] of Object.entries(asObject(schema['properties']))) {
     const wanted = required.has(key) || (depth < 3 && random() < 0.5);
-    if (wanted) result[key] = sample(asObject(property), root, random, depth + 1, key);
+    if (wanted) result[key] = sample(asObject(property), sampling, depth + 1, key);
     required.delete(key);
   }
   // A property may be required without being described.
@@ -102,13 +115,13 @@ function sampleObject(schema: Schema, root: Schema, random: Random, depth: numbe
   return result;
 }
 
-function sampleArray(schema: Schema, root: Schema, random: Random, depth: number, name: string): Json {
-  const least = numberOr(schema['minItems'], depth > 3 ? 0 : 1);
+function sampleArray(schema: Schema, sampling: Sampling, depth: number, name: string): Json {
+  const least = Math.min(MAX_LENGTH, numberOr(schema['minItems'], depth > 3 ? 0 : 1));
   const most = Math.max(least, Math.min(numberOr(schema['maxItems'], least + 2), least + 2));
   const items: Json[] = [];
-  const count = between(random, least, most);
+  const count = between(sampling.random, least, most);
   for (let index = 0; index < count; index++) {
-    items.push(sample(asObject(schema['items']), root, random, depth + 1, name));
+    items.push(sample(asObject(schema['items']), sampling, depth + 1, name));
   }
   return items;
 }
@@ -151,7 +164,7 @@ function sampleString(schema: Schema, random: Random, name: string): string {
   const format = schema['format'];
   if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
   let text = `${name}: ${phrase(random, 2)}`;
-  const least = numberOr(schema['minLength'], 0);
+  const least = Math.min(MAX_LENGTH, numberOr(schema['minLength'], 0));
   while (text.length < least) text += ` ${phrase(random, 2)}`;
   return text.slice(0, Math.max(least, numberOr(schema['maxLength'], text.length)));
 }
