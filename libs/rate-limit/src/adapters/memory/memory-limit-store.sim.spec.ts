@@ -1,7 +1,7 @@
 import { describeLimitStoreSimulation } from '../../core/limit-store-simulation.contract';
 import { createMemoryLimitStore } from './memory-limit-store';
 
-const SEEDS = 40;
+const SEEDS = 30;
 
 describeLimitStoreSimulation(
   'in memory',
