@@ -124,7 +124,7 @@ it('batches that overlap in opposite order of organization never deadlock', asyn
     'select deadlocks from pg_stat_database where datname = $1',
     [own.database.name],
   );
-  await own.database.drop();
+  await own.close();
   expect(rows).toEqual([{ deadlocks: 0n }]);
 });
 

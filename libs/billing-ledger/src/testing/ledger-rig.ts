@@ -23,6 +23,8 @@ export interface LedgerRig {
   readonly clock: TestClock;
   readonly first: LedgerInstance;
   readonly second: LedgerInstance;
+  /** Connections of neither ledger, to look on from outside. */
+  readonly auditPool: Pool;
   /** What was announced as settled, oldest first. */
   announced(): Promise<GenerationSettled[]>;
   close(): Promise<void>;
@@ -33,23 +35,32 @@ export async function createLedgerRig(): Promise<LedgerRig> {
   const database = await createTestDatabase();
   const clock = createTestClock();
   const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock));
+  const auditPool = createPool({
+    url: database.url,
+    schema: BILLING_LEDGER_SCHEMA,
+    applicationName: 'auditor',
+    maxConnections: 2,
+  });
   const [first, second] = instances as [LedgerInstance, LedgerInstance];
-  await applyMigrations(first.pool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
-  await first.pool.query('create table announced (position bigserial primary key, payload bytea not null)');
+  await applyMigrations(auditPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await auditPool.query('create table announced (position bigserial primary key, payload bytea not null)');
 
   return {
     database,
     clock,
     first,
     second,
+    auditPool,
     async announced() {
-      const { rows } = await first.pool.query<{ payload: Buffer }>(
+      const { rows } = await auditPool.query<{ payload: Buffer }>(
         'select payload from announced order by position',
       );
       return rows.map(({ payload }) => GenerationSettled.decode(payload));
     },
     async close() {
-      await Promise.all(instances.map(({ pool }) => pool.end()));
+      await Promise.all(
+        [auditPool, first.pool, second.pool].map((pool) => (pool.ended ? undefined : pool.end())),
+      );
       await database.drop();
     },
   };
