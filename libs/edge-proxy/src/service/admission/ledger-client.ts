@@ -44,11 +44,8 @@ const HOLD_TIMEOUT_MS = 5_000;
 const VOID_TIMEOUT_MS = 5_000;
 const CLAIM_TIMEOUT_MS = 5_000;
 const MAX_BATCH_SIZE = 256;
-/**
- * The ledger answers one batch per round trip and forms larger ones itself; a
- * few under way at once keep it busy while one commits.
- */
-const MAX_CONCURRENT_BATCHES = 4;
+/** One that is being decided and one that waits its turn: more would only make the batches smaller. */
+const MAX_CONCURRENT_BATCHES = 2;
 const MAX_QUEUED_HOLDS = 10_000;
 const RENEWAL_TICK_MS = 1_000;
 /** What a crashed edge leaves blocked by its claims. */

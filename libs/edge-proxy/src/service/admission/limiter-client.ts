@@ -36,7 +36,8 @@ const ADMIT_TIMEOUT_MS = 2_000;
 const FINISH_TIMEOUT_MS = 5_000;
 const RENEW_TIMEOUT_MS = 2_000;
 const MAX_BATCH_SIZE = 256;
-const MAX_CONCURRENT_BATCHES = 4;
+/** One that is being decided and one on its way: more would only make the batches smaller. */
+const MAX_CONCURRENT_BATCHES = 2;
 const MAX_QUEUED_ADMISSIONS = 10_000;
 const RENEWAL_TICK_MS = 500;
 

@@ -20,6 +20,10 @@ interface Faulty {
 const OTHER_LIMITS = { ...grant().organizationLimits, maxOutputTokens: 50 } as KeyGrant['organizationLimits'];
 const long = 'x'.repeat(80_000);
 
+/** A PNG of one pixel. */
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const ROWS: readonly [code: string, addFault: (request: Faulty, edge: TestEdge) => void][] = [
   ['route_not_found', (request) => (request.path = '/v1/chat/completions/')],
   ['invalid_api_key', (request) => (request.key = 'sk-gw-unknown')],
@@ -54,6 +58,13 @@ const ROWS: readonly [code: string, addFault: (request: Faulty, edge: TestEdge) 
   [
     'tools_not_supported',
     (request) => set(request, { tools: [{ type: 'function', function: { name: 'f' } }] }),
+  ],
+  [
+    'vision_not_available',
+    (request) =>
+      set(request, {
+        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: PIXEL } }] }],
+      }),
   ],
   ['json_mode_not_supported', (request) => set(request, { response_format: { type: 'json_object' } })],
   ['reasoning_effort_not_supported', (request) => set(request, { reasoning_effort: 'high' })],

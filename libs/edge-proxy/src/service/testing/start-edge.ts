@@ -101,6 +101,8 @@ export interface StartEdgeOptions {
   readonly settings?: Partial<EdgeProxySettings>;
   readonly models?: readonly Model[];
   readonly clock?: Clock;
+  /** The router never tells its models. */
+  readonly noCatalogue?: boolean;
 }
 
 /** An edge over real HTTP, with stubs behind the in-process transport. */
@@ -113,7 +115,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     model({ id: 'acme/m-2' }),
     model({ id: 'acme/off', disabled: true }),
   ];
-  const router = createStubRouter(faults, ledger, models);
+  const router = createStubRouter(faults, ledger, options.noCatalogue ? undefined : models);
   const query = { handlers: stubQuery() };
   const transport = createInProcessTransport([
     bindService(RateLimitDefinition, limiter.handlers),

@@ -17,6 +17,10 @@ export interface StubLedger {
   readonly handlers: RpcHandlers<typeof BillingLedgerDefinition>;
   /** Holds that are neither settled nor voided. */
   readonly held: Map<string, Hold>;
+  /** What was asked to be held, in order. */
+  readonly amounts: bigint[];
+  /** Calls of HoldCredit. */
+  holdCalls: number;
   readonly claims: Map<string, StubClaim>;
   readonly renewedClaims: { scope: string; leaseMs: number }[];
   refuse: HoldResult['outcome'];
@@ -31,6 +35,8 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
   };
   const stub: StubLedger = {
     held: new Map(),
+    amounts: [],
+    holdCalls: 0,
     claims: new Map(),
     renewedClaims: [],
     refuse: undefined,
@@ -44,7 +50,9 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
     handlers: {
       holdCredit: async ({ holds }) => {
         await faults.reach('ledger.hold');
+        stub.holdCalls += 1;
         const results = holds.map((hold): HoldResult => {
+          stub.amounts.push(hold.amountNanoUsd);
           if (stub.refuse) return { outcome: stub.refuse };
           stub.held.set(hold.holdId, hold);
           return { outcome: { $case: 'held', value: {} } };

@@ -32,7 +32,7 @@ export const USAGE = {
 export function createStubRouter(
   faults: FaultPlan,
   ledger: StubLedger,
-  models: readonly Model[],
+  models: readonly Model[] | undefined,
 ): StubRouter {
   const stub: StubRouter = {
     requests: [],
@@ -40,7 +40,7 @@ export function createStubRouter(
     script: hello,
     handlers: {
       watchCatalogue: async function* (_request, { signal }) {
-        yield { version: 1n, models: [...models] };
+        if (models) yield { version: 1n, models: [...models] };
         await aborted(signal);
       },
       generate: async function* (request, { signal }) {

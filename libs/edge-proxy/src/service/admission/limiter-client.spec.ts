@@ -1,0 +1,44 @@
+import { type Admission, RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { bindService, createClient, createInProcessTransport, RpcError } from '@gateway/rpc';
+import { createSilentLogger } from '@gateway/runtime';
+import { createFaultPlan } from '../testing/fault-plan';
+import { createStubLimiter } from '../testing/stub-limiter';
+import { createLimiterClient } from './limiter-client';
+
+const faults = createFaultPlan();
+const stub = createStubLimiter(faults);
+const transport = createInProcessTransport([bindService(RateLimitDefinition, stub.handlers)]);
+const limiter = createLimiterClient({
+  rateLimit: createClient(RateLimitDefinition, transport),
+  now: () => 0,
+  log: createSilentLogger(),
+  onReleaseDropped: () => {},
+});
+
+function admission(admissionId: string): Admission {
+  const none = { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined };
+  const ids = { admissionId, organizationId: 'org_1', keyId: 'key_1' };
+  return { ...ids, tokens: 1, organizationLimits: none, keyLimits: none };
+}
+
+const calls = (moment: string) => faults.reached.filter((reached) => reached === moment).length;
+
+test('requests that arrive together travel in one message, and each gets its own answer', async () => {
+  const ids = Array.from({ length: 100 }, (_, index) => `gen-${index}`);
+  const results = await Promise.all(ids.map((id) => limiter.admit(admission(id))));
+  expect(results.every(({ outcome }) => outcome?.$case === 'admitted')).toBe(true);
+  expect([...stub.outstanding.keys()]).toEqual(ids);
+  expect(calls('limiter.admit')).toBe(1);
+
+  const outcome = { $case: 'used', value: { tokens: 1 } } as const;
+  await Promise.all(ids.map((id) => limiter.finish({ ...admission(id), outcome })));
+  expect(stub.outstanding.size).toBe(0);
+  expect(calls('limiter.finish')).toBe(1);
+});
+
+test('a limiter that does not answer is a lack of capacity, not a timeout of the model', async () => {
+  faults.at('limiter.admit', () => {
+    throw new RpcError('deadline_exceeded', 'too slow');
+  });
+  await expect(limiter.admit(admission('gen-late'))).rejects.toMatchObject({ code: 'no_capacity' });
+});

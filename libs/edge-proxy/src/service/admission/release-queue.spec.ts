@@ -1,0 +1,45 @@
+import { createSilentLogger } from '@gateway/runtime';
+import { createReleaseQueue } from './release-queue';
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
+afterEach(() => jest.useRealTimers());
+
+function queueThatFails(times: number) {
+  let failures = 0;
+  const delivered: string[] = [];
+  const dropped: number[] = [];
+  const queue = createReleaseQueue<string>({
+    what: 'things',
+    send: async (items) => {
+      if (failures < times) {
+        failures += 1;
+        throw new Error('unreachable');
+      }
+      delivered.push(...items);
+    },
+    log: createSilentLogger(),
+    onDropped: (count) => dropped.push(count),
+  });
+  return { queue, delivered, dropped };
+}
+
+test('what cannot be delivered is sent again, and idle waits for it', async () => {
+  const { queue, delivered, dropped } = queueThatFails(3);
+  void queue.submit('a');
+  void queue.submit('b');
+  const idle = queue.idle();
+  await jest.advanceTimersByTimeAsync(2_000);
+  await idle;
+  expect(delivered.sort()).toEqual(['a', 'b']);
+  expect(dropped).toEqual([]);
+});
+
+test('what can never be delivered is given up and counted, and never rejects', async () => {
+  const { queue, delivered, dropped } = queueThatFails(Infinity);
+  const submitted = queue.submit('a');
+  await jest.advanceTimersByTimeAsync(60_000);
+  await expect(submitted).resolves.toBeUndefined();
+  await queue.idle();
+  expect(delivered).toEqual([]);
+  expect(dropped).toEqual([1]);
+});

@@ -1,0 +1,177 @@
+import {
+  type GetGenerationRequest,
+  type GetUsageRequest,
+  UsageDimension,
+} from '@gateway/contracts/generation-query';
+import { GatewayError } from '@gateway/errors';
+import { grant, KEY, model, startEdge, type TestEdge } from '../testing/start-edge';
+
+let edge: TestEdge;
+beforeEach(async () => {
+  edge = await startEdge({
+    models: [
+      model({ id: 'acme/z' }),
+      model({ id: 'acme/a' }),
+      model({ id: 'acme/off', disabled: true }),
+      model({ id: 'acme/free', prices: undefined }),
+    ],
+  });
+});
+afterEach(() => edge.stop());
+
+const idsOf = async (response: Response) =>
+  ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+
+test('models are listed by id: enabled, priced, and allowed for the key', async () => {
+  expect(await idsOf(await edge.get('/v1/models'))).toEqual(['acme/a', 'acme/z']);
+  edge.keys.set(KEY, grant({ allowedModels: ['acme/z', 'acme/off'] }));
+  expect(await idsOf(await edge.get('/v1/models'))).toEqual(['acme/z']);
+});
+
+test('a model without a price is never dispatched', async () => {
+  const response = await edge.chat({ model: 'acme/free', messages: [{ role: 'user', content: 'Hi' }] });
+  expect(response.status).toBe(404);
+  expect(edge.router.requests).toEqual([]);
+});
+
+test('credits are those of the organization', async () => {
+  expect(await (await edge.get('/v1/credits')).json()).toEqual({
+    data: {
+      total_credits: 100.5,
+      total_usage: 25.75,
+      balance: 74.75,
+      reserved: 0.35,
+      available: 74.4,
+      currency: 'USD',
+    },
+  });
+});
+
+test('a reader whose service cannot be reached gets 503, or a bare 500', async () => {
+  edge.faults.at('ledger.balance', () => {
+    throw new GatewayError('request_timeout');
+  });
+  expect((await edge.get('/v1/credits')).status).toBe(503);
+  edge.faults.at('ledger.balance', () => {
+    throw new Error('a bug at 10.1.2.3');
+  });
+  const broken = await edge.get('/v1/credits');
+  expect(broken.status).toBe(500);
+  expect(await broken.text()).not.toContain('10.1.2.3');
+});
+
+test('a generation is looked up within the organization of the key', async () => {
+  const asked: GetGenerationRequest[] = [];
+  edge.query.handlers = {
+    ...edge.query.handlers,
+    getGeneration: async (request) => {
+      asked.push(request);
+      return {
+        generation: {
+          id: request.generationId,
+          modelId: 'acme/a',
+          keyId: 'key_1',
+          requestId: 'req_1',
+          createdUnixMs: BigInt(Date.parse('2026-11-20T07:24:00.123Z')),
+          streamed: true,
+          cancelled: false,
+          finishReason: 'stop',
+          usage: {
+            promptTokens: 10,
+            cachedTokens: 0,
+            imageTokens: 0,
+            completionTokens: 25,
+            reasoningTokens: 5,
+          },
+          costNanoUsd: 1_500_000n,
+          chargedNanoUsd: 1_500_000n,
+          latencyMs: 310,
+          generationTimeMs: 1_200,
+          externalUser: undefined,
+          provider: 'acme',
+          errorCode: undefined,
+        },
+      };
+    },
+  };
+  const response = await edge.get('/v1/generation?id=gen-1');
+  expect(response.headers.get('x-generation-id')).toBe('gen-1');
+  expect(await response.json()).toMatchObject({
+    data: {
+      id: 'gen-1',
+      created_at: '2026-11-20T07:24:00.123Z',
+      total_cost: 0.0015,
+      tokens_completion: 25,
+      native_tokens_reasoning: 5,
+      latency: 310,
+    },
+  });
+  expect(asked).toEqual([{ organizationId: 'org_1', generationId: 'gen-1' }]);
+});
+
+test.each(['', '?id=', '?id=gen-unknown', '?id=a&id=b', `?id=${'x'.repeat(200)}`, '?id=%00%ff'])(
+  'generation%s is a 404 that names the parameter',
+  async (query) => {
+    const response = await edge.get(`/v1/generation${query}`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'generation_not_found', param: 'id' } });
+  },
+);
+
+test('usage is asked for as the query says, for the organization of the key', async () => {
+  const asked: GetUsageRequest[] = [];
+  const sums = {
+    requests: 12n,
+    promptTokens: 5_000n,
+    completionTokens: 900n,
+    reasoningTokens: 100n,
+    cachedTokens: 0n,
+    costNanoUsd: 28_500_000n,
+  };
+  edge.query.handlers = {
+    ...edge.query.handlers,
+    getUsage: async (request) => {
+      asked.push(request);
+      const names = { date: undefined, modelId: undefined, keyId: undefined };
+      return {
+        totals: { ...names, ...sums },
+        rows: [{ ...names, ...sums, date: '2026-11-20', modelId: 'acme/a' }],
+      };
+    },
+  };
+  const response = await edge.get(
+    '/v1/usage?start_date=2026-11-01&end_date=2026-11-20&group_by=model,day&foo=1',
+  );
+  expect(await response.json()).toEqual({
+    object: 'list',
+    start_date: '2026-11-01',
+    end_date: '2026-11-20',
+    group_by: ['day', 'model'],
+    currency: 'USD',
+    totals: {
+      requests: 12,
+      prompt_tokens: 5000,
+      completion_tokens: 900,
+      reasoning_tokens: 100,
+      cached_tokens: 0,
+      total_tokens: 5900,
+      total_cost: 0.0285,
+    },
+    data: [expect.objectContaining({ date: '2026-11-20', model: 'acme/a', total_cost: 0.0285 })],
+  });
+  expect(asked).toEqual([
+    {
+      organizationId: 'org_1',
+      startDate: '2026-11-01',
+      endDate: '2026-11-20',
+      groupBy: [UsageDimension.USAGE_DIMENSION_DAY, UsageDimension.USAGE_DIMENSION_MODEL],
+      modelId: undefined,
+    },
+  ]);
+});
+
+test('a usage query that cannot be read names its parameter', async () => {
+  const response = await edge.get('/v1/usage?start_date=yesterday');
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param: 'start_date' } });
+});
