@@ -64,6 +64,7 @@ export async function startGateway(
   });
   const dev = await waitUntilServing(child, path.join(state, 'dev.json'));
   const databasePids = () => descendants(child.pid);
+  processes.adopt(databasePids());
   // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
 

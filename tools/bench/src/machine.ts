@@ -49,6 +49,11 @@ export function descendants(pid: number): number[] {
   return found;
 }
 
+/** When a process started, in the kernel's words: with its pid it names one process for good. */
+export function startTime(pid: number): string | undefined {
+  return statFields(pid)?.[19];
+}
+
 /** The fields of /proc/<pid>/stat after the program's name, which may hold spaces itself. */
 function statFields(pid: number): string[] | undefined {
   try {

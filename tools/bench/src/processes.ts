@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
-import { descendants, type Cores } from './machine';
+import { descendants, startTime, type Cores } from './machine';
 
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -16,6 +16,8 @@ export interface Child {
 /** Everything the bench has started; stops all of it, whichever way the bench ends. */
 export class Processes {
   private readonly children = new Set<Child>();
+  /** Processes of children, by pid, with the time of their start: a pid alone may be used again. */
+  private readonly adopted = new Map<number, string>();
 
   constructor(private readonly cores: Cores | undefined) {
     process.once('exit', () => this.killAll());
@@ -26,7 +28,12 @@ export class Processes {
     const node = [process.execPath, ...args];
     const [command = '', ...rest] =
       this.cores === undefined ? node : ['taskset', '-c', this.cores[side], ...node];
-    const spawned = spawn(command, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    // A group of their own: on Ctrl-C the terminal speaks to the bench only, which then stops them in order.
+    const spawned = spawn(command, rest, {
+      ...options,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     let output = '';
     for (const stream of [spawned.stdout, spawned.stderr]) {
       stream?.setEncoding('utf8');
@@ -60,6 +67,14 @@ export class Processes {
     return { ...child, port };
   }
 
+  /** Remembers what a child has started, to end it at last even if the child dies without doing so. */
+  adopt(pids: readonly number[]): void {
+    for (const pid of pids) {
+      const started = startTime(pid);
+      if (started !== undefined) this.adopted.set(pid, started);
+    }
+  }
+
   /** Asks every child to end, and makes it end. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.children].map((child) => this.stop(child)));
@@ -74,17 +89,20 @@ export class Processes {
 
   private killAll(): void {
     for (const child of this.children) this.kill(child);
+    for (const [pid, started] of this.adopted) if (startTime(pid) === started) killNow(pid);
   }
 
   /** Kills a child and what it started: PostgreSQL would outlive its parent. */
   private kill(child: Child): void {
-    for (const pid of [...descendants(child.pid), child.pid]) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended by itself.
-      }
-    }
+    for (const pid of [...descendants(child.pid), child.pid]) killNow(pid);
+  }
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
   }
 }
 

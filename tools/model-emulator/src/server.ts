@@ -142,7 +142,7 @@ class Emulator {
         if (call.closed) return;
         const refusal = error instanceof ProviderError ? error : internalError(error);
         statistics.answered(refusal.status);
-        sendError(response, refusal);
+        sendError(response, refusal, { 'x-request-id': requestId(seen) });
       });
     });
   }
@@ -165,10 +165,10 @@ class Emulator {
       await this.failEarly(call, plan.early, request);
       return;
     }
-    await this.deliver(call, request, plan);
+    await this.deliver(call, seen, request, plan);
   }
 
-  private async deliver(call: Call, request: ChatRequest, plan: FaultPlan): Promise<void> {
+  private async deliver(call: Call, seen: SeenRequest, request: ChatRequest, plan: FaultPlan): Promise<void> {
     const number = ++this.sequence;
     const answer = composeAnswer(request, {
       id: `chatcmpl-emu${this.seed.toString(36)}${number.toString(36).padStart(20, '0')}`,
@@ -183,7 +183,7 @@ class Emulator {
       answer,
       plan,
       rate: request.directives.rate ?? this.options.tokensPerSecond ?? 0,
-      headers: { 'x-request-id': `req_emu${number}`, 'openai-version': '2020-10-01' },
+      headers: { 'x-request-id': requestId(seen), 'openai-version': '2020-10-01' },
     };
     if (request.stream) {
       await deliverStream(delivery, request.includeUsage, (count) => statistics.wroteChunks(count));
@@ -222,6 +222,11 @@ class Emulator {
         return;
     }
   }
+}
+
+/** Names the request as `sequence` does in the list of requests seen. */
+function requestId(seen: SeenRequest): string {
+  return `req_emu${seen.sequence}`;
 }
 
 /** Copied, because a slice would keep the whole body in memory. */
@@ -264,13 +269,18 @@ function sendJson(response: ServerResponse, status: number, text: string): void 
   response.end(text);
 }
 
-function sendError(response: ServerResponse, error: ProviderError): void {
+function sendError(
+  response: ServerResponse,
+  error: ProviderError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const text = error.body();
   response.writeHead(error.status, {
+    ...headers,
     ...error.headers,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

@@ -275,6 +275,7 @@ describe('refusals are OpenAI’s', () => {
     const error = await refusal(client.chat.completions.create(params));
     expect(error).toMatchObject({ status, code });
     expect(error.error).toHaveProperty('param');
+    expect(error.requestID).toBe(`req_emu${emulator.requests().at(-1)?.sequence}`);
   });
 
   it('an unknown key', async () => {
