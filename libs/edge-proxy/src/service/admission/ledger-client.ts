@@ -19,6 +19,11 @@ export interface LedgerClient {
   hold(hold: Hold): Promise<HoldResult>;
   /** Gives a hold back in full; delivered in the background, resolves when it is. Never rejects. */
   voidHold(hold: HoldRef): Promise<void>;
+  /**
+   * Gives back a hold whose answer was lost: now, and once more later, since the
+   * ledger may still be about to take it. Resolves after the first.
+   */
+  voidUncertainHold(hold: HoldRef): Promise<void>;
   /** After a rejection it is unknown whether the key was claimed. */
   claim(request: Omit<ClaimIdempotencyKeyRequest, 'leaseMs'>): Promise<ClaimIdempotencyKeyResponse>;
   /** Renews a claim until the returned function is called. */
@@ -48,6 +53,8 @@ const MAX_BATCH_SIZE = 256;
 const MAX_CONCURRENT_BATCHES = 2;
 const MAX_QUEUED_HOLDS = 10_000;
 const RENEWAL_TICK_MS = 1_000;
+/** By then the ledger has long dropped or taken a hold that nobody waits for. */
+const VOID_AGAIN_AFTER_MS = 2 * HOLD_TIMEOUT_MS;
 /** What a crashed edge leaves blocked by its claims. */
 const CLAIM_LEASE_MS = 60_000;
 /** Settlements take a second; this is for the day when they do not. */
@@ -113,6 +120,10 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
   return {
     hold: holds.submit,
     voidHold: voids.submit,
+    voidUncertainHold: (hold) => {
+      setTimeout(() => void voids.submit(hold), VOID_AGAIN_AFTER_MS).unref();
+      return voids.submit(hold);
+    },
     claim: (request) =>
       withoutDispatch(
         billingLedger.claimIdempotencyKey(

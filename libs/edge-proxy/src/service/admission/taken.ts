@@ -56,6 +56,7 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
   let held: Hold | undefined;
+  let isHoldAnswered = false;
   let stopKeepingClaim = nothing;
   let stopKeepingSlot = nothing;
 
@@ -82,6 +83,7 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
   async function hold(request: Hold): Promise<HoldResult> {
     held = request;
     const result = await ledger.hold(request);
+    isHoldAnswered = true;
     if (result.outcome?.$case !== 'held') held = undefined;
     return result;
   }
@@ -100,8 +102,11 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
 
   async function giveBack(): Promise<void> {
     const deliveries: Promise<void>[] = [];
-    if (held) deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
-    held = undefined;
+    if (held) {
+      const hold = { holdId: held.holdId, organizationId: held.organizationId };
+      deliveries.push(isHoldAnswered ? ledger.voidHold(hold) : ledger.voidUncertainHold(hold));
+      held = undefined;
+    }
     finishAdmission(RETURNED, deliveries);
     stopKeepingClaim();
     if (claimed) deliveries.push(ledger.releaseClaim(claimed));

@@ -1,0 +1,65 @@
+import { BillingLedgerDefinition, type Hold } from '@gateway/contracts/billing-ledger';
+import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { bindService, createClient, createInProcessTransport, RpcError } from '@gateway/rpc';
+import { createSilentLogger } from '@gateway/runtime';
+import { createFaultPlan } from '../testing/fault-plan';
+import { createStubLedger } from '../testing/stub-ledger';
+import { createStubLimiter } from '../testing/stub-limiter';
+import { createLedgerClient } from './ledger-client';
+import { createLimiterClient } from './limiter-client';
+import { openTaken } from './taken';
+
+afterEach(() => jest.useRealTimers());
+
+const HOLD: Hold = {
+  holdId: 'gen-1',
+  organizationId: 'org_1',
+  keyId: 'key_1',
+  amountNanoUsd: 1n,
+  prices: undefined,
+  organizationDailyBudgetNanoUsd: undefined,
+  keyDailyBudgetNanoUsd: undefined,
+  deadlineUnixMs: 0n,
+  createdUnixMs: 0n,
+  idempotencyScope: undefined,
+};
+
+function setUp() {
+  const faults = createFaultPlan();
+  const stubLedger = createStubLedger(faults);
+  const transport = createInProcessTransport([
+    bindService(BillingLedgerDefinition, stubLedger.handlers),
+    bindService(RateLimitDefinition, createStubLimiter(faults).handlers),
+  ]);
+  const common = { now: () => 0, log: createSilentLogger(), onReleaseDropped: () => {} };
+  const ledger = createLedgerClient({
+    ...common,
+    billingLedger: createClient(BillingLedgerDefinition, transport),
+  });
+  const limiter = createLimiterClient({ ...common, rateLimit: createClient(RateLimitDefinition, transport) });
+  return { faults, stubLedger, ledger, taken: openTaken({ limiter, ledger, maxWaitMs: 250 }) };
+}
+
+test('a hold that is taken after its answer was given up is given back all the same', async () => {
+  jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick', 'setImmediate'] });
+  const { faults, stubLedger, ledger, taken } = setUp();
+  faults.at('ledger.hold', () => {
+    throw new RpcError('deadline_exceeded', 'too slow');
+  });
+  await expect(taken.hold(HOLD)).rejects.toMatchObject({ code: 'no_capacity' });
+  await taken.giveBack();
+  // Only now does the ledger come round to it.
+  stubLedger.held.set(HOLD.holdId, HOLD);
+  await jest.advanceTimersByTimeAsync(10_000);
+  await ledger.idle();
+  expect(stubLedger.held.size).toBe(0);
+});
+
+test('giving back twice, or after the end, gives nothing back again', async () => {
+  const { faults, taken } = setUp();
+  await taken.hold(HOLD);
+  await taken.end({ usedTokens: 1, outcome: 'settles' });
+  await taken.giveBack();
+  await taken.giveBack();
+  expect(faults.reached).toEqual(['ledger.hold', 'ledger.held']);
+});
