@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createKeyDirectory, type KeyDirectory } from '@gateway/edge-proxy';
 import { createClient, createInProcessTransport, type RpcTransport, type TransportCall } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/testing';
+
+// The adapter by itself: the edge-proxy's module is not needed to prove it.
+// eslint-disable-next-line @nx/enforce-module-boundaries
+import { createKeyDirectory, type KeyDirectory } from '../../../libs/edge-proxy/src/adapters/key-directory';
 
 const ACTOR = { id: 'system', label: 'system', ipAddress: '' };
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
@@ -25,9 +28,9 @@ class Network implements RpcTransport {
     this.calls[call.method] = (this.calls[call.method] ?? 0) + 1;
     if (this.down) throw new Error('the network is down');
     if (this.deaf && call.method === 'RenewLease') return vanish(call);
-    await this.delay(call);
+    await this.pass(call);
     const answer = await this.replicas().unary(call);
-    await this.delay(call);
+    await this.pass(call);
     if (this.deaf && call.method === 'RenewLease') return vanish(call);
     return answer;
   }
@@ -36,11 +39,20 @@ class Network implements RpcTransport {
     if (this.down) throw new Error('the network is down');
     if (this.deaf) await vanish(call);
     for await (const message of this.replicas().serverStream(call)) {
-      await this.delay(call);
+      await this.pass(call);
       if (this.down) throw new Error('the network is down');
       if (this.deaf) await vanish(call);
       yield message;
     }
+  }
+
+  /** Takes its time, but not beyond the caller's patience. */
+  private async pass(call: TransportCall): Promise<void> {
+    const passed = new AbortController();
+    const signal = call.signal ? AbortSignal.any([call.signal, passed.signal]) : passed.signal;
+    const vanished = vanish({ ...call, signal });
+    vanished.catch(() => undefined);
+    await Promise.race([this.delay(call), vanished]).finally(() => passed.abort());
   }
 }
 

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '@gateway/base';
+import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
+import type { RpcClient } from '@gateway/rpc';
+import type { Logger } from '@gateway/runtime';
+import type { Registry } from 'prom-client';
+import { createInstruments, type LookupCounts } from './instruments';
+import { hashText, KeyCache, NO_SUCH_KEY, type KeyAnswer, type PendingAnswer } from './key-cache';
+import { Lease } from './lease';
+import { keepWatch } from './watch-keeper';
+
+export interface KeyDirectoryOptions {
+  readonly auth: RpcClient<typeof AuthDefinition>;
+  /** Unique per process and per start, such as newId('edge'). */
+  readonly edgeId: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  /** Keys whose grants are remembered. */
+  readonly maxCachedKeys: number;
+  /** Hashes remembered as belonging to no key. Default 1,000. */
+  readonly maxUnknownKeys?: number;
+  /** Milliseconds on a clock that never steps back. */
+  readonly monotonicNow?: () => number;
+}
+
+export interface LookupOptions {
+  /** Ends the caller's wait; the call to auth may serve others and goes on. */
+  readonly signal?: AbortSignal;
+}
+
+/** Says whose key a request carries. */
+export interface KeyDirectory {
+  /**
+   * The grant of the key with this SHA-256, as it is now: a key that was revoked
+   * or changed before the call is never answered as it was before. Undefined: no
+   * such key. Rejects with a GatewayError when auth was needed and not reached.
+   */
+  lookup(keySha256: Buffer, options?: LookupOptions): Promise<KeyGrant | undefined>;
+  /** Whether cached answers may be used now. Without, every lookup asks auth. */
+  isLive(): boolean;
+  /** Opens the watch, now and whenever it is lost. Lookups work before, by asking auth. */
+  start(): void;
+  /** Closes the watch and forgets everything. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_MAX_UNKNOWN_KEYS = 1_000;
+const RECONNECT_MIN_MS = 20;
+const RECONNECT_MAX_MS = 2_000;
+
+/**
+ * A cache of auth's answers that may be used only while auth can take them
+ * back: under an open watch and a running lease. Auth answers a revocation after
+ * every edge has acknowledged it or its lease has run out, so a key that was
+ * revoked is accepted nowhere from then on.
+ */
+export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
+  const { auth, edgeId, clock, log, metrics, maxCachedKeys } = options;
+  const cache = new KeyCache({
+    maxCachedKeys,
+    maxUnknownKeys: options.maxUnknownKeys ?? DEFAULT_MAX_UNKNOWN_KEYS,
+  });
+  const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
+  const counts: LookupCounts = { cached: 0, shared: 0, asked: 0, unleased: 0 };
+  const isLive = (): boolean => lease.isLive();
+  const instruments = createInstruments(metrics, { counts, isLive, cachedKeys: () => cache.size });
+  const stopping = new AbortController();
+  let watching: Promise<void> | undefined;
+
+  function lookup(keySha256: Buffer, { signal }: LookupOptions = {}): Promise<KeyAnswer> {
+    if (!lease.isLive()) {
+      counts.unleased += 1;
+      return ask(keySha256, signal);
+    }
+    const hash = hashText(keySha256);
+    const remembered = cache.get(hash);
+    if (remembered !== undefined) {
+      counts.cached += 1;
+      return Promise.resolve(remembered === NO_SUCH_KEY ? undefined : remembered);
+    }
+    return endedBy(signal, sharedAnswer(hash, keySha256));
+  }
+
+  function sharedAnswer(hash: string, keySha256: Buffer): Promise<KeyAnswer> {
+    const underWay = cache.pendingAnswer(hash);
+    if (underWay) {
+      counts.shared += 1;
+      return underWay.answer;
+    }
+    counts.asked += 1;
+    const answer = ask(keySha256);
+    const pending: PendingAnswer = { hash, answer };
+    cache.expect(pending);
+    // Registered before any caller's, so the cache is settled when they go on.
+    answer.then(
+      (found) => {
+        if (cache.settle(pending) && lease.isLive()) cache.keep(hash, found);
+      },
+      () => cache.settle(pending),
+    );
+    return answer;
+  }
+
+  async function ask(keySha256: Buffer, signal?: AbortSignal): Promise<KeyAnswer> {
+    const { outcome } = await auth.verifyKey({ keySha256 }, signal ? { signal } : {});
+    return outcome?.$case === 'grant' ? outcome.value : undefined;
+  }
+
+  async function watchForGood(): Promise<void> {
+    let pauseMs = RECONNECT_MIN_MS;
+    while (!stopping.signal.aborted) {
+      let forgets = 0;
+      try {
+        await keepWatch(
+          {
+            auth,
+            edgeId,
+            lease,
+            forget(target) {
+              forgets += 1;
+              instruments.invalidations.inc();
+              cache.forget(target);
+            },
+          },
+          stopping.signal,
+        );
+      } catch (error) {
+        cache.forgetAll();
+        if (stopping.signal.aborted) return;
+        instruments.watchesLost.inc();
+        // A watch that was opened shows that auth is there: begin again with short pauses.
+        pauseMs = forgets > 0 ? RECONNECT_MIN_MS : Math.min(pauseMs * 2, RECONNECT_MAX_MS);
+        log.warn({ err: error, edgeId }, 'the watch on key changes was lost; asking auth for every key');
+      }
+      await delay(pauseMs * (0.5 + Math.random()), undefined, { signal: stopping.signal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  return {
+    lookup,
+    isLive,
+    start() {
+      watching ??= watchForGood();
+    },
+    async stop() {
+      stopping.abort();
+      await watching;
+      cache.forgetAll();
+    },
+  };
+}
+
+/** The same result, unless the signal aborts first. */
+function endedBy<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) {
+      work.catch(() => undefined);
+      abort();
+      return;
+    }
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,6 @@
+export {
+  createKeyDirectory,
+  type KeyDirectory,
+  type KeyDirectoryOptions,
+  type LookupOptions,
+} from './create-key-directory';
