@@ -16,7 +16,9 @@ import { cut } from './faulty-connections';
 
 const ORGANIZATIONS = ['org-a', 'org-b', 'org-c', 'org-d'];
 const KEYS = ['key-1', 'key-2'];
-const SCOPES = 6;
+/** A few keys at a time, each used for a while and by several requests. */
+const SCOPES = 2;
+const IDS_PER_SCOPE = 60;
 const LEASE_MS = 5_000;
 const HOLD_LIFETIME_MS = 60_000;
 const MAX_REPEATS = 50;
@@ -91,7 +93,8 @@ export function createWorld(rig: LedgerRig, random: SeededRandom, seed: number) 
   const holdAgain = async () => hold(someOf(holds.values(), 4));
 
   async function runUnderKey(): Promise<void> {
-    const scope = `scope-${seed}-${random.integer(1, SCOPES)}`;
+    const scope = `scope-${seed}-${Math.floor(counter / IDS_PER_SCOPE)}-${random.integer(1, SCOPES)}`;
+    if (random.chance(0.5)) rig.clock.advance(random.integer(0, LEASE_MS));
     const request = { ...newHold(scope), organizationId: ORGANIZATIONS[0] ?? '' };
     const claim = {
       scope,
@@ -129,7 +132,10 @@ export function createWorld(rig: LedgerRig, random: SeededRandom, seed: number) 
 
   /** Open, voided and settled ones alike, and now and then one that was never held. */
   async function settle(): Promise<void> {
-    const batch = someOf(holds.values(), 8).map((held) => finished.get(held.holdId) ?? finish(held));
+    const batch = someOf(holds.values(), 8)
+      // Requests under a key take longer, so that others try the key meanwhile.
+      .filter(({ idempotencyScope }) => !idempotencyScope || random.chance(0.3))
+      .map((held) => finished.get(held.holdId) ?? finish(held));
     if (random.chance(0.1)) batch.push(finish(newHold()));
     if (batch.length > 0 && random.chance(0.2)) batch.push(random.pick(batch));
     const { rejected } = await insist(() => ledger().store.settleGenerations(batch, announce));
@@ -182,7 +188,7 @@ export function createWorld(rig: LedgerRig, random: SeededRandom, seed: number) 
   }
 
   const operations = [
-    ...[topUp, holdNew, holdNew, holdAgain, runUnderKey, runUnderKey],
+    ...[topUp, holdNew, holdNew, holdAgain, runUnderKey, runUnderKey, runUnderKey],
     ...[settle, settle, settle, giveBack, reap, dieMidTransaction, killBackend],
   ];
 
