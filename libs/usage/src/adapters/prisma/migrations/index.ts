@@ -1,0 +1,5 @@
+import type { Migration } from '@gateway/database';
+import usage from './20261120090000_usage/migration.sql';
+
+/** The history of the `usage` schema. */
+export const usageMigrations: readonly Migration[] = [{ name: '20261120090000_usage', sql: usage }];

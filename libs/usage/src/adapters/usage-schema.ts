@@ -1,0 +1,2 @@
+/** The schema that holds everything of this domain. */
+export const USAGE_SCHEMA = 'usage';

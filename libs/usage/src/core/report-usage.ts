@@ -1,0 +1,31 @@
+import type { Refusal } from '@gateway/errors';
+import type { UsageReader } from './ports';
+import {
+  MAX_REPORT_ROWS,
+  parseDays,
+  sumOf,
+  tooManyRows,
+  type UsageDimension,
+  type UsageReport,
+} from './usage-report';
+
+export interface UsageReportRequest {
+  readonly organizationId: string;
+  /** UTC days as YYYY-MM-DD, both included. */
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly groupBy: ReadonlySet<UsageDimension>;
+  readonly modelId: string | undefined;
+}
+
+/** Adds up an organization's usage. Totals are those of the rows, to the nano-dollar. */
+export async function reportUsage(
+  reader: UsageReader,
+  { organizationId, startDate, endDate, groupBy, modelId }: UsageReportRequest,
+): Promise<UsageReport | Refusal> {
+  const days = parseDays(startDate, endDate);
+  if ('kind' in days) return days;
+  const rows = await reader.sumUsage({ organizationId, ...days, groupBy, modelId }, MAX_REPORT_ROWS + 1);
+  if (rows.length > MAX_REPORT_ROWS) return tooManyRows();
+  return { totals: sumOf(rows), rows };
+}

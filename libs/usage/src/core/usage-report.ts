@@ -1,0 +1,91 @@
+import { DAY_MS, isUtcDay, ZERO_NANO_USD, nanoUsd, type NanoUsd, type UtcDay } from '@gateway/base';
+import { refuse, type Refusal } from '@gateway/errors';
+
+/** What usage can be grouped by, in the order in which rows are sorted. */
+export const USAGE_DIMENSIONS = ['day', 'model', 'api_key'] as const;
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
+
+export interface UsageQuery {
+  readonly organizationId: string;
+  /** UTC days of the admission of the requests, both included. */
+  readonly startDay: UtcDay;
+  readonly endDay: UtcDay;
+  readonly groupBy: ReadonlySet<UsageDimension>;
+  readonly modelId: string | undefined;
+}
+
+export interface UsageSums {
+  readonly requests: bigint;
+  readonly promptTokens: bigint;
+  readonly completionTokens: bigint;
+  readonly reasoningTokens: bigint;
+  readonly cachedTokens: bigint;
+  readonly costNanoUsd: NanoUsd;
+}
+
+export interface UsageRow extends UsageSums {
+  /** Each set if and only if grouped by. */
+  readonly day: string | undefined;
+  readonly modelId: string | undefined;
+  readonly keyId: string | undefined;
+}
+
+export interface UsageReport {
+  readonly totals: UsageSums;
+  /** Ordered by day, model, key. */
+  readonly rows: readonly UsageRow[];
+}
+
+/** The longest span of one report, both ends included. */
+export const MAX_REPORT_DAYS = 366;
+/** The most rows of one report: a message of about two megabytes. */
+export const MAX_REPORT_ROWS = 20_000;
+
+export const NO_USAGE: UsageSums = {
+  requests: 0n,
+  promptTokens: 0n,
+  completionTokens: 0n,
+  reasoningTokens: 0n,
+  cachedTokens: 0n,
+  costNanoUsd: ZERO_NANO_USD,
+};
+
+/** The days of a report, or why they are none. */
+export function parseDays(
+  start: string,
+  end: string,
+): { readonly startDay: UtcDay; readonly endDay: UtcDay } | Refusal {
+  if (!isUtcDay(start)) return invalid('start_date', 'start_date must be a day as YYYY-MM-DD.');
+  if (!isUtcDay(end)) return invalid('end_date', 'end_date must be a day as YYYY-MM-DD.');
+  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
+  if (days < 1) return invalid('end_date', 'end_date must not be before start_date.');
+  if (days > MAX_REPORT_DAYS) {
+    return invalid('start_date', `A report covers at most ${MAX_REPORT_DAYS} days.`);
+  }
+  return { startDay: start, endDay: end };
+}
+
+export function tooManyRows(): Refusal {
+  return invalid(
+    'group_by',
+    `The report has more than ${MAX_REPORT_ROWS} rows; ask for fewer days or groups.`,
+  );
+}
+
+export function sumOf(rows: readonly UsageSums[]): UsageSums {
+  return rows.reduce(
+    (sum, row) => ({
+      requests: sum.requests + row.requests,
+      promptTokens: sum.promptTokens + row.promptTokens,
+      completionTokens: sum.completionTokens + row.completionTokens,
+      reasoningTokens: sum.reasoningTokens + row.reasoningTokens,
+      cachedTokens: sum.cachedTokens + row.cachedTokens,
+      costNanoUsd: nanoUsd(sum.costNanoUsd + row.costNanoUsd),
+    }),
+    NO_USAGE,
+  );
+}
+
+function invalid(param: string, message: string): Refusal {
+  return refuse('invalid_request', { param, message });
+}

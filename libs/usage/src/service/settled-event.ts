@@ -1,0 +1,62 @@
+import { nanoUsd, type UnixMs, type Usage } from '@gateway/base';
+import { GenerationSettled } from '@gateway/contracts/events';
+import type { SettledGeneration } from '../core/settled-generation';
+
+/** 9999-12-31T23:59:59.999Z: later times have no day that a database or client would read. */
+const LAST_UNIX_MS = 253_402_300_799_999n;
+
+const NO_TOKENS: Usage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+
+/**
+ * Reads a `generation.settled` event.
+ *
+ * @throws Error when the bytes are no such message or miss what a generation
+ *   must have; no later attempt would go better.
+ */
+export function decodeSettled(payload: Uint8Array): SettledGeneration {
+  const settled = GenerationSettled.decode(payload);
+  const { finished } = settled;
+  if (!finished) throw new Error('the event holds no generation');
+  return {
+    id: required(finished.generationId, 'generation_id'),
+    organizationId: required(finished.organizationId, 'organization_id'),
+    keyId: storable(finished.keyId),
+    requestId: storable(finished.requestId),
+    modelId: required(finished.modelId, 'model_id'),
+    provider: storable(finished.provider),
+    providerModel: storable(finished.providerModel),
+    createdAt: timeOf(finished.createdUnixMs, 'created_unix_ms'),
+    settledAt: timeOf(settled.settledUnixMs, 'settled_unix_ms'),
+    streamed: finished.streamed,
+    cancelled: finished.cancelled,
+    finishReason: storable(finished.finishReason),
+    usage: { ...NO_TOKENS, ...finished.usage },
+    costNanoUsd: nanoUsd(settled.costNanoUsd),
+    chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
+    latencyMs: finished.latencyMs,
+    generationTimeMs: finished.generationTimeMs,
+    externalUser: finished.externalUser === undefined ? undefined : storable(finished.externalUser),
+    errorCode: finished.errorCode,
+  };
+}
+
+function required(text: string, field: string): string {
+  if (text === '') throw new Error(`${field} is empty`);
+  return storable(text);
+}
+
+/** A caller may send any text as its user; the database holds none with NUL in it. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '');
+}
+
+function timeOf(unixMs: bigint, field: string): UnixMs {
+  if (unixMs < 0n || unixMs > LAST_UNIX_MS) throw new Error(`${field} is out of range`);
+  return Number(unixMs) as UnixMs;
+}
