@@ -14,14 +14,19 @@ export class StepFailed extends Error {}
  * no shell and no PATH is needed.
  */
 export async function runStep(title, script, args = [], env = {}) {
+  await runSteps(title, [{ script, args, env }]);
+}
+
+/** The same for several programs at once, as one step. */
+export async function runSteps(title, programs) {
   const progress = startProgress(title);
-  const { code, output } = await capture(process.execPath, [script, ...args], env);
-  if (code === 0) {
-    progress.done();
-    return output;
-  }
+  const results = await Promise.all(
+    programs.map(({ script, args, env }) => capture(process.execPath, [script, ...args], env)),
+  );
+  const failed = results.find(({ code }) => code !== 0);
+  if (!failed) return progress.done();
   progress.failed();
-  throw new StepFailed(`${output.trim()}\n\n${title} failed (exit code ${code}).`);
+  throw new StepFailed(`${failed.output.trim()}\n\n${title} failed (exit code ${failed.code}).`);
 }
 
 /** Runs a program with our own input and output; answers its exit code. */

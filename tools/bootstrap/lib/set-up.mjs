@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { startProgress } from './console.mjs';
-import { capture, root, runStep, StepFailed } from './run.mjs';
+import { capture, root, runStep, runSteps, StepFailed } from './run.mjs';
 import { filesUnder, forget, hashFiles, isFresh, markFresh } from './stamps.mjs';
 
 const MINIMUM_NODE = [20, 19];
@@ -87,20 +87,21 @@ export async function generate({ force = false } = {}) {
   await runStep('Generating contracts', path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'), [
     'generate',
   ]);
-  for (const schema of prismaSchemas()) {
-    await runStep(
-      `Generating the database client of ${schema.split('/')[1]}`,
-      path.join('node_modules', 'prisma', 'build', 'index.js'),
-      ['generate', '--schema', schema],
-      {
-        // Generating needs no engine, but Prisma would download one unless it believes that it has it.
-        PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
-        PRISMA_HIDE_UPDATE_MESSAGE: '1',
-        CHECKPOINT_DISABLE: '1',
-      },
-    );
-  }
+  await runSteps('Generating database clients', prismaSchemas().map(prismaGenerate));
   markFresh('generate', hash);
+}
+
+function prismaGenerate(schema) {
+  return {
+    script: path.join('node_modules', 'prisma', 'build', 'index.js'),
+    args: ['generate', '--schema', schema],
+    env: {
+      // Generating needs no engine, but Prisma would download one unless it believes that it has it.
+      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+      PRISMA_HIDE_UPDATE_MESSAGE: '1',
+      CHECKPOINT_DISABLE: '1',
+    },
+  };
 }
 
 const BUILD_ENTRIES = {

@@ -1,0 +1,80 @@
+import path from 'node:path';
+import { AUTH_SCHEMA, authMigrations } from '@gateway/auth';
+import { BILLING_LEDGER_SCHEMA, billingLedgerMigrations } from '@gateway/billing-ledger';
+import { applyMigrations, createPool, startEmbeddedPostgres, type Migration } from '@gateway/database';
+import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { type Logger } from '@gateway/runtime';
+import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
+import type { Pool } from 'pg';
+
+/** One schema and one pool per domain, all in one PostgreSQL. */
+interface Domain {
+  readonly schema: string;
+  readonly migrations: readonly Migration[];
+  readonly maxConnections: number;
+}
+
+const domains = {
+  eventLog: { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations, maxConnections: 6 },
+  auth: { schema: AUTH_SCHEMA, migrations: authMigrations, maxConnections: 8 },
+  billingLedger: {
+    schema: BILLING_LEDGER_SCHEMA,
+    migrations: billingLedgerMigrations,
+    maxConnections: 10,
+  },
+  usage: { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 6 },
+} satisfies Record<string, Domain>;
+
+export type Pools = Readonly<Record<keyof typeof domains, Pool>>;
+
+export interface Database {
+  readonly pools: Pools;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** A server to use; our own is started when absent. */
+  readonly url: string | undefined;
+  readonly stateDirectory: string;
+  readonly log: Logger;
+}
+
+/** Opens the database, bringing every domain's schema up to date. */
+export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions): Promise<Database> {
+  const server =
+    url === undefined
+      ? await startEmbeddedPostgres({ stateDirectory: path.join(stateDirectory, 'postgres'), log })
+      : undefined;
+  const opened: Pool[] = [];
+  const close = async () => {
+    await Promise.all(opened.map((pool) => pool.end()));
+    await server?.stop();
+  };
+
+  async function open({ schema, migrations, maxConnections }: Domain): Promise<Pool> {
+    const pool = createPool({
+      url: url ?? (server?.url as string),
+      schema,
+      applicationName: `gateway ${schema}`,
+      maxConnections,
+      log,
+    });
+    opened.push(pool);
+    await applyMigrations(pool, { schema, migrations, log });
+    return pool;
+  }
+
+  try {
+    const pools = {
+      // First, since the ledger appends to it in its own transactions.
+      eventLog: await open(domains.eventLog),
+      auth: await open(domains.auth),
+      billingLedger: await open(domains.billingLedger),
+      usage: await open(domains.usage),
+    };
+    return { pools, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

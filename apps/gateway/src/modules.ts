@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createAuthAdapters, createAuthModule } from '@gateway/auth';
+import {
+  createBillingLedgerModule,
+  createPostgresClaimStore,
+  createPostgresLedgerStore,
+} from '@gateway/billing-ledger';
+import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
+import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { createEdgeProxyModule, createKeyDirectory, createTokenCounter } from '@gateway/edge-proxy';
+import { type PostgresEventLog } from '@gateway/events';
+import {
+  createBreakerGauge,
+  createFileCatalogue,
+  createFileSpool,
+  createGptTokenCounter,
+  createInferenceRouterModule,
+  createOpenAiTransport,
+  createOpossumBreakers,
+  EMULATOR_VARIABLE,
+  nodeTimers,
+} from '@gateway/inference-router';
+import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
+import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import {
+  createGenerationQueryModule,
+  createPostgresSettlementStore,
+  createPostgresUsageReader,
+  createUsageAggregatorModule,
+} from '@gateway/usage';
+import { type Config } from './config';
+import { type Pools } from './database';
+
+export interface ModuleParts {
+  readonly config: Config;
+  readonly pools: Pools;
+  readonly eventLog: PostgresEventLog;
+  /** The model emulator's address with /v1, when a model uses it. */
+  readonly emulatorUrl: string | undefined;
+  readonly log: Logger;
+  readonly metrics: Registry;
+}
+
+const MAX_CACHED_KEYS = 100_000;
+/** The edge waits this much longer than the router may take, so that the router's answer is the one that counts. */
+const EDGE_TIMEOUT_MARGIN_MS = 30_000;
+
+/**
+ * The whole system on one page: every module with its adapters, and who calls
+ * whom. Messages are encoded and decoded between them as they are over gRPC.
+ */
+export function createModules({ config, pools, eventLog, emulatorUrl, log, metrics }: ModuleParts) {
+  const auth = createAuthModule({
+    adapters: createAuthAdapters({ pool: pools.auth, log }),
+    clock,
+    newId,
+    log,
+    metrics,
+  });
+  const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
+  const billingLedger = createBillingLedgerModule({
+    store: createPostgresLedgerStore({ pool: pools.billingLedger, appender: eventLog, clock }),
+    claims: createPostgresClaimStore({ pool: pools.billingLedger, clock }),
+    clock,
+    log,
+    metrics,
+  });
+  const usageAggregator = createUsageAggregatorModule({
+    store: createPostgresSettlementStore(pools.usage),
+    clock,
+    metrics,
+  });
+  const generationQuery = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
+
+  const stores = createInProcessTransport(
+    [auth, rateLimit, billingLedger, generationQuery].flatMap(({ services }) => services),
+    { log },
+  );
+  const clients = {
+    auth: createClient(AuthDefinition, stores),
+    authAdmin: createClient(AuthAdminDefinition, stores),
+    rateLimit: createClient(RateLimitDefinition, stores),
+    billingLedger: createClient(BillingLedgerDefinition, stores),
+    generationQuery: createClient(GenerationQueryDefinition, stores),
+  };
+
+  const catalogue = createFileCatalogue({
+    path: path.resolve(config.GATEWAY_MODELS_FILE),
+    variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
+    secrets: {
+      fromEnvironment: (name) => config.environment[name],
+      fromFile: (file) => readFileSync(file, 'utf8').trim(),
+    },
+    clock,
+    log,
+  });
+  const inferenceRouter = createInferenceRouterModule({
+    catalogue,
+    transport: createOpenAiTransport(),
+    breakers: createOpossumBreakers({ onStateChange: createBreakerGauge(metrics) }),
+    counter: createGptTokenCounter(),
+    spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
+    events: eventLog,
+    ledger: clients.billingLedger,
+    clock,
+    timers: nodeTimers,
+    random: Math.random,
+    log,
+    metrics,
+    drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+  });
+
+  const tokenCounter = createTokenCounter();
+  const edgeProxy = createEdgeProxyModule({
+    keyDirectory: createKeyDirectory({
+      auth: clients.auth,
+      edgeId: newId('edge'),
+      clock,
+      log,
+      metrics,
+      maxCachedKeys: MAX_CACHED_KEYS,
+    }),
+    tokenCounter,
+    ...clients,
+    inferenceRouter: createClient(
+      InferenceRouterDefinition,
+      createInProcessTransport(inferenceRouter.services, { log }),
+    ),
+    clock,
+    log,
+    metrics,
+    settings: {
+      host: config.GATEWAY_HOST,
+      port: config.GATEWAY_PORT,
+      trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
+      maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+      generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS + EDGE_TIMEOUT_MARGIN_MS,
+      stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+    },
+  });
+  const dashboardApi = { name: 'dashboard-api', services: [], consumers: [], start: async () => {}, stop: async () => {}, port: () => 0 };
+
+  return {
+    clients,
+    catalogue,
+    tokenCounter,
+    edgeProxy,
+    dashboardApi,
+    /** Those that others stand on come first: started in this order, stopped in reverse. */
+    inOrder: [
+      auth,
+      rateLimit,
+      billingLedger,
+      usageAggregator,
+      generationQuery,
+      inferenceRouter,
+      edgeProxy,
+      dashboardApi,
+    ],
+  };
+}
+
+export type Modules = ReturnType<typeof createModules>;

@@ -1,0 +1,123 @@
+import { createPostgresEventLog } from '@gateway/events';
+import {
+  createAdminServer,
+  createMetrics,
+  systemClock,
+  type AdminServer,
+  type GatewayModule,
+  type Logger,
+} from '@gateway/runtime';
+import { banner } from './banner';
+import { type Config } from './config';
+import { openDatabase } from './database';
+import { ensureDemo } from './demo';
+import { readDevFile, writeDevFile, type DevFile } from './dev-file';
+import { startDemoProvider } from './emulator';
+import { createModules, type Modules } from './modules';
+
+/** Where health and metrics are when no port was set: this one, or a free one. */
+const PREFERRED_ADMIN_PORT = 8082;
+
+export interface Gateway {
+  /** @returns what to tell the person who started it. */
+  start(): Promise<string>;
+  /** Ends what was started, latest first; works after half a start too. */
+  stop(): Promise<void>;
+}
+
+/** Every module in one process, over one PostgreSQL. modules.ts says who calls whom; this starts and stops them. */
+export function createGateway(config: Config, log: Logger): Gateway {
+  const metrics = createMetrics({ labels: { process: 'gateway' } });
+  const { stateDirectory } = config;
+  /** How to undo what was done, in the order it was done. */
+  const undo: (() => Promise<void>)[] = [];
+  let ready = false;
+
+  async function start(): Promise<string> {
+    const admin = await startAdmin();
+    const demoProvider = await startDemoProvider(config);
+    undo.push(() => demoProvider.close());
+    const database = await openDatabase({ url: config.DATABASE_URL, stateDirectory, log });
+    undo.push(() => database.close());
+    const eventLog = createPostgresEventLog({
+      pool: database.pools.eventLog,
+      clock: systemClock,
+      log,
+      metrics,
+    });
+    await eventLog.start();
+    undo.push(() => eventLog.stop());
+
+    const modules = createModules({
+      config,
+      pools: database.pools,
+      eventLog,
+      emulatorUrl: demoProvider.url,
+      log,
+      metrics,
+    });
+    undo.push(() => modules.tokenCounter.close());
+    const warm = modules.tokenCounter.warmUp();
+    for (const module of modules.inOrder) await startModule(module);
+    await warm;
+    for (const module of modules.inOrder) {
+      for (const consumer of module.consumers) await eventLog.subscribe(consumer);
+    }
+
+    const devFile = await introduce(modules);
+    ready = true;
+    return banner({
+      ...devFile,
+      adminUrl: `http://${config.GATEWAY_HOST}:${admin.port}`,
+      modelId: firstModelId(modules),
+      usesEmulator: demoProvider.url !== undefined,
+      stateDirectory,
+    });
+  }
+
+  async function startAdmin(): Promise<{ readonly port: number }> {
+    const create = (port: number): AdminServer =>
+      createAdminServer({ host: config.GATEWAY_HOST, port, metrics, ready: () => ready, log });
+    const started = async (port: number) => {
+      const server = create(port);
+      const address = await server.start();
+      undo.push(() => server.stop());
+      return address;
+    };
+    if (config.GATEWAY_ADMIN_PORT !== undefined) return started(config.GATEWAY_ADMIN_PORT);
+    return started(PREFERRED_ADMIN_PORT).catch(() => started(0));
+  }
+
+  async function startModule(module: GatewayModule): Promise<void> {
+    // Before it starts: a module that fails half-way lets go of what it has as well.
+    undo.push(() => module.stop());
+    await module.start();
+  }
+
+  /** Makes the demo's login and key usable and writes down how to reach everything. */
+  async function introduce({ clients, edgeProxy, dashboardApi }: Modules): Promise<DevFile> {
+    const credentials = await ensureDemo(clients, readDevFile(stateDirectory));
+    const devFile: DevFile = {
+      baseUrl: `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
+      apiKey: credentials.apiKey,
+      dashboardUrl: `http://${config.GATEWAY_HOST}:${dashboardApi.port()}`,
+      adminEmail: credentials.adminEmail,
+      adminPassword: credentials.adminPassword,
+    };
+    writeDevFile(stateDirectory, devFile);
+    return devFile;
+  }
+
+  async function stop(): Promise<void> {
+    ready = false;
+    for (let next = undo.pop(); next; next = undo.pop()) {
+      await next().catch((error: unknown) => log.error({ err: error }, 'something did not stop cleanly'));
+    }
+  }
+
+  return { start, stop };
+}
+
+function firstModelId({ catalogue }: Modules): string | undefined {
+  return [...catalogue.current().models.values()].find(({ disabled }) => !disabled)?.id;
+}
