@@ -4,7 +4,7 @@ import { asObject, parseJson } from './json';
 const MAX_FRUITLESS_TEMPLATES = 4;
 
 /** The inside of a JSON string: no bare quote, backslash or control character. */
- 
+
 const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
 const CONTENT_KEYS = ['"content":"', '"content": "'] as const;

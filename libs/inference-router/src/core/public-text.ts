@@ -31,7 +31,7 @@ export function publicText(
 ): string | undefined {
   let clean = text
     .slice(0, MAX_PUBLIC_TEXT_CHARACTERS * 4)
-     
+
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
   for (const secret of secrets) if (secret.length >= 3) clean = clean.replaceAll(secret, HIDDEN);
   for (const pattern of identifying) clean = clean.replace(pattern, HIDDEN);

@@ -75,8 +75,8 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
       finished.usageSource === 'provider'
         ? UsageSource.USAGE_SOURCE_PROVIDER
         : UsageSource.USAGE_SOURCE_COUNTED,
-    latencyMs: Math.round(finished.latencyMs),
-    generationTimeMs: Math.round(finished.generationTimeMs),
+    latencyMs: toUint32(finished.latencyMs),
+    generationTimeMs: toUint32(finished.generationTimeMs),
     externalUser: request.externalUser,
     prices: toPrices(finished),
     errorCode: finished.errorCode,
@@ -113,6 +113,11 @@ function toModelMessage(model: Model): ModelMessage {
     tokenCounting: { ...model.tokenCounting },
     extraParameters: [...model.extraParameters],
   };
+}
+
+/** Clocks of two machines may be far apart; that must not cost us the event. */
+function toUint32(value: number): number {
+  return Math.min(Math.max(Math.round(value), 0), 0xffff_ffff) || 0;
 }
 
 function toUsage({ usage }: FinishedGeneration): Usage {

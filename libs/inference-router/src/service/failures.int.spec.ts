@@ -1,0 +1,453 @@
+import type { GatewayError } from '@gateway/errors';
+import { UsageSource } from '@gateway/contracts/common';
+import type { GenerateResponse } from '@gateway/contracts/inference-router';
+import { generateRequest, model, provider, RouterUnderTest, deferred } from '../testing/router-under-test';
+import {
+  beginStream,
+  chunk,
+  failure,
+  helloCompletion,
+  helloStream,
+  json,
+  ScriptedProvider,
+  sse,
+  stream,
+  usageChunk,
+  type Script,
+} from '../testing/scripted-provider';
+
+let first: ScriptedProvider;
+let second: ScriptedProvider;
+
+beforeAll(async () => {
+  first = await ScriptedProvider.start();
+  second = await ScriptedProvider.start();
+});
+
+afterAll(async () => {
+  await first.stop();
+  await second.stop();
+});
+
+const quick = { connectMs: 1_000, firstEventMs: 60, firstByteMs: 60, idleMs: 60, totalMs: 5_000 };
+const streamed = (changes = {}) => generateRequest({ stream: true, ...changes });
+
+async function withRouter(
+  models: Parameters<typeof RouterUnderTest.start>[0],
+  use: (router: RouterUnderTest) => Promise<void>,
+  options: Parameters<typeof RouterUnderTest.start>[1] = {},
+): Promise<void> {
+  const router = await RouterUnderTest.start(models, options);
+  try {
+    await use(router);
+  } finally {
+    await router.stop();
+  }
+}
+
+const one = (changes = {}) => [model([provider('first', first.url, changes)])];
+const two = (changes = {}) => [
+  model([provider('first', first.url, changes), provider('second', second.url, changes)]),
+];
+
+const cutAtOnce: Script = (response) => void response.destroy();
+const silent: Script = () => undefined;
+
+describe('a provider that refuses', () => {
+  const rows: [string, Script, string, number][] = [
+    ['400', failure(400, { message: 'bad temperature', param: 'temperature' }), 'invalid_request', 1],
+    ['413', failure(413), 'invalid_request', 1],
+    ['422', failure(422), 'invalid_request', 1],
+    [
+      '400 about the length',
+      failure(400, { code: 'context_length_exceeded', message: 'x' }),
+      'context_length_exceeded',
+      1,
+    ],
+    ['400 about the model', failure(400, { code: 'model_not_found' }), 'upstream_config_error', 1],
+    ['401', failure(401), 'upstream_config_error', 1],
+    ['402', failure(402), 'upstream_config_error', 1],
+    ['403', failure(403), 'upstream_config_error', 1],
+    ['404', failure(404), 'upstream_config_error', 1],
+    ['a redirect', json({}, 307, { location: 'http://127.0.0.1:1/' }), 'upstream_config_error', 1],
+    ['408', failure(408), 'request_timeout', 1],
+    ['409', failure(409), 'upstream_error', 2],
+    ['429', failure(429), 'no_capacity', 2],
+    ['429 for an hour', json({ error: {} }, 429, { 'retry-after': '3600' }), 'no_capacity', 1],
+    ['500', failure(500), 'upstream_error', 2],
+    ['502 with a page', (response) => void response.writeHead(502).end('<html>'), 'upstream_error', 2],
+    ['503', failure(503), 'upstream_error', 2],
+    ['a cut before the first byte', cutAtOnce, 'upstream_error', 2],
+    ['silence', silent, 'request_timeout', 1],
+    ['text that is no JSON', (response) => void response.writeHead(200).end('{'), 'upstream_error', 2],
+    ['an answer without choices', json({ choices: [] }), 'upstream_error', 2],
+    [
+      'an error inside a 200',
+      json({ error: { message: 'busy', type: 'overloaded_error' } }),
+      'no_capacity',
+      2,
+    ],
+  ];
+
+  for (const [what, script, code, calls] of rows) {
+    for (const isStream of [false, true]) {
+      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streamed' : 'whole'}, and nothing is owed`, async () => {
+        first.play(script);
+        await withRouter(one({ timeouts: quick }), async (router) => {
+          const { error, finished } = await router.collect(generateRequest({ stream: isStream }));
+          expect(error).toMatchObject({ name: 'GatewayError', code });
+          expect(finished).toBeUndefined();
+          expect(first.calls).toHaveLength(calls);
+          expect(router.events).toEqual([]);
+          expect((error as GatewayError).message).not.toMatch(/rate[\s_-]*limit|first|127\.0\.0\.1|secret/i);
+        });
+      });
+    }
+  }
+
+  it('is not asked again elsewhere about a faulty request', async () => {
+    first.play(failure(400, { message: 'bad' }));
+    second.play(helloCompletion);
+    await withRouter(two(), async (router) => {
+      const { error } = await router.collect(generateRequest());
+      expect(error).toMatchObject({ code: 'invalid_request' });
+      expect(second.calls).toHaveLength(0);
+    });
+  });
+
+  it('has its words passed on without keys, addresses or account ids', async () => {
+    const message =
+      'Rate limit: upstream-model at http://10.0.0.1/x rejects key sk-provider-secret-1234567890 of org-AbCdEf123456';
+    first.play(failure(400, { message, param: 'max_completion_tokens' }));
+    await withRouter(one(), async (router) => {
+      const { error } = await router.collect(generateRequest());
+      expect(error).toMatchObject({
+        message: 'usage limit: acme/m-1 at [removed] rejects key [removed] of [removed]',
+        param: 'max_tokens',
+      });
+    });
+  });
+
+  it('over the length is told as the check before dispatch tells it', async () => {
+    first.play(
+      failure(400, {
+        message: "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.",
+      }),
+    );
+    await withRouter(one(), async (router) => {
+      const { error } = await router.collect(generateRequest());
+      expect(error).toMatchObject({
+        message:
+          "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8900 in the messages, 100 in the completion).",
+        metadata: { estimated_tokens: 9000, limit: 8192 },
+      });
+    });
+  });
+});
+
+describe('before the first event', () => {
+  it('a failed call is repeated and the caller sees nothing of it', async () => {
+    first.play(failure(500), helloStream);
+    await withRouter(one(), async (router) => {
+      const { error, finished } = await router.collect(streamed());
+      expect(error).toBeUndefined();
+      expect(finished?.finishReason).toBe('stop');
+      expect(await router.metric('gateway_inference_router_retries_total')).toBe(1);
+    });
+  });
+
+  for (const [what, script] of [
+    ['a dead target', cutAtOnce],
+    ['a silent target', silent],
+    ['a throttling target', failure(429)],
+    ['a target with a wrong key', failure(401)],
+    ['a stream that ends at once', stream()],
+    ['a stream that begins with an error', stream({ error: { message: 'boom', code: 500 } })],
+    [
+      'a stream that begins with nonsense',
+      (response) => void (beginStream(response), response.end('data: x\n\n')),
+    ],
+  ] as [string, Script][]) {
+    it(`${what} is left for the next one`, async () => {
+      first.play(script);
+      second.play(helloStream);
+      await withRouter(two({ timeouts: quick }), async (router) => {
+        const { error } = await router.collect(streamed());
+        expect(error).toBeUndefined();
+        expect(router.events).toMatchObject([{ provider: 'second', finishReason: 'stop' }]);
+        expect(await router.metric('gateway_inference_router_failovers_total', { provider: 'second' })).toBe(
+          1,
+        );
+      });
+    });
+  }
+
+  it('a provider without a free slot is left for the next one, or gives no_capacity', async () => {
+    const seen = deferred();
+    first.play(() => seen.resolve());
+    second.play(helloCompletion);
+    const narrow = provider('first', first.url, { maxConcurrent: 1 });
+    const models = [model([narrow]), model([narrow, provider('second', second.url)], { id: 'acme/both' })];
+    await withRouter(models, async (router) => {
+      const leaving = new AbortController();
+      const running = router.collect(streamed(), { signal: leaving.signal });
+      await seen.promise;
+      const refused = await router.collect(generateRequest());
+      expect(refused.error).toMatchObject({ code: 'no_capacity', retryAfterMs: 10_000 });
+      const moved = await router.collect(generateRequest({ modelId: 'acme/both' }));
+      expect(moved.error).toBeUndefined();
+      leaving.abort();
+      await running;
+      first.play(helloCompletion);
+      expect((await router.collect(generateRequest())).error).toBeUndefined();
+    });
+  });
+
+  it('a target that keeps failing is not called for a while, and then tried by one call', async () => {
+    first.play(failure(500));
+    const breaker = { minCalls: 2, windowMs: 60_000, retryAfterMs: 50 };
+    await withRouter(
+      one({ maxAttempts: 1 }),
+      async (router) => {
+        for (let call = 0; call < 2; call += 1) await router.collect(generateRequest());
+        const { error } = await router.collect(generateRequest());
+        expect(error).toMatchObject({ code: 'no_capacity' });
+        expect(first.calls).toHaveLength(2);
+        first.play(helloCompletion);
+        let answered = false;
+        for (let tries = 0; !answered && tries < 500; tries += 1) {
+          answered = (await router.collect(generateRequest())).error === undefined;
+          if (!answered) await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        expect(answered).toBe(true);
+        expect(first.calls).toHaveLength(1);
+      },
+      { breaker },
+    );
+  });
+
+  it('a faulty request opens no circuit', async () => {
+    first.play(failure(400));
+    await withRouter(
+      one(),
+      async (router) => {
+        for (let call = 0; call < 4; call += 1) {
+          expect((await router.collect(generateRequest())).error).toMatchObject({ code: 'invalid_request' });
+        }
+      },
+      { breaker: { minCalls: 1 } },
+    );
+  });
+});
+
+describe('after the first event', () => {
+  const begun: Script = (response) => {
+    beginStream(response);
+    response.write(sse(chunk({ role: 'assistant', content: 'Hello' }), chunk({ content: ' world' })));
+  };
+  const rows: [string, Script, string][] = [
+    [
+      'a cut',
+      (response, call) => (void begun(response, call), void setTimeout(() => response.destroy(), 5)),
+      'upstream_error',
+    ],
+    ['a stall', begun, 'request_timeout'],
+    [
+      'a chunk nobody can read',
+      (response) => (
+        beginStream(response),
+        void response.end(`${sse(chunk({ content: 'Hello world' }))}data: {"a\n\n`)
+      ),
+      'upstream_error',
+    ],
+    [
+      'an error of the provider',
+      (response) => (
+        beginStream(response),
+        void response.end(
+          sse(chunk({ content: 'Hello world' }), { error: { message: 'rate limit', code: 429 } }),
+        )
+      ),
+      'upstream_error',
+    ],
+    [
+      'an end without a finish_reason',
+      (response) => (beginStream(response), void response.end(sse(chunk({ content: 'Hello world' })))),
+      'upstream_error',
+    ],
+  ];
+
+  for (const [what, script, code] of rows) {
+    it(`${what} is ${code}, told after the end is durable, and never repeated`, async () => {
+      first.play(script);
+      second.play(helloStream);
+      await withRouter(two({ timeouts: { ...quick, firstEventMs: 5_000 } }), async (router) => {
+        const { error, sse: text, finished } = await router.collect(streamed({ idempotencyScope: 's' }));
+        expect(error).toMatchObject({ name: 'GatewayError', code });
+        expect((error as GatewayError).message).not.toMatch(/rate limit/i);
+        expect(text).toContain('Hello');
+        expect(finished).toBeUndefined();
+        expect(second.calls).toHaveLength(0);
+        expect(router.events).toMatchObject([
+          {
+            finishReason: 'error',
+            errorCode: code,
+            cancelled: false,
+            usage: { promptTokens: 9, completionTokens: 2 },
+            usageSource: UsageSource.USAGE_SOURCE_COUNTED,
+            idempotentOutcome: { scope: 's' },
+          },
+        ]);
+        expect(router.events[0]?.idempotentOutcome?.responseJson).toBeUndefined();
+      });
+    });
+  }
+
+  it('a cut after the finish_reason costs nothing but the usage block', async () => {
+    first.play((response) => {
+      beginStream(response);
+      response.write(sse(chunk({ content: 'Hello' }), chunk({}, 'stop')));
+      setTimeout(() => response.destroy(), 5);
+    });
+    await withRouter(one(), async (router) => {
+      const { error, finished } = await router.collect(streamed());
+      expect(error).toBeUndefined();
+      expect(finished).toMatchObject({ finishReason: 'stop', usage: { completionTokens: 1 } });
+    });
+  });
+});
+
+describe('a usage block that cannot be believed is replaced by a count', () => {
+  const rows: [string, object][] = [
+    ['zero although text was produced', usageChunk(0, 0)],
+    ['no completion tokens although text was produced', usageChunk(10, 0)],
+    ['negative', usageChunk(10, -1)],
+    ['fractions', usageChunk(10, 1.5)],
+    ['more than was asked for', usageChunk(10, 100_000)],
+    ['a prompt above the context window', usageChunk(100_000, 2)],
+  ];
+  for (const [what, usage] of rows) {
+    it(what, async () => {
+      first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usage));
+      await withRouter(one(), async (router) => {
+        const { finished } = await router.collect(streamed());
+        expect(finished?.usage).toMatchObject({ promptTokens: 9, completionTokens: 2 });
+        expect(router.events[0]?.usageSource).toBe(UsageSource.USAGE_SOURCE_COUNTED);
+      });
+    });
+  }
+});
+
+describe('a caller that goes away', () => {
+  it('in the middle of a stream closes the provider and owes what was produced', async () => {
+    const cut = deferred();
+    first.play((response, call) => {
+      beginStream(response);
+      response.write(sse(chunk({ content: 'Hello' }), chunk({ content: ' world' })));
+      void call.cut.then(cut.resolve);
+    });
+    await withRouter(one(), async (router) => {
+      const leaving = new AbortController();
+      const messages = router.generate(streamed(), { signal: leaving.signal });
+      expect((await messages.next()).value).toMatchObject({ event: { $case: 'frames' } });
+      const settled = deferred();
+      router.beforeAppend = () => Promise.resolve(settled.resolve());
+      // Nobody asks for the next message: the settlement must not wait for that.
+      leaving.abort();
+      await cut.promise;
+      await settled.promise;
+      await messages.return?.();
+      expect(router.events).toMatchObject([
+        { cancelled: true, finishReason: '', usage: { promptTokens: 9, completionTokens: 2 } },
+      ]);
+    });
+  });
+
+  it('by leaving the stream early is the same', async () => {
+    const cut = deferred();
+    first.play((response, call) => {
+      beginStream(response);
+      response.write(sse(chunk({ content: 'Hello' })));
+      void call.cut.then(cut.resolve);
+    });
+    await withRouter(one(), async (router) => {
+      const messages = router.generate(streamed());
+      await messages.next();
+      await messages.return?.();
+      await cut.promise;
+      expect(router.events).toMatchObject([{ cancelled: true, usage: { completionTokens: 1 } }]);
+    });
+  });
+
+  async function leaveWhenSeen(isStream: boolean, deadlineUnixMs?: number) {
+    const seen = deferred();
+    const cut = deferred();
+    first.play((_response, call) => {
+      seen.resolve();
+      void call.cut.then(cut.resolve);
+    });
+    let events: object[] = [];
+    await withRouter(one(), async (router) => {
+      const leaving = new AbortController();
+      const running = router.collect(generateRequest({ stream: isStream }), {
+        signal: leaving.signal,
+        ...(deadlineUnixMs === undefined ? {} : { deadlineUnixMs }),
+      });
+      await seen.promise;
+      leaving.abort();
+      await cut.promise;
+      await running;
+      events = router.events;
+    });
+    return events;
+  }
+
+  it('before the first event of a stream owes nothing', async () => {
+    expect(await leaveWhenSeen(true)).toEqual([]);
+  });
+
+  it('before an answer that is not streamed owes the prompt', async () => {
+    expect(await leaveWhenSeen(false)).toMatchObject([
+      { cancelled: true, usage: { promptTokens: 9, completionTokens: 0 } },
+    ]);
+  });
+
+  it('because its deadline passed before the answer owes nothing', async () => {
+    expect(await leaveWhenSeen(false, 1)).toEqual([]);
+  });
+
+  it('before it began never reaches a provider', async () => {
+    first.play(helloCompletion);
+    await withRouter(one(), async (router) => {
+      await router.collect(generateRequest(), { signal: AbortSignal.abort() });
+      expect(first.calls).toHaveLength(0);
+    });
+  });
+});
+
+describe('back-pressure', () => {
+  it('reaches the provider when the caller does not read', async () => {
+    const line = sse(chunk({ content: 'x'.repeat(8_000) }));
+    let blocked: () => void = () => undefined;
+    const isBlocked = new Promise<void>((resolve) => (blocked = resolve));
+    first.play((response) => {
+      beginStream(response);
+      const pump = (): void => {
+        if (response.destroyed) return;
+        if (response.write(line)) setImmediate(pump);
+        else {
+          // Seen as blocked when the socket does not drain although time passes.
+          const timer = setTimeout(blocked, 300);
+          response.once('drain', () => (clearTimeout(timer), pump()));
+        }
+      };
+      pump();
+    });
+    await withRouter(one(), async (router) => {
+      const messages = router.generate(streamed());
+      expect(((await messages.next()).value as GenerateResponse).event?.$case).toBe('frames');
+      await isBlocked;
+      await messages.return?.();
+    });
+  });
+});
