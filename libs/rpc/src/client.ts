@@ -1,4 +1,5 @@
 import type { CallOptions, GeneratedMethod, MessageCodec, RpcClient, ServiceDefinition } from './definition';
+import { encodeMessage } from './encode-message';
 import type { RpcTransport, TransportCall } from './transport';
 
 export interface ClientDefaults {
@@ -84,7 +85,7 @@ function callOf(
   options: CallOptions | undefined,
   timeoutMs: number | undefined,
 ): TransportCall {
-  const request = requestType.encode(message).finish();
+  const request = encodeMessage(requestType, message);
   if (options === undefined) return { service, method, request, timeoutMs };
   return {
     service,

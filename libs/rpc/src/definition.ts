@@ -1,3 +1,5 @@
+import type { BinaryWriter } from '@bufbuild/protobuf/wire';
+
 /**
  * The shapes that ts-proto generates (`outputServices=generic-definitions`),
  * and the client and handler types derived from them. One generated definition
@@ -5,7 +7,8 @@
  */
 
 export interface MessageCodec<Message> {
-  encode(message: Message): { finish(): Uint8Array };
+  /** Writes into the given writer, or one of its own. */
+  encode(message: Message, writer?: BinaryWriter): { finish(): Uint8Array };
   decode(bytes: Uint8Array): Message;
 }
 

@@ -21,7 +21,7 @@ export interface HealthCheckResponse {
 }
 
 const requestCodec: MessageCodec<HealthCheckRequest> = {
-  encode: ({ service }) => new BinaryWriter().uint32(10).string(service),
+  encode: ({ service }, writer = new BinaryWriter()) => writer.uint32(10).string(service),
   decode: (bytes) => {
     let service = '';
     readFields(bytes, (field, reader) => {
@@ -34,7 +34,7 @@ const requestCodec: MessageCodec<HealthCheckRequest> = {
 };
 
 const responseCodec: MessageCodec<HealthCheckResponse> = {
-  encode: ({ status }) => new BinaryWriter().uint32(8).int32(status),
+  encode: ({ status }, writer = new BinaryWriter()) => writer.uint32(8).int32(status),
   decode: (bytes) => {
     let status = 0;
     readFields(bytes, (field, reader) => {

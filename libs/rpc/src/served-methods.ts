@@ -1,6 +1,7 @@
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { BoundService } from './bound-service';
 import type { CallContext, MessageCodec } from './definition';
+import { encodeMessage } from './encode-message';
 
 /** Where a transport notes what its callers do not get to see. A pino logger fits. */
 export interface RpcLog {
@@ -39,7 +40,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
         method: generated.name,
         streams: generated.responseStream,
         invoke: (request, context) => handlers[property]?.(requestType.decode(request), context),
-        encode: (response) => responseType.encode(response).finish(),
+        encode: (response) => encodeMessage(responseType, response),
       });
     }
   }

@@ -1,0 +1,33 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { MessageCodec } from './definition';
+
+/** V8 keeps arrays up to this size on its own heap, and reading one there moves it off first. */
+const ON_HEAP_BYTES = 64;
+/** A writer whose buffer grew beyond this is not kept. */
+const MAX_KEPT_BYTES = 256 * 1024;
+
+let shared = new BinaryWriter();
+
+/**
+ * The bytes of a message. All messages go through one writer, since a buffer of
+ * its own for each would cost more than the writing; encoding never yields, so
+ * there is only ever one at work.
+ */
+export function encodeMessage<Message>(codec: MessageCodec<Message>, message: Message): Uint8Array {
+  let bytes: Uint8Array;
+  try {
+    bytes = codec.encode(message, shared).finish();
+  } catch (error) {
+    // An invalid value stopped it half-way.
+    shared = new BinaryWriter();
+    throw error;
+  }
+  if (bytes.length > MAX_KEPT_BYTES) shared = new BinaryWriter();
+  return bytes.length <= ON_HEAP_BYTES ? inPool(bytes) : bytes;
+}
+
+function inPool(bytes: Uint8Array): Uint8Array {
+  const pooled = Buffer.allocUnsafe(bytes.length);
+  pooled.set(bytes);
+  return pooled;
+}
