@@ -75,6 +75,9 @@ async function bench(options: Options): Promise<Results> {
     const tally = targets.find(({ name }) => name === 'gateway')?.tally;
     const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
     return { machine, startedAt, rows, slowStreams, money, aims: judge(rows, slowStreams) };
+  } catch (error) {
+    process.stderr.write(processes.output());
+    throw error;
   } finally {
     await processes.stopAll();
   }

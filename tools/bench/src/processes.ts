@@ -75,6 +75,11 @@ export class Processes {
     }
   }
 
+  /** The end of what the running children have printed: the reason for a failure is often there. */
+  output(): string {
+    return [...this.children].map((child) => child.output()).join('');
+  }
+
   /** Asks every child to end, and makes it end. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.children].map((child) => this.stop(child)));

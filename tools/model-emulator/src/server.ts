@@ -6,6 +6,7 @@ import { Call } from './call';
 import { deliverStream, deliverWhole } from './deliver';
 import { contextLengthExceeded, ProviderError, statusFault } from './errors';
 import { type EarlyFault, type FaultPlan } from './faults';
+import { parseJson, readBody, sendError, sendJson } from './http';
 import { listModels } from './models';
 import { PrefixCache } from './prefix-cache';
 import { readRequest, type ChatRequest } from './request';
@@ -45,8 +46,6 @@ export interface ModelEmulator {
   close(): Promise<void>;
 }
 
-/** OpenAI takes bodies of this order; larger ones are refused with 413. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_SEEN_BODY_CHARACTERS = 16_384;
 const MODELS = listModels();
 
@@ -233,59 +232,6 @@ function requestId(seen: SeenRequest): string {
 function beginningOf(body: string): string {
   if (body.length <= MAX_SEEN_BODY_CHARACTERS) return body;
   return Buffer.from(body.slice(0, MAX_SEEN_BODY_CHARACTERS)).toString();
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new ProviderError({
-      status: 400,
-      message: 'We could not parse the JSON body of your request.',
-    });
-  }
-}
-
-/** Reads the body as UTF-8; undefined when it is over the limit (the rest is thrown away). */
-function readBody(request: IncomingMessage, done: (body: string | undefined) => void): void {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  request.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes <= MAX_BODY_BYTES) pieces.push(piece);
-    else pieces.length = 0;
-  });
-  request.once('end', () => {
-    if (bytes > MAX_BODY_BYTES) done(undefined);
-    else done(pieces.length === 1 ? (pieces[0]?.toString() ?? '') : Buffer.concat(pieces).toString());
-  });
-}
-
-function sendJson(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
-}
-
-function sendError(
-  response: ServerResponse,
-  error: ProviderError,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const text = error.body();
-  response.writeHead(error.status, {
-    ...headers,
-    ...error.headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
 }
 
 function invalidKey(): ProviderError {
