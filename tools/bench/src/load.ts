@@ -112,10 +112,12 @@ export async function runLoad(load: Load): Promise<Measured> {
   const closesAtMs = opensAtMs + load.windowMs;
   const latenciesMs: number[] = [];
   const firstBytesMs: number[] = [];
-  const timers = [
-    setTimeout(() => load.onWindow?.('open'), load.warmUpMs),
-    setTimeout(() => load.onWindow?.('close'), load.warmUpMs + load.windowMs),
-  ];
+  const edges = (['open', 'close'] as const).values();
+  const nextEdge = () => {
+    const edge = edges.next().value;
+    if (edge !== undefined) load.onWindow?.(edge);
+  };
+  const timers = [load.warmUpMs, load.warmUpMs + load.windowMs].map((ms) => setTimeout(nextEdge, ms));
 
   const work = async (connection: Connection) => {
     for (let startedAtMs = performance.now(); startedAtMs < closesAtMs;) {
@@ -132,6 +134,9 @@ export async function runLoad(load: Load): Promise<Measured> {
   const connections = Array.from({ length: load.connections }, () => new Connection(load.destination.port));
   try {
     await Promise.all(connections.map(work));
+    // The last answers may have come before their timers had a turn.
+    nextEdge();
+    nextEdge();
   } finally {
     for (const connection of connections) connection.close();
     for (const timer of timers) clearTimeout(timer);
