@@ -30,6 +30,9 @@ const CLIENT_CLOSED_REQUEST = 499;
 /** Runs handlers so that each request gets one answer, one log line and one sample, whatever is thrown. */
 export function createServerOfRequests(options: ServerOfRequestsOptions): ServerOfRequests {
   const { handlers, answer, metrics, log, now, newRequestId, onIdle } = options;
+  // The line of a request has ids and codes only; looking for secret fields in
+  // it would cost more than all else that is done for it here.
+  const requestLog = log.child({}, { redact: [] });
   let running = 0;
 
   function serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void {
@@ -85,7 +88,7 @@ export function createServerOfRequests(options: ServerOfRequestsOptions): Server
     const status = exchange.isGone() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
     const durationMs = now() - exchange.startedAtMs;
     metrics.requestClosed(exchange, status, durationMs);
-    log.info(
+    requestLog.info(
       {
         requestId,
         generationId,

@@ -72,7 +72,7 @@ function brokenOff(thrown: unknown): GatewayError {
 /** What is known once the router's messages have ended. */
 interface Passed {
   readonly finished: Finished | undefined;
-  /** Why they ended, unless they just did. */
+  /** Why they ended, when it was not with `finished`. */
   readonly thrown: unknown;
   /** Whether the router has produced anything. */
   readonly hasStarted: boolean;
@@ -91,9 +91,7 @@ async function passOn(
   if (!runToTheEnd) exchange.onGone(() => cancel.abort());
   let stream: EventStream | undefined;
   let finished: Finished | undefined;
-  let thrown: unknown = new GatewayError('internal_error', {
-    internalMessage: 'a generation without an end',
-  });
+  let thrown: unknown;
   let hasStarted = false;
   let completionTokens = 0;
 
@@ -115,6 +113,8 @@ async function passOn(
         if (caughtUp) await caughtUp;
       }
     }
+    if (!finished)
+      throw new GatewayError('internal_error', { internalMessage: 'a generation without an end' });
   } catch (error) {
     thrown = error;
   } finally {
