@@ -135,6 +135,7 @@ describe('the service', () => {
     ['an id with a NUL', { holdId: 'gen-\0' }],
     ['no time', { createdUnixMs: 0n }],
     ['a time beyond all calendars', { createdUnixMs: 2n ** 62n }],
+    ['a deadline days away', { deadlineUnixMs: 4_000_000_000_000n }],
     ['a negative budget', { keyDailyBudgetNanoUsd: -1n }],
   ])('refuses a hold with %s as an invalid request', async (_what, fault) => {
     await expect(hold(holdOf('gen-bad', 'org-1', 1n, fault))).rejects.toMatchObject({

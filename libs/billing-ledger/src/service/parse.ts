@@ -4,7 +4,12 @@ import type { Prices as PricesMessage } from '@gateway/contracts/common';
 import type { GenerationFinished } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import type { HoldRef, HoldRequest } from '../core/hold';
-import { MAX_AMOUNT_NANO_USD, MAX_IDENTIFIER_LENGTH, MAX_ITEMS_PER_CALL } from '../core/limits';
+import {
+  MAX_AMOUNT_NANO_USD,
+  MAX_HOLD_LIFETIME_MS,
+  MAX_IDENTIFIER_LENGTH,
+  MAX_ITEMS_PER_CALL,
+} from '../core/limits';
 import type { FinishedGeneration } from '../core/settlement';
 
 /** Printable ASCII without the space: what every id of the gateway is made of. */
@@ -65,7 +70,7 @@ export function parseHold(hold: Hold): HoldRequest {
     keyDailyBudgetNanoUsd: parseBudget(hold.keyDailyBudgetNanoUsd),
     day: utcDay(createdUnixMs),
     createdUnixMs,
-    deadlineUnixMs: parseTime('deadline_unix_ms', hold.deadlineUnixMs),
+    deadlineUnixMs: parseDeadline(hold.deadlineUnixMs, createdUnixMs),
     idempotencyScope:
       hold.idempotencyScope === undefined
         ? undefined
@@ -102,6 +107,14 @@ function parseTime(name: string, unixMs: bigint): UnixMs {
   if (unixMs < BigInt(DAY_MS) || unixMs > MAX_UNIX_MS)
     throw new MalformedMessageError(`${name} is not a time`);
   return Number(unixMs) as UnixMs;
+}
+
+function parseDeadline(unixMs: bigint, createdUnixMs: UnixMs): UnixMs {
+  const deadlineUnixMs = parseTime('deadline_unix_ms', unixMs);
+  if (deadlineUnixMs - createdUnixMs > MAX_HOLD_LIFETIME_MS) {
+    throw new MalformedMessageError(`a hold is meant to last longer than ${MAX_HOLD_LIFETIME_MS} ms`);
+  }
+  return deadlineUnixMs;
 }
 
 function parseBudget(budget: bigint | undefined): NanoUsd | undefined {

@@ -28,6 +28,8 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_has
 as $$
 #variable_conflict use_column
 begin
+  -- A process that stops between these two calls must not keep its locks for long.
+  perform set_config('idle_in_transaction_session_timeout', '5s', true);
   perform lock_accounts(p_organization_ids);
 
   perform from idempotency_claims
