@@ -1,1 +1,2 @@
-export {};
+export { createDashboardApi, type DashboardApi } from './service/create-dashboard-api';
+export type { DashboardApiPorts, DashboardApiSettings } from './service/ports';

@@ -1,0 +1,84 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import { Counter } from 'prom-client';
+import { DashboardError } from '../../core/dashboard-error';
+import type { DashboardApiPorts } from '../ports';
+import { toDashboardError } from '../refusals';
+import { createAuditRoutes } from './audit-routes';
+import { createCrossSiteGuard, createSessionGuard } from './guards';
+import { createKeyRoutes } from './key-routes';
+import { createMoneyRoutes } from './money-routes';
+import { createOrganizationRoutes } from './organization-routes';
+import { createSessionRoutes } from './session-routes';
+import { startPage } from './start-page';
+
+const MAX_BODY_BYTES = 100 * 1024;
+
+export function createApp(ports: DashboardApiPorts): Express {
+  const { settings } = ports;
+  const https = settings.publicOrigin?.startsWith('https://') ?? false;
+  const app = express();
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', settings.trustedProxies ? [...settings.trustedProxies] : false);
+  app.enable('case sensitive routing');
+
+  app.use(identifyRequests(ports));
+  app.use(
+    helmet({
+      strictTransportSecurity: https,
+      contentSecurityPolicy: https ? true : { directives: { upgradeInsecureRequests: null } },
+    }),
+  );
+  app.get('/', (_request, response) => {
+    response.type('html').send(startPage(settings.documentationUrl));
+  });
+  app.use('/api', (_request, response, next) => {
+    response.setHeader('cache-control', 'no-store');
+    next();
+  });
+  app.use('/api', createCrossSiteGuard(settings.publicOrigin));
+  app.use('/api', express.json({ limit: MAX_BODY_BYTES }));
+  app.use('/api', createSessionRoutes(ports));
+  app.use('/api', createSessionGuard(ports));
+  for (const routes of [createOrganizationRoutes, createMoneyRoutes, createKeyRoutes, createAuditRoutes]) {
+    app.use('/api', routes(ports));
+  }
+  app.use(() => {
+    throw new DashboardError('not_found', { message: 'This path does not exist, or not with this method.' });
+  });
+  app.use(renderErrors(ports));
+  return app;
+}
+
+function identifyRequests({ newId, metrics }: DashboardApiPorts): RequestHandler {
+  const answers = new Counter({
+    name: 'gateway_dashboard_api_responses_total',
+    help: 'Answers by HTTP status.',
+    labelNames: ['status'],
+    registers: [metrics],
+  });
+  return (_request, response, next) => {
+    response.setHeader('x-request-id', newId('req'));
+    response.on('finish', () => answers.inc({ status: response.statusCode }));
+    next();
+  };
+}
+
+function renderErrors({ log }: DashboardApiPorts): ErrorRequestHandler {
+  return (thrown, request, response, _next) => {
+    const error = toDashboardError(thrown);
+    if (error.row.httpStatus >= 500) {
+      const requestId = response.getHeader('x-request-id');
+      log.error({ err: error.cause ?? error, requestId, method: request.method }, 'a request failed');
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error.retryAfterMs !== undefined) {
+      response.setHeader('retry-after', Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
+    }
+    response.status(error.row.httpStatus).json(error.envelope());
+  };
+}

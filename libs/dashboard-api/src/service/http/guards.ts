@@ -1,0 +1,36 @@
+import type { RequestHandler } from 'express';
+import { DashboardError } from '../../core/dashboard-error';
+import { isSameOrigin } from '../../core/same-origin';
+import type { DashboardApiPorts } from '../ports';
+import type { SignedIn } from './request';
+import { sessionTokenOf } from './session-cookie';
+
+const READING_METHODS = new Set(['GET', 'HEAD']);
+
+/**
+ * Beside the SameSite cookie: a form of another site cannot send JSON, and a
+ * script of another site is asked for its origin first.
+ */
+export function createCrossSiteGuard(publicOrigin: string | undefined): RequestHandler {
+  return (request, _response, next) => {
+    if (READING_METHODS.has(request.method)) return next();
+    const { origin, host } = request.headers;
+    if (!isSameOrigin({ origin, host, publicOrigin })) throw new DashboardError('cross_origin');
+    const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';');
+    if (mediaType.trim().toLowerCase() !== 'application/json')
+      throw new DashboardError('unsupported_media_type');
+    return next();
+  };
+}
+
+/** Lets only members on, and tells the handlers who it is. */
+export function createSessionGuard({ authAdmin }: DashboardApiPorts): RequestHandler {
+  return async (request, response, next) => {
+    const sessionToken = sessionTokenOf(request);
+    if (sessionToken === undefined) throw new DashboardError('not_signed_in');
+    const { member, expiresUnixMs } = await authAdmin.getSession({ sessionToken });
+    if (!member) throw new DashboardError('not_signed_in');
+    response.locals['signedIn'] = { member, sessionToken, expiresUnixMs } satisfies SignedIn;
+    next();
+  };
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '@gateway/base';
+import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type { RpcClient } from '@gateway/rpc';
+import type { Logger } from '@gateway/runtime';
+import type { Registry } from 'prom-client';
+
+export interface DashboardApiSettings {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /**
+   * Where browsers see this API, such as "https://dashboard.example.com". With
+   * https the session cookie is Secure. Absent: plain http at whatever host is asked.
+   */
+  readonly publicOrigin?: string;
+  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default none. */
+  readonly trustedProxies?: readonly string[];
+  /** Where the documentation can be read, for the start page. */
+  readonly documentationUrl?: string;
+}
+
+export interface DashboardApiPorts {
+  readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
+  readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
+  readonly clock: Clock;
+  readonly newId: (prefix: string) => string;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly settings: DashboardApiSettings;
+}

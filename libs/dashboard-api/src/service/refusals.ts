@@ -1,0 +1,71 @@
+import { AdminRefusalReason, type AdminRefusal } from '@gateway/contracts/auth';
+import { GatewayError } from '@gateway/errors';
+import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable } from '@gateway/rpc';
+import { DashboardError, type DashboardErrorCode } from '../core/dashboard-error';
+
+const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> = {
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_UNSPECIFIED]: 'internal',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND]: 'not_found',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID]: 'invalid',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT]: 'conflict',
+};
+
+/** The domain's names of fields that this API spells otherwise. */
+const FIELDS: Readonly<Record<string, string>> = { daily_budget_nano_usd: 'daily_budget_usd' };
+
+export function refusalError({ reason, message, field }: AdminRefusal): DashboardError {
+  return new DashboardError(CODE_OF_REASON[reason], {
+    message,
+    ...(field === undefined ? {} : { param: FIELDS[field] ?? field }),
+  });
+}
+
+/** What another domain answered, unless it refused. */
+export function accepted<Value>(
+  outcome: { $case: 'refusal'; value: AdminRefusal } | { $case: string; value: Value } | undefined,
+): Value {
+  if (outcome === undefined) throw new Error('an answer has no outcome');
+  if (outcome.$case === 'refusal') throw refusalError(outcome.value as AdminRefusal);
+  return outcome.value as Value;
+}
+
+/** Anything thrown on the way to an answer as an error of this API. */
+export function toDashboardError(thrown: unknown): DashboardError {
+  if (thrown instanceof DashboardError) return thrown;
+  if (isRpcDeadlineExceeded(thrown)) {
+    return new DashboardError('unavailable', {
+      message: 'There was no answer in time. The change may have been made: look before trying again.',
+      cause: thrown,
+    });
+  }
+  if (isRpcUnavailable(thrown) || isRpcCancelled(thrown))
+    return new DashboardError('unavailable', { cause: thrown });
+  if (thrown instanceof GatewayError) return ofGatewayError(thrown);
+  return ofHttpError(thrown) ?? new DashboardError('internal', { cause: thrown });
+}
+
+function ofGatewayError(error: GatewayError): DashboardError {
+  const options = { message: error.message, ...(error.param === undefined ? {} : { param: error.param }) };
+  if (error.code === 'invalid_request') return new DashboardError('invalid', options);
+  if (error.code === 'no_capacity') return new DashboardError('unavailable', { cause: error });
+  return new DashboardError('internal', { cause: error });
+}
+
+/** Errors of express and its body parser, which carry a status. */
+function ofHttpError(thrown: unknown): DashboardError | undefined {
+  if (!(thrown instanceof Error) || !('status' in thrown)) return undefined;
+  switch (thrown.status) {
+    case 413:
+      return new DashboardError('body_too_large');
+    case 415:
+      return new DashboardError('unsupported_media_type', {
+        message: 'The encoding of the body is not supported.',
+      });
+    case 400:
+      return 'type' in thrown
+        ? new DashboardError('invalid_json')
+        : new DashboardError('not_found', { message: 'This path does not exist.' });
+    default:
+      return undefined;
+  }
+}
