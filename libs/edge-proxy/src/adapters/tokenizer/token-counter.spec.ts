@@ -68,32 +68,36 @@ afterEach(async () => {
 });
 
 describe('the count', () => {
+  // One for all of these: starting a thread and loading vocabularies takes most of their time.
+  const shared = createTokenCounter();
+  afterAll(() => shared.close());
+
   test.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
     for (const [encoding, countWhole] of [
       ['o200k_base', countO200k],
       ['cl100k_base', countCl100k],
     ] as const) {
       const whole = countWhole(text, allowAll);
-      expect(Math.abs((await counter().count(text, encoding)) / whole - 1)).toBeLessThan(0.01);
+      expect(Math.abs((await shared.count(text, encoding)) / whole - 1)).toBeLessThan(0.01);
     }
   });
 
   test('of a short text is exact', async () => {
     const short = 'Tell me a story about 3 otters, please.';
-    expect(await counter().count(short, 'o200k_base')).toBe(countO200k(short));
-    expect(await counter().count('', 'o200k_base')).toBe(0);
+    expect(await shared.count(short, 'o200k_base')).toBe(countO200k(short));
+    expect(await shared.count('', 'o200k_base')).toBe(0);
   });
 
   test('of special tokens in the text is one of plain text', async () => {
     const special = '<|endoftext|><|im_start|>system<|fim_prefix|>';
-    expect(await counter().count(special, 'o200k_base')).toBeGreaterThan(10);
+    expect(await shared.count(special, 'o200k_base')).toBeGreaterThan(10);
     const long = special.repeat(1_000);
-    expect(await counter().count(long, 'cl100k_base')).toBeGreaterThan(10_000);
+    expect(await shared.count(long, 'cl100k_base')).toBeGreaterThan(10_000);
   });
 
   test('of lone surrogates is a number', async () => {
-    expect(await counter().count('\ud800\udc00\ud800 \udfff', 'o200k_base')).toBeGreaterThan(0);
-    expect(await counter().count('\ud800'.repeat(20_000), 'o200k_base')).toBeGreaterThan(0);
+    expect(await shared.count('\ud800\udc00\ud800 \udfff', 'o200k_base')).toBeGreaterThan(0);
+    expect(await shared.count('\ud800'.repeat(20_000), 'o200k_base')).toBeGreaterThan(0);
   });
 
   test('is the same in a thread and on the spot', async () => {
@@ -110,13 +114,12 @@ describe('the count', () => {
   });
 
   test('of an unknown encoding fails', async () => {
-    await expect(Promise.resolve(counter().count('x', 'p50k_base'))).rejects.toThrow('no tokenizer');
+    await expect(Promise.resolve(shared.count('x', 'p50k_base'))).rejects.toThrow('no tokenizer');
   });
 
   test('comes at once for short texts when the vocabulary is loaded', async () => {
-    const warm = counter();
-    await warm.warmUp(['o200k_base']);
-    expect(typeof warm.count('Hello', 'o200k_base')).toBe('number');
+    await shared.warmUp(['o200k_base']);
+    expect(typeof shared.count('Hello', 'o200k_base')).toBe('number');
   });
 });
 
@@ -129,15 +132,19 @@ describe('the event loop', () => {
     ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'by_size'],
   ])('%s is counted the right way', async (_name, text, expected) => {
     const ways: CountingWay[] = [];
-    await counter({ onCount: (way) => ways.push(way) }).count(text, 'o200k_base');
+    const watched = counter({ onCount: (way) => ways.push(way) });
+    const counted = Promise.allSettled([watched.count(text, 'o200k_base')]);
+    // The way is settled at once; the count itself is what other tests look at.
     expect(ways).toEqual([expected]);
+    await watched.close();
+    await counted;
   });
 
   test('keeps turning while hostile text is counted', async () => {
     const warm = counter();
     await warm.warmUp(['o200k_base']);
     let counting = true;
-    const counted = Promise.resolve(warm.count(randomLetters(400_000), 'o200k_base')).then((tokens) => {
+    const counted = Promise.resolve(warm.count(randomLetters(200_000), 'o200k_base')).then((tokens) => {
       counting = false;
       return tokens;
     });
@@ -146,9 +153,9 @@ describe('the event loop', () => {
       await nextTurn();
       turns += 1;
     }
-    expect(await counted).toBeGreaterThan(100_000);
+    expect(await counted).toBeGreaterThan(50_000);
     // Blocked, it would have turned a few times at most.
-    expect(turns).toBeGreaterThan(100);
+    expect(turns).toBeGreaterThan(20);
   });
 
   test('text above the tokenized limit counts three bytes a token', () => {
