@@ -45,27 +45,26 @@ export function createGenerate(ports: GeneratePorts): Generate {
   return async function* generate(request, call) {
     if (call.signal.aborted) throw callerGone();
     const model = modelOf(ports, request.modelId);
-    const run = new GenerationRun(ports, request, model, call);
-    const leave = ports.inFlight.enter(() => run.cutOff());
-    if (!leave) {
+    let leave: () => void = () => undefined;
+    // Once its end is durable a generation is over, even if its caller never asks for the last message.
+    const run = new GenerationRun(ports, request, model, call, () => leave());
+    const entered = ports.inFlight.enter(() => run.cutOff());
+    if (!entered) {
       await run.close();
       throw stopping();
     }
     ports.observer.generationStarted();
-    // A stop waits for this generation even when its caller never asks for the next event.
-    const onGone = () => {
-      if (run.isOpen) void run.close().then(leave);
-    };
-    run.signal.addEventListener('abort', onGone, { once: true });
+    leave = once(() => {
+      entered();
+      ports.observer.generationEnded();
+    });
     try {
       const opened = await open(ports, run, request, model);
       if (opened.opened.kind === 'stream') yield* streamed(run, opened.opened);
       else yield* whole(run, opened.opened);
     } finally {
-      run.signal.removeEventListener('abort', onGone);
       await run.close();
       leave();
-      ports.observer.generationEnded();
     }
   };
 }
@@ -150,6 +149,14 @@ async function endBroken(run: GenerationRun, thrown: unknown): Promise<never> {
 function finished(bill: Bill, responseJson: string | undefined): GenerationEvent {
   const { usage, finishReason, cost } = bill;
   return { kind: 'finished', responseJson, usage, finishReason, cost };
+}
+
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) action();
+    done = true;
+  };
 }
 
 function stopping(): GatewayError {

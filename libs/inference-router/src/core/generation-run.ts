@@ -48,6 +48,8 @@ export class GenerationRun {
     readonly request: GenerationRequest,
     readonly model: Model,
     private readonly call: GenerationCall,
+    /** Called once its end is durable, or could not be made so. */
+    private readonly onEnded: () => void,
   ) {
     this.head = {
       generationId: request.generationId,
@@ -73,10 +75,6 @@ export class GenerationRun {
   cutOff(): void {
     this.cut = true;
     this.onCallerGone();
-  }
-
-  get isOpen(): boolean {
-    return this.opened !== undefined;
   }
 
   begin(opened: OpenedGeneration): void {
@@ -150,7 +148,7 @@ export class GenerationRun {
       return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
     });
     // Whoever is still there awaits it; when nobody is, the recorder has told the log.
-    durable.catch(() => undefined);
+    durable.then(this.onEnded, this.onEnded);
     this.ending = { bill, durable };
     return this.ending;
   }

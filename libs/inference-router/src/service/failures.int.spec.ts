@@ -14,6 +14,7 @@ import {
   stream,
   usageChunk,
   type Script,
+  type SeenCall,
 } from '../testing/scripted-provider';
 
 let first: ScriptedProvider;
@@ -83,7 +84,11 @@ describe('a provider that refuses', () => {
     ['an answer without choices', json({ choices: [] }), 'upstream_error', 2],
     [
       'an error inside a 200',
-      json({ error: { message: 'busy', type: 'overloaded_error' } }),
+      (response, { body }) =>
+        (body['stream'] ? stream : json)({ error: { message: 'busy', type: 'overloaded_error' } })(
+          response,
+          {} as SeenCall,
+        ),
       'no_capacity',
       2,
     ],
@@ -93,7 +98,8 @@ describe('a provider that refuses', () => {
     for (const isStream of [false, true]) {
       it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streamed' : 'whole'}, and nothing is owed`, async () => {
         first.play(script);
-        await withRouter(one({ timeouts: quick }), async (router) => {
+        const limits = script === silent ? { timeouts: quick } : {};
+        await withRouter(one(limits), async (router) => {
           const { error, finished } = await router.collect(generateRequest({ stream: isStream }));
           expect(error).toMatchObject({ name: 'GatewayError', code });
           expect(finished).toBeUndefined();
@@ -171,7 +177,13 @@ describe('before the first event', () => {
     it(`${what} is left for the next one`, async () => {
       first.play(script);
       second.play(helloStream);
-      await withRouter(two({ timeouts: quick }), async (router) => {
+      const models = [
+        model([
+          provider('first', first.url, script === silent ? { timeouts: quick } : {}),
+          provider('second', second.url),
+        ]),
+      ];
+      await withRouter(models, async (router) => {
         const { error } = await router.collect(streamed());
         expect(error).toBeUndefined();
         expect(router.events).toMatchObject([{ provider: 'second', finishReason: 'stop' }]);
@@ -281,7 +293,8 @@ describe('after the first event', () => {
     it(`${what} is ${code}, told after the end is durable, and never repeated`, async () => {
       first.play(script);
       second.play(helloStream);
-      await withRouter(two({ timeouts: { ...quick, firstEventMs: 5_000 } }), async (router) => {
+      const timeouts = { ...quick, firstEventMs: 5_000, idleMs: script === begun ? 60 : 5_000 };
+      await withRouter(two({ timeouts }), async (router) => {
         const { error, sse: text, finished } = await router.collect(streamed({ idempotencyScope: 's' }));
         expect(error).toMatchObject({ name: 'GatewayError', code });
         expect((error as GatewayError).message).not.toMatch(/rate limit/i);

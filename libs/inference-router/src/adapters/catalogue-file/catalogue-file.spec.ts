@@ -1,0 +1,148 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSilentLogger, systemClock } from '@gateway/runtime';
+import { createFileCatalogue } from './file-catalogue';
+import { CatalogueError, catalogueNeedsEmulator, parseCatalogue } from './parse-catalogue';
+
+const secrets = {
+  fromEnvironment: (name: string) => (name === 'KEY' ? ' sk-real ' : undefined),
+  fromFile: () => undefined,
+};
+const options = { version: 1, variables: { MODEL_EMULATOR_URL: 'http://127.0.0.1:9/v1' }, secrets };
+
+const minimal = `
+providers:
+  - name: p
+    base_url: https://p.example/v1/
+    api_key_env: KEY
+models:
+  - id: a/b
+    targets: [{ provider: p, model: b }]
+    context_window: 100
+    max_output_tokens: 10
+    prices: { input: "0.15", output: "0.6" }
+`;
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    parseCatalogue(text, options);
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('the models file', () => {
+  it('of this repository is valid, needs the emulator, and has four models or more and a disabled one', async () => {
+    const text = await readFile('models.yaml', 'utf8');
+    const models = [...parseCatalogue(text, options).models.values()];
+    expect(models.filter(({ disabled }) => !disabled).length).toBeGreaterThanOrEqual(4);
+    expect(models.some(({ disabled }) => disabled)).toBe(true);
+    expect(new Set(models.map(({ prices }) => prices.inputNanoUsdPerMillion)).size).toBe(models.length);
+    expect(catalogueNeedsEmulator(text)).toBe(true);
+  });
+
+  it('of this repository stays valid when its commented examples are used', async () => {
+    const text = await readFile('models.yaml', 'utf8');
+    const uncommented = text.replace(/^( *)# ((?: *- | {2,})\S.*|$)/gm, '$1$2');
+    const read = parseCatalogue(uncommented, {
+      ...options,
+      secrets: { fromEnvironment: () => 'k', fromFile: () => 'k' },
+    });
+    expect([...read.providers.keys()]).toEqual(['emulator', 'openai', 'vllm']);
+    expect(read.models.get('meta/llama-3.3-70b')?.targets).toHaveLength(2);
+  });
+
+  it('fills in what is not written', () => {
+    const { models } = parseCatalogue(minimal, options);
+    expect(models.get('a/b')).toMatchObject({
+      name: 'a/b',
+      prices: {
+        inputNanoUsdPerMillion: 150_000_000n,
+        cachedInputNanoUsdPerMillion: 150_000_000n,
+        outputNanoUsdPerMillion: 600_000_000n,
+        reasoningNanoUsdPerMillion: 600_000_000n,
+      },
+      targets: [{ provider: { baseUrl: 'https://p.example/v1', apiKey: 'sk-real' }, providerModel: 'b' }],
+    });
+    expect(catalogueNeedsEmulator(minimal)).toBe(false);
+  });
+
+  it('refuses a model without a price', () => {
+    expect(faultsOf(minimal.replace(/ {4}prices.*\n/, ''))).toEqual([
+      'models[0].prices: is missing: what has no price cannot be paid for',
+    ]);
+    expect(faultsOf(minimal.replace('output: "0.6"', ''))).toEqual([
+      expect.stringContaining('models[0].prices.output: must be US dollars'),
+    ]);
+    expect(faultsOf(minimal.replace('"0.6"', '0.6'))).toHaveLength(1);
+    expect(faultsOf(minimal.replace('"0.6"', '"-1"'))).toHaveLength(1);
+  });
+
+  it('has all its faults named together with their place, and no secret in them', () => {
+    const faults = faultsOf(`
+providers:
+  - { name: p, base_url: "\${NOWHERE}/v1", api_key_env: MISSING }
+  - { name: p, base_url: "ftp://u:secretpw@h" }
+models:
+  - &m
+    id: a/b
+    targets: [{ provider: nobody, model: b }]
+    context_window: 100
+    max_output_tokens: 10
+    prices: { input: "1", output: "1" }
+  - *m
+`);
+    expect(faults).toEqual([
+      'providers[0].base_url: nothing is known of ${NOWHERE}',
+      'providers[0].api_key_env: the variable MISSING is not there or empty',
+      'providers[1].name: "p" is there twice',
+      'providers[1].base_url: must be an http or https URL',
+      'models[0].targets[0].provider: there is no provider "nobody"',
+      'models[1].id: "a/b" is there twice',
+      'models[1].targets[0].provider: there is no provider "nobody"',
+    ]);
+  });
+
+  it('refuses unknown names, impossible limits and broken YAML', () => {
+    expect(faultsOf(minimal.replace('targets:', 'target: x\n    targets:'))).toHaveLength(1);
+    expect(faultsOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([
+      'models[0].max_output_tokens: is above context_window',
+    ]);
+    expect(faultsOf(`${minimal}    capabilities: [reasoning]\n`)).toHaveLength(1);
+    expect(faultsOf('providers: [')).not.toHaveLength(0);
+  });
+});
+
+describe('the catalogue of a file', () => {
+  it('follows the file, and stays as it is while the file has faults', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'models-'));
+    const path = join(directory, 'models.yaml');
+    await writeFile(path, minimal);
+    const source = createFileCatalogue({
+      path,
+      variables: {},
+      secrets,
+      clock: systemClock,
+      log: createSilentLogger(),
+      pollMs: 3_600_000,
+    });
+    await source.start();
+    let changes = 0;
+    source.onChange(() => (changes += 1));
+    const { version } = source.current();
+    expect(await source.reload()).toBe(false);
+    await writeFile(path, 'models: nonsense');
+    expect(await source.reload()).toBe(false);
+    expect(source.current().version).toBe(version);
+    await writeFile(path, minimal.replaceAll('a/b', 'a/c'));
+    expect(await source.reload()).toBe(true);
+    expect([...source.current().models.keys()]).toEqual(['a/c']);
+    expect(source.current().version).toBeGreaterThan(version);
+    expect(changes).toBe(1);
+    await source.stop();
+    await rm(directory, { recursive: true });
+  });
+});

@@ -1,0 +1,99 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileSpool } from '../adapters/file-spool';
+import { SpoolFullError } from '../core/finished-spool';
+import { helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
+import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
+
+let upstream: ScriptedProvider;
+let directory: string;
+
+beforeAll(async () => {
+  upstream = await ScriptedProvider.start();
+  upstream.play(helloCompletion);
+});
+afterAll(() => upstream.stop());
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'router-spool-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const start = (maxBytes?: number) =>
+  RouterUnderTest.start([model([provider('one', upstream.url)])], {
+    spool: createFileSpool({ directory, ...(maxBytes === undefined ? {} : { maxBytes }) }),
+  });
+
+const kept = (router: RouterUnderTest, where: string) =>
+  router.metric('gateway_inference_router_finished_total', { kept_in: where });
+
+describe('the end of a generation', () => {
+  it('goes to the ledger when the event log is down', async () => {
+    const router = await start();
+    router.eventLogDown = true;
+    const { finished } = await router.collect(generateRequest({ generationId: 'gen-L' }));
+    expect(finished?.finishReason).toBe('stop');
+    expect(router.settled).toMatchObject([{ generationId: 'gen-L', usage: { promptTokens: 10 } }]);
+    expect(await kept(router, 'ledger')).toBe(1);
+    await router.stop();
+  });
+
+  it('waits on disk when the ledger is down too, and is replayed by the next process', async () => {
+    const dying = await start();
+    dying.eventLogDown = true;
+    dying.ledgerDown = true;
+    expect((await dying.collect(generateRequest({ generationId: 'gen-D' }))).error).toBeUndefined();
+    expect(await readdir(directory)).toEqual(['gen-D.finished']);
+    expect(await kept(dying, 'spool')).toBe(1);
+    // The process is not stopped but left as a crash leaves it, with a half-written record beside.
+    await writeFile(join(directory, 'gen-half.partial'), 'half');
+    const next = await start();
+    await next.stop();
+    expect(next.events).toMatchObject([{ generationId: 'gen-D', usage: { promptTokens: 10 } }]);
+    expect(await readdir(directory)).toEqual([]);
+    dying.eventLogDown = false;
+    await dying.stop();
+  });
+
+  it('stays on disk while nobody takes it, and an unreadable record is set aside', async () => {
+    await writeFile(join(directory, 'gen-bad.finished'), Buffer.from([0xff, 0xff, 0xff]));
+    const router = await start();
+    router.eventLogDown = true;
+    router.ledgerDown = true;
+    await router.collect(generateRequest({ generationId: 'gen-K' }));
+    await router.module.stop();
+    expect((await readdir(directory)).sort()).toEqual(['gen-K.finished', 'gen-bad.unreadable']);
+    expect(router.events).toEqual([]);
+  });
+
+  it('is never reported as done when it could be kept nowhere', async () => {
+    const router = await start(1);
+    router.eventLogDown = true;
+    router.ledgerDown = true;
+    const { error, finished } = await router.collect(generateRequest());
+    expect(error).toMatchObject({ code: 'internal_error' });
+    expect(finished).toBeUndefined();
+    expect(await kept(router, 'lost')).toBe(1);
+    await router.stop();
+  });
+});
+
+describe('the spool', () => {
+  it('takes no more bytes than its limit, and room comes back', async () => {
+    const spool = createFileSpool({ directory, maxBytes: 10 });
+    await spool.open();
+    await spool.put('a', Buffer.alloc(6));
+    await expect(spool.put('b', Buffer.alloc(6))).rejects.toBeInstanceOf(SpoolFullError);
+    await spool.remove('a');
+    await spool.put('b', Buffer.alloc(6));
+    expect(spool.names()).toEqual(['b']);
+    expect(spool.bytes()).toBe(6);
+  });
+
+  it('lets no id choose a path', async () => {
+    const spool = createFileSpool({ directory });
+    await spool.open();
+    await spool.put('../../etc/passwd', Buffer.from('x'));
+    expect(await readdir(directory)).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.finished$/)]);
+  });
+});
