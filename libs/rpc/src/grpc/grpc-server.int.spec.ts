@@ -144,11 +144,13 @@ describe('the gRPC server', () => {
   });
 
   it('rejects the start when its port is taken', async () => {
-    jest.spyOn(console, 'error').mockImplementation();
+    // gRPC writes of it on its own as well.
+    const printed = jest.spyOn(console, 'error').mockImplementation();
     const port = await serve(0);
     const second = createGrpcServer({ services: [], host: '127.0.0.1', port });
     await expect(second.start()).rejects.toThrow('EADDRINUSE');
     await second.stop();
+    printed.mockRestore();
   });
 
   describe('health', () => {
