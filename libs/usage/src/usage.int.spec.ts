@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gateway/base';
-import { GenerationSettled, GenerationFinished } from '@gateway/contracts/events';
+import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
 import {
   GenerationQueryDefinition,
   UsageDimension,

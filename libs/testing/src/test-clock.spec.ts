@@ -1,0 +1,12 @@
+import { createTestClock } from './test-clock';
+
+describe('createTestClock', () => {
+  it('stands still until it is moved', () => {
+    const clock = createTestClock(1_000);
+    expect([clock.now(), clock.now()]).toEqual([1_000, 1_000]);
+    clock.advance(250);
+    expect(clock.now()).toBe(1_250);
+    clock.set(10);
+    expect(clock.now()).toBe(10);
+  });
+});
