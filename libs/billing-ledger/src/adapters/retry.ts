@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTransientDatabaseError } from '@gateway/database';
+import { InvalidEventError } from '@gateway/events';
 import { LedgerUnavailableError, UnbookableError } from '../core/ledger-store';
 
 const MAX_ATTEMPTS = 6;
@@ -31,9 +32,12 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
   }
 }
 
-/** Data exceptions (class 22) and constraint violations (class 23) lie in the batch, not in the server. */
+/**
+ * Data exceptions (class 22) and constraint violations (class 23) lie in the
+ * batch, not in the server; so does an announcement that the event log refuses.
+ */
 function isDataFault(error: unknown): boolean {
-  return /^2[23]/.test(sqlStateOf(error) ?? '');
+  return error instanceof InvalidEventError || /^2[23]/.test(sqlStateOf(error) ?? '');
 }
 
 function sqlStateOf(error: unknown): string | undefined {
