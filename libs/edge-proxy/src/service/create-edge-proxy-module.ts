@@ -132,6 +132,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     port: settings.port,
     handle: createApp(requests),
     newRequestId,
+    onError: (error) => log.error({ err: error }, 'the public server failed'),
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
     requestTimeoutMs: settings.bodyTimeoutMs + REQUEST_TIMEOUT_MARGIN_MS,
     keepAliveMs: settings.idleConnectionMs,

@@ -7,7 +7,7 @@ export interface EdgeProxySettings {
   readonly trustedProxies: readonly string[];
   /** Of one request body, after decompression. */
   readonly maxBodyBytes: number;
-  /** Of all request bodies that are being read at once. */
+  /** Of the bodies of all requests that are being answered; beyond it there is no capacity. */
   readonly maxBodyBytesOfAll: number;
   /** A body that takes longer to arrive is refused. */
   readonly bodyTimeoutMs: number;

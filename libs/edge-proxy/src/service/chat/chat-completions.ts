@@ -35,12 +35,16 @@ export interface ChatCompletionsPorts extends RunGenerationPorts {
 }
 
 /** A request whose faults have all been ruled out. */
-interface Admissible {
+interface Checked {
   readonly grant: KeyGrant;
   readonly chat: ValidatedChatRequest;
+  readonly idempotent: IdempotentRequest | undefined;
+}
+
+/** A request with an identity, for which things can be taken. */
+interface Admissible extends Checked {
   readonly generationId: string;
   readonly createdAt: UnixMs;
-  readonly idempotent: IdempotentRequest | undefined;
 }
 
 const PATH = '/v1/chat/completions';
@@ -82,24 +86,17 @@ async function checkAndRun(
   exchange: Exchange,
   taken: Taken,
 ): Promise<Refusal | undefined> {
-  const { request, response } = exchange;
-  const grant = await ports.authenticate(exchange, 'chat');
-  if (isRefusal(grant)) return grant;
-
-  const bytes = await ports.readBody(request, response);
-  if (isRefusal(bytes)) return bytes;
-  const body = parseJsonBody(bytes);
-  if (isRefusal(body)) return body;
-
-  const chat = await validate(ports, grant, body.value);
-  if (isRefusal(chat)) return chat;
+  const checked = await check(ports, exchange);
+  if (isRefusal(checked)) return checked;
+  const { chat, idempotent } = checked;
+  const admissible: Admissible = {
+    ...checked,
+    createdAt: ports.clock.now(),
+    generationId: ports.newGenerationId(),
+  };
   exchange.modelId = chat.model.id;
   exchange.stopIfGone();
 
-  const idempotent = readIdempotentRequest(exchange, grant.keyId, PATH, body.value);
-  if (isRefusal(idempotent)) return idempotent;
-  const createdAt = ports.clock.now();
-  const admissible = { grant, chat, idempotent, createdAt, generationId: ports.newGenerationId() };
   if (idempotent) {
     const claim = await claimIdempotencyKey(taken, admissible, idempotent);
     if (isRefusal(claim)) return claim;
@@ -123,6 +120,27 @@ async function checkAndRun(
     runToTheEnd: idempotent !== undefined,
   });
   return undefined;
+}
+
+/**
+ * The checks that take nothing. A function of its own also so that the body, as
+ * it came and as it was parsed, is let go before the generation runs.
+ */
+async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<Checked | Refusal> {
+  const grant = await ports.authenticate(exchange, 'chat');
+  if (isRefusal(grant)) return grant;
+
+  const bytes = await ports.readBody(exchange.request, exchange.response);
+  if (isRefusal(bytes)) return bytes;
+  const body = parseJsonBody(bytes);
+  if (isRefusal(body)) return body;
+
+  const chat = await validate(ports, grant, body.value);
+  if (isRefusal(chat)) return chat;
+
+  const idempotent = readIdempotentRequest(exchange, grant.keyId, PATH, body.value);
+  if (isRefusal(idempotent)) return idempotent;
+  return { grant, chat, idempotent };
 }
 
 function validate(

@@ -9,6 +9,8 @@ export interface PublicServerOptions {
   readonly port: number;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   readonly newRequestId: () => string;
+  /** The server goes on after such an error. */
+  readonly onError: (error: Error) => void;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to its last; the backstop of the body reader's own limit. */
@@ -70,6 +72,8 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       server.once('error', reject);
       server.listen(options.port, options.host, () => {
         server.off('error', reject);
+        // Such as too many open files: connections are refused, running requests go on.
+        server.on('error', options.onError);
         resolve({ port: (server.address() as AddressInfo).port });
       });
     });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { BODY, KEY, startEdge, type TestEdge } from '../testing/start-edge';
+import { BODY, KEY, startEdge, type TestEdge, until } from '../testing/start-edge';
 
 const LIMIT = 64 * 1024;
 
@@ -124,9 +124,17 @@ test('a refused request with a small body keeps its connection', async () => {
   expect(received.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
 });
 
-test('all bodies together are bounded', async () => {
-  const small = await startEdge({ settings: { maxBodyBytesOfAll: 10 } });
-  const response = await small.chat();
-  expect(await outcome(response)).toEqual([503, 'no_capacity']);
+test('the bodies of all running requests together are bounded', async () => {
+  const small = await startEdge({ settings: { maxBodyBytesOfAll: PLAIN.length * 2 - 1 } });
+  let release = () => {};
+  const pause = new Promise<void>((resolve) => (release = resolve));
+  small.faults.at('router.generate', () => pause);
+  const first = small.chat();
+  await until(() => small.ledger.held.size === 1);
+  expect(await outcome(await small.chat())).toEqual([503, 'no_capacity']);
+  release();
+  expect((await first).status).toBe(200);
+  // What the first had is free again.
+  expect((await small.chat()).status).toBe(200);
   await small.stop();
 });

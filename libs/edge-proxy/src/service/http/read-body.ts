@@ -7,7 +7,7 @@ import { ClientGone } from './client-gone';
 export interface BodyLimits {
   /** Of one body, after decompression. */
   readonly maxBytes: number;
-  /** Of all bodies that are being read at once. */
+  /** Of the bodies of all requests that are being answered. */
   readonly maxBytesOfAll: number;
   /** From the first look at the request until its last byte. */
   readonly timeoutMs: number;
@@ -42,9 +42,11 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       const source = decoder ? request.pipe(decoder) : request;
       const timer = setTimeout(() => settle(() => resolve(tooSlow())), limits.timeoutMs);
 
+      // A body, or what was made of it, stays in memory until its answer ends.
+      response.once('close', () => (bytesOfAll -= size));
+
       function settle(answer: () => void): void {
         clearTimeout(timer);
-        bytesOfAll -= size;
         source.off('data', onData).off('end', onEnd).off('error', onError);
         request.off('error', onGone).off('close', onClose);
         // Whoever hangs up later, while the rest is thrown away, is nobody's news.
