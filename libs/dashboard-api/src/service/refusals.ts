@@ -62,9 +62,10 @@ function ofHttpError(thrown: unknown): DashboardError | undefined {
         message: 'The encoding of the body is not supported.',
       });
     case 400:
-      return 'type' in thrown
-        ? new DashboardError('invalid_json')
-        : new DashboardError('not_found', { message: 'This path does not exist.' });
+      // A path that cannot be decoded; everything else is the body's.
+      return thrown instanceof URIError
+        ? new DashboardError('not_found', { message: 'This path does not exist.' })
+        : new DashboardError('invalid_json');
     default:
       return undefined;
   }

@@ -1,0 +1,446 @@
+import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { AdminRefusalReason, MemberRole } from '@gateway/contracts/auth';
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GatewayError } from '@gateway/errors';
+import type { RpcClient } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
+import { createDashboardApi, type DashboardApi, type DashboardApiSettings } from '../../index';
+
+const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
+const ORGANIZATION = {
+  id: 'org-1',
+  name: 'Acme',
+  suspended: false,
+  suspendedReason: undefined,
+  limits: { requestsPerMinute: 600, multipleCompletions: false },
+  createdUnixMs: 1_764_000_000_000n,
+};
+const KEY = {
+  id: 'key-1',
+  organizationId: 'org-1',
+  name: 'a key',
+  last4: 'abcd',
+  scopes: [1],
+  allowedModels: ['acme/m'],
+  ipAllowlist: ['192.0.2.1'],
+  expiresOn: '2026-12-31',
+  limits: { requestsPerMinute: 5, dailyBudgetNanoUsd: 1_500_000_000n },
+  createdUnixMs: 1_764_000_000_000n,
+  revokedUnixMs: undefined,
+};
+const BALANCE = {
+  totalCreditsNanoUsd: 10_000_000_000n,
+  totalUsageNanoUsd: 1n,
+  balanceNanoUsd: 9_999_999_999n,
+  heldNanoUsd: 0n,
+  availableNanoUsd: 9_999_999_999n,
+};
+
+type Admin = RpcClient<typeof AuthAdminDefinition>;
+type Ledger = RpcClient<typeof BillingLedgerDefinition>;
+
+describe('the dashboard API over HTTP', () => {
+  const calls: { method: string; request: unknown }[] = [];
+  let overrides: Partial<Admin & Ledger> = {};
+  let api: DashboardApi;
+
+  const answers = {
+    signIn: ({ password }: { password: string }) => ({
+      outcome:
+        password === 'right'
+          ? {
+              $case: 'signedIn',
+              value: { sessionToken: 'token', expiresUnixMs: 1_764_000_000_000n, member: MEMBER },
+            }
+          : { $case: 'refused', value: {} },
+    }),
+    getSession: ({ sessionToken }: { sessionToken: string }) => ({
+      member: sessionToken === 'token' ? MEMBER : undefined,
+      expiresUnixMs: 1_764_000_000_000n,
+    }),
+    signOut: () => ({}),
+    getOrganization: ({ organizationId }: { organizationId: string }) =>
+      organizationId === 'org-1'
+        ? { outcome: { $case: 'organization', value: ORGANIZATION } }
+        : refusal(AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND, 'No such organization.'),
+    setOrganizationLimits: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
+    setOrganizationSuspended: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
+    getKey: () => ({ outcome: { $case: 'key', value: KEY } }),
+    updateKey: () => ({ outcome: { $case: 'key', value: KEY } }),
+    revokeKey: () => ({ outcome: { $case: 'key', value: KEY } }),
+    createKey: () => ({ outcome: { $case: 'created', value: { key: KEY, secret: 'sk-gw-secret' } } }),
+    recordAudit: () => ({ auditId: 'aud-1' }),
+    completeAudit: () => ({}),
+    getBalance: () => BALANCE,
+    addCredit: () => ({ balance: BALANCE }),
+  } as const;
+
+  function refusal(reason: AdminRefusalReason, message: string, field?: string) {
+    return { outcome: { $case: 'refusal', value: { reason, message, field } } };
+  }
+
+  const stub = new Proxy(
+    {},
+    {
+      get: (_target, method: string) => async (request: unknown) => {
+        calls.push({ method, request });
+        const override = overrides[method as keyof typeof overrides] as
+          ((request: unknown) => unknown) | undefined;
+        if (override) return override(request);
+        const answer = answers[method as keyof typeof answers] as ((request: unknown) => unknown) | undefined;
+        if (!answer) throw new Error(`${method} is not stubbed`);
+        return answer(request);
+      },
+    },
+  );
+
+  async function startApi(settings: Partial<DashboardApiSettings> = {}): Promise<DashboardApi> {
+    const started = createDashboardApi({
+      authAdmin: stub as Admin,
+      ledger: stub as Ledger,
+      clock: systemClock,
+      newId,
+      log: createSilentLogger(),
+      metrics: createMetrics({ processMetrics: false }),
+      settings: { host: '127.0.0.1', port: 0, ...settings },
+    });
+    await started.start();
+    return started;
+  }
+
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.stop());
+  beforeEach(() => {
+    calls.length = 0;
+    overrides = {};
+  });
+
+  interface Asked {
+    body?: unknown;
+    rawBody?: string;
+    headers?: Record<string, string>;
+    signedIn?: boolean;
+  }
+
+  async function ask(line: string, { body, rawBody, headers = {}, signedIn = true }: Asked = {}, to = api) {
+    const [method = '', path = ''] = line.split(' ');
+    const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(`http://127.0.0.1:${to.port()}${path}`, {
+      method,
+      headers: {
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+        ...(signedIn ? { cookie: 'gateway_session=token' } : {}),
+        ...headers,
+      },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    const answer = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: (isJson ? JSON.parse(answer) : undefined) as Record<string, unknown> & {
+        error?: Record<string, unknown>;
+      },
+      text: answer,
+    };
+  }
+
+  it('signs in with a cookie that only the browser itself can use', async () => {
+    const answer = await ask('POST /api/session', {
+      signedIn: false,
+      body: { email: 'ops@example.com', password: 'right' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
+      expires_at: '2025-11-24T16:00:00.000Z',
+    });
+    const cookie = answer.headers.get('set-cookie');
+    expect(cookie).toMatch(/^gateway_session=token;/);
+    expect(cookie).toMatch(/; HttpOnly/);
+    expect(cookie).toMatch(/; SameSite=Strict/);
+    expect(cookie).toMatch(/; Path=\//);
+    expect(cookie).not.toMatch(/Secure/);
+  });
+
+  it('makes the cookie Secure when browsers come by https', async () => {
+    const secure = await startApi({ publicOrigin: 'https://dashboard.example.com' });
+    const answer = await ask(
+      'POST /api/session',
+      { body: { email: 'a@b', password: 'right' }, headers: { origin: 'https://dashboard.example.com' } },
+      secure,
+    );
+    expect(answer.headers.get('set-cookie')).toMatch(/; Secure/);
+    await secure.stop();
+  });
+
+  it('refuses a wrong password with 401 and too many attempts with 429 and retry-after', async () => {
+    const body = { email: 'ops@example.com', password: 'wrong' };
+    const refused = await ask('POST /api/session', { body, signedIn: false });
+    expect(refused.status).toBe(401);
+    expect(refused.json.error).toEqual({
+      message: 'The email or the password is wrong.',
+      type: 'authentication_error',
+      code: 'sign_in_refused',
+      metadata: {},
+    });
+    overrides = { signIn: async () => ({ outcome: { $case: 'refused', value: { retryAfterMs: 1_500 } } }) };
+    const throttled = await ask('POST /api/session', { body, signedIn: false });
+    expect(throttled.status).toBe(429);
+    expect(throttled.headers.get('retry-after')).toBe('2');
+    expect(throttled.json.error?.['code']).toBe('too_many_attempts');
+  });
+
+  it('ends the session and clears the cookie on signing out', async () => {
+    const answer = await ask('DELETE /api/session');
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('set-cookie')).toMatch(/^gateway_session=;.*Expires=Thu, 01 Jan 1970/);
+    expect(calls.at(-1)).toEqual({ method: 'signOut', request: { sessionToken: 'token' } });
+  });
+
+  it.each([
+    'GET /api/session',
+    'GET /api/organizations',
+    'GET /api/organizations/org-1/balance',
+    'POST /api/organizations/org-1/credits',
+    'POST /api/organizations/org-1/keys/key-1/revoke',
+    'GET /api/audit',
+    'GET /api/no-such-path',
+  ])('lets nobody who is not signed in do %s', async (line) => {
+    const attempts: Record<string, string>[] = [
+      {},
+      { cookie: 'gateway_session=other' },
+      { authorization: 'Bearer token' },
+    ];
+    for (const headers of attempts) {
+      const answer = await ask(line, {
+        signedIn: false,
+        headers,
+        ...(line.startsWith('POST') ? { body: {} } : {}),
+      });
+      expect(answer.status).toBe(401);
+      expect(answer.json.error?.['code']).toBe('not_signed_in');
+    }
+    expect(calls.filter(({ method }) => method !== 'getSession')).toEqual([]);
+  });
+
+  it('refuses writes from other origins and writes that a form could send', async () => {
+    const line = 'POST /api/organizations/org-1/keys/key-1/revoke';
+    for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:1`]) {
+      const answer = await ask(line, { body: {}, headers: { origin } });
+      expect([answer.status, answer.json.error?.['code']]).toEqual([403, 'cross_origin']);
+    }
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      const answer = await ask(line, { rawBody: '{}', headers: { 'content-type': type } });
+      expect([answer.status, answer.json.error?.['code']]).toEqual([415, 'unsupported_media_type']);
+    }
+    expect(calls).toEqual([]);
+    const own = await ask(line, { body: {}, headers: { origin: `http://127.0.0.1:${api.port()}` } });
+    expect(own.status).toBe(200);
+  });
+
+  it('shows a key with every restriction, and its secret only at creation', async () => {
+    const body = { name: 'a key', scopes: ['chat'], requests_per_minute: 5, daily_budget_usd: '1.50' };
+    const created = await ask('POST /api/organizations/org-1/keys', { body });
+    expect(created.status).toBe(201);
+    expect(created.json).toEqual({
+      key: {
+        id: 'key-1',
+        organization_id: 'org-1',
+        name: 'a key',
+        last4: 'abcd',
+        scopes: ['chat'],
+        allowed_models: ['acme/m'],
+        ip_allowlist: ['192.0.2.1'],
+        expires_on: '2026-12-31',
+        requests_per_minute: 5,
+        tokens_per_minute: null,
+        concurrency: null,
+        daily_budget_usd: '1.5',
+        created_at: '2025-11-24T16:00:00.000Z',
+        revoked_at: null,
+      },
+      secret: 'sk-gw-secret',
+    });
+    expect(calls.at(-1)).toMatchObject({
+      method: 'createKey',
+      request: {
+        actor: { id: 'mem-1', label: 'ops@example.com', ipAddress: '127.0.0.1' },
+        organizationId: 'org-1',
+        settings: { limits: { requestsPerMinute: 5, dailyBudgetNanoUsd: 1_500_000_000n } },
+      },
+    });
+    const read = await ask('GET /api/organizations/org-1/keys/key-1');
+    expect(Object.keys(read.json)).toEqual(['key']);
+  });
+
+  it('changes only what a PATCH names; null takes a restriction away', async () => {
+    await ask('PATCH /api/organizations/org-1/keys/key-1', {
+      body: { name: 'new', requests_per_minute: null },
+    });
+    expect(calls.at(-1)).toMatchObject({
+      method: 'updateKey',
+      request: {
+        settings: {
+          name: 'new',
+          scopes: [1],
+          allowedModels: ['acme/m'],
+          ipAllowlist: ['192.0.2.1'],
+          expiresOn: '2026-12-31',
+          limits: { requestsPerMinute: undefined, dailyBudgetNanoUsd: 1_500_000_000n },
+        },
+      },
+    });
+  });
+
+  it('says in the words of the API what a domain refused', async () => {
+    const { ADMIN_REFUSAL_REASON_INVALID: invalid, ADMIN_REFUSAL_REASON_CONFLICT: conflict } =
+      AdminRefusalReason;
+    overrides = {
+      updateKey: async () => refusal(invalid, 'Too much.', 'daily_budget_nano_usd') as never,
+      revokeKey: async () => refusal(conflict, 'Cannot.') as never,
+    };
+    const patched = await ask('PATCH /api/organizations/org-1/keys/key-1', { body: {} });
+    expect(patched.status).toBe(400);
+    expect(patched.json.error).toMatchObject({
+      code: 'invalid',
+      param: 'daily_budget_usd',
+      message: 'Too much.',
+    });
+    const revoked = await ask('POST /api/organizations/org-1/keys/key-1/revoke', { body: {} });
+    expect([revoked.status, revoked.json.error?.['code']]).toEqual([409, 'conflict']);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['PUT /api/organizations/org-1/limits', { requests_per_minute: 5 }, 'tokens_per_minute'],
+    ['POST /api/organizations/org-1/keys', { name: 'x', scopes: ['admin'] }, 'scopes[0]'],
+    ['POST /api/organizations/org-1/keys', { scopes: ['chat'] }, 'name'],
+    ['POST /api/organizations/org-1/keys', { name: 'x', scopes: ['chat'], color: 'red' }, 'color'],
+    ['POST /api/organizations/org-1/keys', { name: 'x', scopes: ['chat'], concurrency: 1.5 }, 'concurrency'],
+    ['POST /api/organizations/org-1/keys', { name: 'x', scopes: ['chat'], concurrency: 1e30 }, 'concurrency'],
+    [
+      'POST /api/organizations/org-1/keys',
+      { name: 'x', scopes: ['chat'], daily_budget_usd: 5 },
+      'daily_budget_usd',
+    ],
+    ['POST /api/organizations/org-1/credits', { amount_usd: '-1' }, 'amount_usd'],
+    ['POST /api/organizations/org-1/credits', { amount_usd: '0.00' }, 'amount_usd'],
+    ['POST /api/organizations/org-1/credits', { amount_usd: '1e3' }, 'amount_usd'],
+    ['POST /api/organizations/org-1/credits', { amount_usd: '1', to: 'x' }, 'to'],
+    ['POST /api/organizations/org-1/suspend', { reason: 5 }, 'reason'],
+    ['POST /api/organizations/org-1/resume', { now: true }, 'now'],
+    ['POST /api/session', { email: 'a@b' }, 'password'],
+  ])('refuses %s with %j, naming %s, before anything is done', async (line, body, param) => {
+    const answer = await ask(line, { body });
+    expect([answer.status, answer.json.error?.['code'], answer.json.error?.['param']]).toEqual([
+      400,
+      'invalid',
+      param,
+    ]);
+    expect(calls.filter(({ method }) => method !== 'getSession')).toEqual([]);
+  });
+
+  it('adds credit between an audit entry that starts and one that completes', async () => {
+    const answer = await ask('POST /api/organizations/org-1/credits', {
+      body: { amount_usd: '10.00', note: 'hello' },
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject({
+      credit: { amount_usd: '10', note: 'hello' },
+      balance: { total_credits_usd: '10', balance_usd: '9.999999999', available_usd: '9.999999999' },
+    });
+    expect(calls.map(({ method }) => method)).toEqual([
+      'getSession',
+      'getOrganization',
+      'recordAudit',
+      'addCredit',
+      'completeAudit',
+    ]);
+    expect(calls.at(-1)?.request).toEqual({ auditId: 'aud-1', succeeded: true });
+  });
+
+  it('gives the same Idempotency-Key the same credit, per organization', async () => {
+    const add = (key: string) =>
+      ask('POST /api/organizations/org-1/credits', {
+        body: { amount_usd: '1' },
+        headers: { 'idempotency-key': key },
+      });
+    const ids = [];
+    for (const key of ['one', 'one', 'two']) ids.push(((await add(key)).json['credit'] as { id: string }).id);
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[2]).not.toBe(ids[0]);
+    expect((await add('')).status).toBe(400);
+  });
+
+  it('notes a refused credit as failed, and leaves one open of which nothing is known', async () => {
+    const add = () => ask('POST /api/organizations/org-1/credits', { body: { amount_usd: '1' } });
+    overrides = {
+      addCredit: async () => {
+        throw new GatewayError('invalid_request', { param: 'credit_id' });
+      },
+    };
+    expect((await add()).status).toBe(409);
+    expect(calls.at(-1)).toEqual({
+      method: 'completeAudit',
+      request: { auditId: 'aud-1', succeeded: false },
+    });
+    overrides = {
+      addCredit: async () => {
+        throw new Error('connection lost');
+      },
+    };
+    expect((await add()).status).toBe(500);
+    expect(calls.at(-1)?.method).toBe('addCredit');
+  });
+
+  it.each<[string, Asked, number, string]>([
+    ['POST /api/session', { rawBody: '{' }, 400, 'invalid_json'],
+    ['POST /api/session', { rawBody: '"text"' }, 400, 'invalid_json'],
+    ['POST /api/session', { rawBody: '[]' }, 400, 'invalid'],
+    ['POST /api/session', { rawBody: `{"a":"${'x'.repeat(110_000)}"}` }, 413, 'body_too_large'],
+    [
+      'POST /api/session',
+      { rawBody: '{}', headers: { 'content-encoding': 'odd' } },
+      415,
+      'unsupported_media_type',
+    ],
+    ['POST /api/session', { rawBody: '{}', headers: { 'content-encoding': 'gzip' } }, 400, 'invalid_json'],
+    ['POST /api/session', { rawBody: '{"__proto__":{"email":"a"}}' }, 400, 'invalid'],
+    ['GET /api/organizations/%E0%A4%A', {}, 404, 'not_found'],
+    ['GET /api/organizations/unknown', {}, 404, 'not_found'],
+    ['GET /api/organizations/org-1/', { headers: { cookie: 'gateway_session=%%%' } }, 401, 'not_signed_in'],
+    ['GET /api/nothing', {}, 404, 'not_found'],
+    ['PUT /api/organizations/org-1', { body: {} }, 404, 'not_found'],
+    ['GET /nothing', {}, 404, 'not_found'],
+    ['GET /api/organizations?page_size=0', {}, 400, 'invalid'],
+    ['GET /api/organizations?page_size=1&page_size=2', {}, 400, 'invalid'],
+    ['GET /api/organizations?page_token=a&page_token=b', {}, 400, 'invalid'],
+  ])('answers %s %j with an envelope, never a 500', async (line, asked, status, code) => {
+    const answer = await ask(line, asked);
+    expect([answer.status, answer.json.error?.['code']]).toEqual([status, code]);
+    expect(Object.keys(answer.json)).toEqual(['error']);
+    expect(answer.headers.get('x-request-id')).toMatch(/^req-/);
+  });
+
+  it('tells nothing of an unexpected failure', async () => {
+    overrides = {
+      getSession: async () => {
+        throw new Error('password of the database is hunter2');
+      },
+    };
+    const answer = await ask('GET /api/session');
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain('hunter2');
+  });
+
+  it('introduces itself to whoever opens it in a browser', async () => {
+    const answer = await ask('GET /', { signedIn: false });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(answer.headers.get('content-security-policy')).toBeTruthy();
+    expect(answer.text).toContain('Inference Gateway');
+  });
+});
