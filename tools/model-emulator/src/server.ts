@@ -11,6 +11,7 @@ import { listModels } from './models';
 import { PrefixCache } from './prefix-cache';
 import { readRequest, type ChatRequest } from './request';
 import { type EmulatorStats, type SeenRequest } from './stats';
+import { loadTokenizer } from './tokens';
 
 export interface ModelEmulatorOptions {
   /** Address to listen on; default 127.0.0.1. */
@@ -51,6 +52,7 @@ const MODELS = listModels();
 
 /** Starts the emulator; resolves when it listens. */
 export async function startModelEmulator(options: ModelEmulatorOptions = {}): Promise<ModelEmulator> {
+  await loadTokenizer();
   const emulator = new Emulator(options);
   const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     emulator.handle(request, response);

@@ -20,20 +20,22 @@ const STOP: Piece = { text: '.', tokens: 1 };
 const WORD_PIECES: readonly Piece[] = WORDS.map((word) => ({ text: ` ${word}`, tokens: 1 }));
 const OPENER_PIECES: readonly Piece[] = OPENERS.map((word) => ({ text: ` ${word}`, tokens: 1 }));
 
-/** Appends exactly `count` one-token pieces of sentence-like text, ending in a full stop. */
+/** Appends exactly `count` one-token pieces of sentence-like text, ending in a full stop where that is possible. */
 export function appendSentences(pieces: Piece[], count: number, random: Random): void {
   let leftInSentence = 0;
   for (let left = count; left > 0; left--) {
     if (left === 1) {
-      pieces.push(STOP);
+      // Two marks in a row would be one token.
+      const afterMark = /[^a-z]$/.test(pieces.at(-1)?.text ?? 'a');
+      pieces.push(afterMark ? pick(random, WORD_PIECES) : STOP);
     } else if (leftInSentence === 0) {
       leftInSentence = between(random, 6, 14);
       pieces.push(pick(random, OPENER_PIECES));
-    } else if (leftInSentence === 1) {
+    } else if (leftInSentence === 1 && left > 2) {
       leftInSentence = 0;
       pieces.push(STOP);
     } else {
-      leftInSentence--;
+      leftInSentence = Math.max(1, leftInSentence - 1);
       pieces.push(leftInSentence === 5 && left > 8 ? COMMA : pick(random, WORD_PIECES));
     }
   }

@@ -1,4 +1,18 @@
-import { countTokens as countO200k, decode, encode } from 'gpt-tokenizer/encoding/o200k_base';
+import type * as o200k from 'gpt-tokenizer/encoding/o200k_base';
+
+type Tokenizer = typeof o200k;
+
+let loaded: Tokenizer | undefined;
+
+/** Loads the token table (about 70 MB); whoever only imports the emulator does not pay for it. */
+export async function loadTokenizer(): Promise<void> {
+  loaded ??= await import('gpt-tokenizer/encoding/o200k_base');
+}
+
+function tokenizer(): Tokenizer {
+  if (loaded === undefined) throw new Error('loadTokenizer() comes first');
+  return loaded;
+}
 
 /** Text such as `<|endoftext|>` is ordinary text here; without this the tokenizer throws on it. */
 const ORDINARY_TEXT = { disallowedSpecial: new Set<string>() };
@@ -11,13 +25,22 @@ const EXACT_LIMIT_CHARACTERS = 262_144;
 
 /** Tokens of `text` under o200k_base (bytes / 4 beyond 256 Ki characters). */
 export function countTokens(text: string): number {
-  if (text.length <= PIECE_CHARACTERS) return countO200k(text, ORDINARY_TEXT);
+  if (text.length <= PIECE_CHARACTERS) return tokenizer().countTokens(text, ORDINARY_TEXT);
   if (text.length > EXACT_LIMIT_CHARACTERS) return Math.ceil(Buffer.byteLength(text) / 4);
   let total = 0;
-  for (let start = 0; start < text.length; start += PIECE_CHARACTERS) {
-    total += countO200k(text.slice(start, start + PIECE_CHARACTERS), ORDINARY_TEXT);
-  }
+  for (const part of inParts(text)) total += tokenizer().countTokens(part, ORDINARY_TEXT);
   return total;
+}
+
+/** Cuts long text, never between the two halves of a character. */
+function* inParts(text: string): Generator<string, void, void> {
+  for (let start = 0; start < text.length;) {
+    let end = start + PIECE_CHARACTERS;
+    const isFirstHalf = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    if (end < text.length && isFirstHalf) end--;
+    yield text.slice(start, end);
+    start = end;
+  }
 }
 
 /** One streamed piece of text and the number of tokens it stands for. */
@@ -31,10 +54,11 @@ export interface Piece {
  * share a character are emitted together, since half a character is not valid UTF-8.
  */
 export function splitIntoPieces(text: string): Piece[] {
+  const { encode, decode } = tokenizer();
   const pieces: Piece[] = [];
-  for (let start = 0; start < text.length; start += PIECE_CHARACTERS) {
+  for (const part of inParts(text)) {
     let pending: number[] = [];
-    for (const token of encode(text.slice(start, start + PIECE_CHARACTERS), ORDINARY_TEXT)) {
+    for (const token of encode(part, ORDINARY_TEXT)) {
       pending.push(token);
       const decoded = decode(pending);
       if (decoded.endsWith('\uFFFD')) continue;
