@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { LoggedEvent, Unprocessable } from '../event-log';
 import { BURY, COMMIT_POSITION, FETCH, LOCK_GROUP, NOTIFY_CHANNEL, REGISTER_GROUP } from './statements';
 
@@ -18,6 +18,8 @@ export interface FetchedBatch {
  * both believe to be in charge.
  */
 export interface ConsumerSession {
+  /** Makes this the member in charge; false while another one is. To be called first. */
+  takeOver(): Promise<boolean>;
   fetch(maxEvents: number, maxBytes: number): Promise<FetchedBatch>;
   /** The group is done with everything up to and with this position. */
   commit(position: bigint): Promise<void>;
@@ -34,16 +36,13 @@ interface EventRow {
   readonly last_position: bigint;
 }
 
-/**
- * Opens a session, or resolves with undefined while another member holds the
- * group's lock. `wake` is called for new events and when the connection is lost.
- */
+/** Opens a session. `wake` is called for new events and when the connection is lost. */
 export async function openConsumerSession(
   pool: Pool,
   topic: string,
   group: string,
   wake: () => void,
-): Promise<ConsumerSession | undefined> {
+): Promise<ConsumerSession> {
   const client = await pool.connect();
   let lost: Error | undefined;
   client.on('error', (error) => {
@@ -53,26 +52,19 @@ export async function openConsumerSession(
   client.on('notification', ({ payload }) => {
     if (payload === topic) wake();
   });
-  // Never back into the pool: the session carries a lock and a subscription.
-  const close = () => {
-    client.removeAllListeners('notification');
-    client.release(true);
-  };
-  try {
-    if (!(await takeOver(client, topic, group))) {
-      close();
-      return undefined;
-    }
-  } catch (error) {
-    close();
-    throw error;
-  }
   const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
     if (lost) throw lost;
     const query = { name: `event_log.${name}`, text, values, query_timeout: ANSWER_TIMEOUT_MS };
     return client.query<Row>(query);
   };
   return {
+    async takeOver() {
+      const { rows } = await run<{ locked: boolean }>('lock', LOCK_GROUP, [topic, group]);
+      if (!rows[0]?.locked) return false;
+      await run('register', REGISTER_GROUP, [topic, group]);
+      await client.query(`listen ${NOTIFY_CHANNEL}`);
+      return true;
+    },
     async fetch(maxEvents, maxBytes) {
       const { rows } = await run<EventRow>('fetch', FETCH, [topic, group, maxEvents, maxBytes]);
       return { events: rows.map((row) => eventOf(topic, row)), lag: lagOf(rows) };
@@ -85,16 +77,12 @@ export async function openConsumerSession(
       const reasons = letters.map(({ reason }) => reason.replaceAll('\0', ''));
       await run('bury', BURY, [topic, group, positions, reasons, at]);
     },
-    close,
+    close() {
+      client.removeAllListeners('notification');
+      // Never back into the pool: the session carries a lock and a subscription.
+      client.release(true);
+    },
   };
-}
-
-async function takeOver(client: PoolClient, topic: string, group: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(LOCK_GROUP, [topic, group]);
-  if (!rows[0]?.locked) return false;
-  await client.query(REGISTER_GROUP, [topic, group]);
-  await client.query(`listen ${NOTIFY_CHANNEL}`);
-  return true;
 }
 
 function eventOf(topic: string, { position, key, payload, headers }: EventRow): LoggedEvent {

@@ -43,9 +43,9 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
       let session: ConsumerSession | undefined;
       try {
         session = await openConsumerSession(parts.pool, topic, group, waiter.wake);
+        while (!waiter.stopped && !(await session.takeOver())) await waiter.pause(limits.lockRetryMs);
         failures = 0;
-        if (session) await consume(session);
-        else await waiter.pause(limits.lockRetryMs);
+        await consume(session);
       } catch (error) {
         if (error instanceof Stopped) return;
         failures += 1;
