@@ -11,6 +11,7 @@ import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { createDashboardApi } from '@gateway/dashboard-api';
 import { createEdgeProxyModule, createKeyDirectory, createTokenCounter } from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
 import {
@@ -143,7 +144,19 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },
   });
-  const dashboardApi = { name: 'dashboard-api', services: [], consumers: [], start: async () => {}, stop: async () => {}, port: () => 0 };
+  const dashboardApi = createDashboardApi({
+    authAdmin: clients.authAdmin,
+    ledger: clients.billingLedger,
+    newId,
+    clock,
+    log,
+    metrics,
+    settings: {
+      host: config.GATEWAY_HOST,
+      port: config.GATEWAY_DASHBOARD_PORT,
+      trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
+    },
+  });
 
   return {
     clients,

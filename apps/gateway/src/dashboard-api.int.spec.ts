@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
+import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
+import { createDashboardApi } from '@gateway/dashboard-api';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
+import { createTestDatabase } from '@gateway/testing';
+
+const PASSWORD = 'correct horse battery';
+
+/** Balances in memory, idempotent by credit id as the ledger's contract says. */
+function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
+  const credits = new Map<string, { organizationId: string; amount: bigint }>();
+  const balanceOf = (organizationId: string): GetBalanceResponse => {
+    const own = [...credits.values()].filter((credit) => credit.organizationId === organizationId);
+    const total = own.reduce((sum, { amount }) => sum + amount, 0n);
+    return {
+      totalCreditsNanoUsd: total,
+      totalUsageNanoUsd: 0n,
+      balanceNanoUsd: total,
+      heldNanoUsd: 0n,
+      availableNanoUsd: total,
+    };
+  };
+  const stub: Pick<RpcClient<typeof BillingLedgerDefinition>, 'getBalance' | 'addCredit'> = {
+    getBalance: async ({ organizationId }) => balanceOf(organizationId),
+    addCredit: async ({ creditId, organizationId, amountNanoUsd }) => {
+      if (!credits.has(creditId)) credits.set(creditId, { organizationId, amount: amountNanoUsd });
+      return { balance: balanceOf(organizationId) };
+    },
+  };
+  return stub as RpcClient<typeof BillingLedgerDefinition>;
+}
+
+async function createRig() {
+  const database = await createTestDatabase();
+  const pool = createPool({
+    url: database.url,
+    schema: AUTH_SCHEMA,
+    applicationName: 'test',
+    maxConnections: 8,
+  });
+  await applyMigrations(pool, { schema: AUTH_SCHEMA, migrations: authMigrations });
+  const log = createSilentLogger();
+  const module = createAuthModule({
+    adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 } }),
+    clock: systemClock,
+    newId,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  await module.start();
+  const transport = createInProcessTransport(module.services);
+  const authAdmin = createClient(AuthAdminDefinition, transport);
+  await authAdmin.ensureMember({
+    actor: { id: 'system', label: 'system', ipAddress: '' },
+    email: 'ops@example.com',
+    password: PASSWORD,
+    role: MemberRole.MEMBER_ROLE_OPERATOR,
+    resetPassword: false,
+  });
+  const api = createDashboardApi({
+    authAdmin,
+    ledger: createLedgerStub(),
+    clock: systemClock,
+    newId,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+    settings: { host: '127.0.0.1', port: 0 },
+  });
+  await api.start();
+  return {
+    api,
+    auth: createClient(AuthDefinition, transport),
+    async stop() {
+      await api.stop();
+      await module.stop();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+describe('the dashboard API with the real auth domain', () => {
+  let rig: Awaited<ReturnType<typeof createRig>>;
+  let cookie = '';
+
+  beforeAll(async () => {
+    rig = await createRig();
+    const answer = await ask('POST', '/api/session', { email: 'ops@example.com', password: PASSWORD });
+    expect(answer.status).toBe(200);
+    cookie = answer.cookie.split(';')[0] ?? '';
+  });
+  afterAll(() => rig.stop());
+
+  async function ask(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    const response = await fetch(`http://127.0.0.1:${rig.api.port()}${path}`, {
+      method,
+      headers: { ...(method === 'GET' ? {} : { 'content-type': 'application/json' }), cookie, ...headers },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      cookie: response.headers.get('set-cookie') ?? '',
+      json: (text === '' ? {} : JSON.parse(text)) as {
+        organization: { id: string; suspended: boolean; limits: Record<string, unknown> };
+        key: { id: string; name: string; revoked_at: string | null };
+        secret: string;
+        balance: Record<string, string>;
+        credit: { id: string };
+        data: { id: string; action: string; outcome: string; actor: { label: string } }[];
+        next_page_token: string | null;
+        error: { code: string; param?: string; message: string };
+      },
+    };
+  }
+
+  async function organization(): Promise<string> {
+    const created = await ask('POST', '/api/organizations', { name: 'Acme' });
+    expect(created.status).toBe(201);
+    return `/api/organizations/${created.json.organization.id}`;
+  }
+
+  const verify = async (secret: string) => {
+    const keySha256 = createHash('sha256').update(secret).digest();
+    const { outcome } = await rig.auth.verifyKey({ keySha256 });
+    return outcome?.$case === 'grant' ? outcome.value : undefined;
+  };
+
+  it('makes, changes and revokes a key that works from its creation until its revocation', async () => {
+    const path = await organization();
+    const created = await ask('POST', `${path}/keys`, { name: 'first', scopes: ['chat'], concurrency: 2 });
+    expect(created.status).toBe(201);
+    const { key, secret } = created.json;
+    expect(await verify(secret)).toMatchObject({
+      keyId: key.id,
+      revoked: false,
+      keyLimits: { concurrency: 2 },
+    });
+
+    const changed = await ask('PATCH', `${path}/keys/${key.id}`, {
+      concurrency: null,
+      ip_allowlist: ['10.1.1.1/8'],
+    });
+    expect(changed.json.key).toMatchObject({
+      name: 'first',
+      concurrency: null,
+      ip_allowlist: ['10.0.0.0/8'],
+    });
+
+    const revoked = await ask('POST', `${path}/keys/${key.id}/revoke`);
+    expect(revoked.json.key.revoked_at).not.toBeNull();
+    expect(await verify(secret)).toMatchObject({ revoked: true });
+    expect((await ask('GET', `${path}/keys`)).json.data).toHaveLength(1);
+    expect((await ask('PATCH', `${path}/keys/${key.id}`, { name: 'x' })).json.error.code).toBe('conflict');
+  });
+
+  it('refuses a cap above the organization in words for people', async () => {
+    const path = await organization();
+    const limits = {
+      requests_per_minute: 10,
+      tokens_per_minute: null,
+      daily_budget_usd: '5.00',
+      concurrency: null,
+      max_output_tokens: null,
+      multiple_completions: true,
+    };
+    const set = await ask('PUT', `${path}/limits`, limits);
+    expect(set.json.organization.limits).toEqual({ ...limits, daily_budget_usd: '5' });
+    const refused = await ask('POST', `${path}/keys`, {
+      name: 'k',
+      scopes: ['chat'],
+      daily_budget_usd: '5.01',
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.json.error).toMatchObject({
+      code: 'invalid',
+      param: 'daily_budget_usd',
+      message: "The daily budget must be at or below the organization's, which is 5 US dollars.",
+    });
+  });
+
+  it('suspends and resumes an organization for all its keys', async () => {
+    const path = await organization();
+    const { json } = await ask('POST', `${path}/keys`, { name: 'k', scopes: ['chat'] });
+    await ask('POST', `${path}/suspend`, { reason: 'unpaid' });
+    expect(await verify(json.secret)).toMatchObject({ organizationSuspended: true });
+    await ask('POST', `${path}/resume`);
+    expect(await verify(json.secret)).toMatchObject({ organizationSuspended: false });
+  });
+
+  it('adds credit once per Idempotency-Key, and audits who did it', async () => {
+    const path = await organization();
+    const headers = { 'idempotency-key': 'top-up-1' };
+    const first = await ask('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
+    const again = await ask('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
+    expect(again.json.credit).toEqual(first.json.credit);
+    expect((await ask('GET', `${path}/balance`)).json.balance['available_usd']).toBe('10');
+    const { data } = (await ask('GET', `${path}/audit`)).json;
+    expect(data.filter(({ action }) => action === 'credit.add')).toEqual(
+      Array(2).fill(
+        expect.objectContaining({
+          target: first.json.credit.id,
+          outcome: 'done',
+          actor: expect.objectContaining({ label: 'ops@example.com', ip_address: '127.0.0.1' }),
+        }),
+      ),
+    );
+  });
+
+  it('pages through everything that was audited', async () => {
+    await organization();
+    const seen = new Set<string>();
+    let token: string | null = '';
+    while (token !== null) {
+      const { json, status } = await ask('GET', `/api/audit?page_size=3&page_token=${token}`);
+      expect(status).toBe(200);
+      for (const { id } of json.data) expect(seen.has(id)).toBe(false);
+      for (const { id } of json.data) seen.add(id);
+      token = json.next_page_token;
+    }
+    expect(seen.size).toBeGreaterThan(3);
+    expect((await ask('GET', '/api/audit?page_token=%00')).json.error).toMatchObject({
+      code: 'invalid',
+      param: 'page_token',
+    });
+  });
+
+  it('never answers odd ids and names with a 500', async () => {
+    const path = await organization();
+    for (const odd of ['%00', '%27%3B--', 'x'.repeat(500), '%F0%9F%98%80', '..%2f..']) {
+      for (const where of [
+        `/api/organizations/${odd}`,
+        `${path}/keys/${odd}`,
+        `/api/organizations/${odd}/keys`,
+      ]) {
+        expect((await ask('GET', where)).status).toBe(404);
+      }
+    }
+    for (const name of ['', '\u0000', '\ud800', 'x'.repeat(101), ' \t ']) {
+      const answer = await ask('POST', '/api/organizations', { name });
+      expect([answer.status, answer.json.error.param]).toEqual([400, 'name']);
+    }
+  });
+
+  it('forgets the session on signing out', async () => {
+    const other = await ask('POST', '/api/session', { email: 'ops@example.com', password: PASSWORD });
+    const headers = { cookie: other.cookie.split(';')[0] ?? '' };
+    expect((await ask('DELETE', '/api/session', undefined, headers)).status).toBe(204);
+    expect((await ask('GET', '/api/session', undefined, headers)).status).toBe(401);
+    expect((await ask('GET', '/api/session')).status).toBe(200);
+  });
+});
