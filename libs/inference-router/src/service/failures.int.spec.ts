@@ -260,7 +260,7 @@ describe('after the first event', () => {
   const rows: [string, Script, string][] = [
     [
       'a cut',
-      (response, call) => (void begun(response, call), void setTimeout(() => response.destroy(), 5)),
+      (response, call) => (void begun(response, call), void setTimeout(() => response.destroy(), 100)),
       'upstream_error',
     ],
     ['a stall', begun, 'request_timeout'],
@@ -320,7 +320,7 @@ describe('after the first event', () => {
     first.play((response) => {
       beginStream(response);
       response.write(sse(chunk({ content: 'Hello' }), chunk({}, 'stop')));
-      setTimeout(() => response.destroy(), 5);
+      setTimeout(() => response.destroy(), 100);
     });
     await withRouter(one(), async (router) => {
       const { error, finished } = await router.collect(streamed());

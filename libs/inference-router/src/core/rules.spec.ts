@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { Bulkheads } from './bulkhead';
+import { finishReasonOf } from './finish-reason';
+import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './public-text';
+import { BACKOFF_CAP_MS, backoffMs, RetryBudgets } from './retry-budget';
+import { believedUsage } from './usage';
+
+describe('the retry budget', () => {
+  it('lets a fifth of the calls be repeated once its savings are gone, per provider', () => {
+    const budgets = new RetryBudgets({ retriesPerCall: 0.2, maxSavedRetries: 2 });
+    let retries = 0;
+    for (let call = 0; call < 100; call += 1) {
+      budgets.deposit('sick');
+      if (budgets.withdraw('sick')) retries += 1;
+    }
+    expect(retries).toBeGreaterThanOrEqual(20);
+    expect(retries).toBeLessThanOrEqual(22);
+    expect(budgets.withdraw('healthy')).toBe(true);
+  });
+
+  it('waits between nothing and a doubling cap, never shorter than the provider asks', () => {
+    expect(backoffMs(1, 0, undefined)).toBe(0);
+    expect(backoffMs(1, 0.5, undefined)).toBe(50);
+    expect(backoffMs(2, 0.5, undefined)).toBe(100);
+    expect(backoffMs(20, 0.999, undefined)).toBeLessThan(BACKOFF_CAP_MS);
+    expect(backoffMs(1, 0, 1_000)).toBe(1_000);
+    expect(backoffMs(1, 0, BACKOFF_CAP_MS + 1)).toBeUndefined();
+  });
+});
+
+describe('the bulkhead', () => {
+  it('gives each place once and takes it back once', () => {
+    const bulkheads = new Bulkheads();
+    const of = { name: 'p', maxConcurrent: 1 };
+    const leave = bulkheads.enter(of);
+    expect(bulkheads.enter(of)).toBeUndefined();
+    leave?.();
+    leave?.();
+    expect(bulkheads.enter(of)).toBeDefined();
+    expect(bulkheads.enter(of)).toBeUndefined();
+    expect(bulkheads.enter({ ...of, name: 'q' })).toBeDefined();
+  });
+});
+
+describe('usage that is believed', () => {
+  const context = {
+    maxCompletionTokens: 1_000,
+    completions: 1,
+    contextLength: 10_000,
+    producedOutput: true,
+  };
+
+  it('never has a part above its whole', () => {
+    const number = fc.oneof(fc.integer({ min: -5, max: 1_100 }), fc.double(), fc.constant(null));
+    fc.assert(
+      fc.property(number, number, number, number, number, (prompt, completion, cached, image, reasoning) => {
+        const usage = believedUsage(
+          {
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            prompt_tokens_details: { cached_tokens: cached, image_tokens: image },
+            completion_tokens_details: { reasoning_tokens: reasoning },
+          },
+          context,
+        );
+        if (!usage) return;
+        expect(usage.cachedTokens + usage.imageTokens).toBeLessThanOrEqual(usage.promptTokens);
+        expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens);
+        expect(usage.completionTokens).toBeLessThanOrEqual(context.maxCompletionTokens);
+        for (const tokens of Object.values(usage))
+          expect(Number.isSafeInteger(tokens) && tokens >= 0).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('counts reasoning in when the provider reports it beside the completion', () => {
+    const usage = believedUsage(
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 22,
+        completion_tokens_details: { reasoning_tokens: 7 },
+      },
+      context,
+    );
+    expect(usage).toMatchObject({ completionTokens: 12, reasoningTokens: 7 });
+  });
+
+  it('is zero output when nothing was produced', () => {
+    const usage = believedUsage(
+      { prompt_tokens: 10, completion_tokens: 0 },
+      { ...context, producedOutput: false },
+    );
+    expect(usage).toMatchObject({ promptTokens: 10, completionTokens: 0 });
+  });
+});
+
+describe("a provider's text", () => {
+  it('loses what identifies an account, and "rate limit"', () => {
+    const secrets = ['my-own-key', 'https://api.p.example/v1', 'api.p.example'];
+    for (const [text, shown] of [
+      ['key my-own-key is bad', 'key [removed] is bad'],
+      ['see https://p.example/x?y=1 now', 'see [removed] now'],
+      ['api.p.example said no', '[removed] said no'],
+      [
+        'organization org-AbCdEf123456 in project proj_Zz99887766',
+        'organization [removed] in project [removed]',
+      ],
+      ['Incorrect API key: sk-abcdefghijkl', 'Incorrect API key: [removed]'],
+      ['mail a.b@c.example', 'mail [removed]'],
+      ['at 10.1.2.3:8080', 'at [removed]'],
+      ['Rate-limit and rate_limit and RATE LIMIT', 'usage limit and usage limit and usage limit'],
+      ['two\nlines\u0000', 'two lines'],
+      ['model up-1 is full', 'model acme/m-1 is full'],
+    ]) {
+      expect(publicText(text as string, secrets, { 'up-1': 'acme/m-1' })).toBe(shown);
+    }
+    expect(publicText(' \n', [])).toBeUndefined();
+  });
+
+  it('is bounded, and quick to bound whatever it holds', () => {
+    for (const text of ['a-1'.repeat(100_000), 'a'.repeat(1e6), '://'.repeat(1e5), 'x@'.repeat(1e5)]) {
+      expect((publicText(text, []) ?? '').length).toBeLessThanOrEqual(MAX_PUBLIC_TEXT_CHARACTERS);
+    }
+  });
+});
+
+it('maps every known finish reason, and takes an unknown one as an ordinary end', () => {
+  for (const [reported, known] of [
+    ['stop', 'stop'],
+    ['end_turn', 'stop'],
+    ['length', 'length'],
+    ['max_tokens', 'length'],
+    ['tool_calls', 'tool_calls'],
+    ['function_call', 'tool_calls'],
+    ['content_filter', 'content_filter'],
+    ['SAFETY', 'content_filter'],
+    ['whatever', 'stop'],
+    ['constructor', 'stop'],
+    [null, undefined],
+    ['', undefined],
+  ] as const) {
+    expect(finishReasonOf(reported)).toBe(known);
+  }
+});
