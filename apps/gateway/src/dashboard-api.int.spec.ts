@@ -240,7 +240,7 @@ describe('the dashboard API with the real auth domain', () => {
         expect((await ask('GET', where)).status).toBe(404);
       }
     }
-    for (const name of ['', '\u0000', '\ud800', 'x'.repeat(101), ' \t ']) {
+    for (const name of ['', '\u0000', 'x'.repeat(101), ' \t ']) {
       const answer = await ask('POST', '/api/organizations', { name });
       expect([answer.status, answer.json.error.param]).toEqual([400, 'name']);
     }
