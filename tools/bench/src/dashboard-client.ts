@@ -40,11 +40,11 @@ export class DashboardClient {
   }
 
   async balance(organizationId: string): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }> {
-    const { balance } = await this.call<{ balance: { total_usage_usd: string; held_usd: string } }>(
+    const { balance } = await this.call<{ balance: { total_usage_usd: string; reserved_usd: string } }>(
       'GET',
       `/api/organizations/${organizationId}/balance`,
     );
-    return { usedNanoUsd: nanoUsd(balance.total_usage_usd), heldNanoUsd: nanoUsd(balance.held_usd) };
+    return { usedNanoUsd: nanoUsd(balance.total_usage_usd), heldNanoUsd: nanoUsd(balance.reserved_usd) };
   }
 
   private async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
