@@ -445,6 +445,24 @@ export function describeRpcTransport(name: string, open: OpenTransportUnderTest)
         expect(ran).toBe(false);
       });
 
+      it('is not mistaken for by the normal end of a call', async () => {
+        const signals: AbortSignal[] = [];
+        ask = async (request, { signal }) => {
+          signals.push(signal);
+          return request;
+        };
+        list = async function* (_, { signal }) {
+          signals.push(signal);
+          yield note(1);
+        };
+        await client.ask(note(1));
+        for await (const _ of client.list(note(1)));
+        // Connections tell of the end of a call a little later.
+        for (let index = 0; index < 20; index += 1) await client.ask(note(index));
+        expect(signals).toHaveLength(22);
+        expect(signals.slice(0, 10).map((signal) => signal.aborted)).toEqual(Array(10).fill(false));
+      });
+
       it('after the call has no effect and leaves nothing on the signal', async () => {
         const controller = new AbortController();
         let added = 0;

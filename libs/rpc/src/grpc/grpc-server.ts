@@ -106,8 +106,9 @@ export function createGrpcServer({
       },
     };
     underWay.add(open);
+    // gRPC tells of the end of every call this way, also of one that was answered.
     call.once('cancelled', () => {
-      underWay.delete(open);
+      if (!underWay.delete(open)) return;
       context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
     });
     return open;
