@@ -9,6 +9,7 @@ import { createBillingLedgerModule } from './module';
 
 let rig: LedgerRig;
 let ledger: GatewayModule;
+const metrics = createMetrics({ processMetrics: false });
 let handlers: RpcHandlers<BillingLedgerDefinition>;
 const context = { signal: new AbortController().signal, metadata: {} };
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
     claims: rig.first.claims,
     clock: rig.clock,
     log: createSilentLogger(),
-    metrics: createMetrics({ processMetrics: false }),
+    metrics,
     housekeepingIntervalMs: 10,
   });
   await ledger.start();
@@ -100,6 +101,21 @@ describe('the service', () => {
     });
     await handlers.voidHolds({ holds: [{ holdId: 'gen-3', organizationId: 'org-1' }] }, context);
     expect((await handlers.getBalance({ organizationId: 'org-1' }, context)).availableNanoUsd).toBe(850n);
+  });
+
+  it('counts what it decides, by outcome', async () => {
+    await addCredit('org-m', 1_000n);
+    const held = async () => {
+      const { values } = await metrics.getSingleMetric('gateway_billing_ledger_holds_total')!.get();
+      return values.find(({ labels }) => labels['outcome'] === 'held')?.value ?? 0;
+    };
+    const before = await held();
+    await hold(
+      holdOf('gen-m1', 'org-m', 1n),
+      holdOf('gen-m2', 'org-m', 1n),
+      holdOf('gen-m3', 'org-m', 2_000n),
+    );
+    expect((await held()) - before).toBe(2);
   });
 
   it('admits exactly as many of many parallel requests as the balance covers', async () => {
