@@ -14,22 +14,23 @@ client = openai.OpenAI(
     max_retries=0,
 )
 models = {model.id: model.model_dump() for model in client.models.list()}
+PLAIN = next(name for name, model in models.items() if "reasoning" not in model["capabilities"])
 HELLO = [{"role": "user", "content": "Hello"}]
 
 
 def with_capability(capability):
-    return next(name for name, model in models.items() if capability in model["capabilities"])
+    return next(name for name, model in models.items() if {capability, "reasoning"} & set(model["capabilities"]) == {capability})
 
 
 def completes():
-    completion = client.chat.completions.create(model=next(iter(models)), messages=HELLO, max_tokens=20)
+    completion = client.chat.completions.create(model=PLAIN, messages=HELLO, max_tokens=20)
     assert completion.choices[0].message.content.strip()
     assert completion.usage.completion_tokens > 0
 
 
 def streams():
     stream = client.chat.completions.create(
-        model=next(iter(models)),
+        model=PLAIN,
         messages=HELLO,
         max_tokens=20,
         stream=True,
@@ -39,7 +40,7 @@ def streams():
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices).strip()
     assert chunks[-1].usage.total_tokens > 0
     plain = list(
-        client.chat.completions.create(model=next(iter(models)), messages=HELLO, max_tokens=20, stream=True)
+        client.chat.completions.create(model=PLAIN, messages=HELLO, max_tokens=20, stream=True)
     )
     assert all(len(chunk.choices) == 1 and chunk.usage is None for chunk in plain)
 
@@ -68,7 +69,7 @@ def answers_json():
 
 def raises():
     try:
-        client.chat.completions.create(model=next(iter(models)), messages=HELLO, extra_body={"foo": 1})
+        client.chat.completions.create(model=PLAIN, messages=HELLO, extra_body={"foo": 1})
     except openai.BadRequestError as error:
         assert (error.code, error.param, error.type) == ("unknown_parameter", "foo", "invalid_request_error")
     else:
@@ -82,7 +83,7 @@ def raises():
     try:
         list(
             client.chat.completions.create(
-                model=next(iter(models)),
+                model=PLAIN,
                 messages=[{"role": "user", "content": "[[fault:cut-after:3]] Hello"}],
                 max_tokens=50,
                 stream=True,

@@ -27,7 +27,12 @@ describe('the official openai Node SDK, unchanged', () => {
   let models: ListedModel[];
 
   const modelWith = (...capabilities: string[]): ListedModel => {
-    const found = models.find((model) => capabilities.every((one) => model.capabilities.includes(one)));
+    // A model that reasons spends its tokens on that first; it is taken only when asked for.
+    const found = models.find(
+      (model) =>
+        capabilities.every((one) => model.capabilities.includes(one)) &&
+        (capabilities.includes('reasoning') || !model.capabilities.includes('reasoning')),
+    );
     if (!found) throw new Error(`no model with ${capabilities.join(', ')}`);
     return found;
   };

@@ -9,8 +9,8 @@ export const resourceCases = casesOf('2', [
       const { apiKey, keyId } = await deployment.shared.createKey();
       assert.match(apiKey, /^sk-gw-[A-Za-z0-9_-]{43,}$/);
       const path = `/api/organizations/${deployment.shared.organizationId}/keys`;
-      const listed = await deployment.admin.call<{ keys: { id: string; last4: string }[] }>('GET', path);
-      const found = listed.keys.find(({ id }) => id === keyId);
+      const listed = await deployment.admin.call<{ data: { id: string; last4: string }[] }>('GET', path);
+      const found = listed.data.find(({ id }) => id === keyId);
       assert.equal(found?.last4, apiKey.slice(-4));
       assert.ok(!JSON.stringify(listed).includes(apiKey));
       assert.ok(!JSON.stringify(await deployment.admin.call('GET', '/api/audit')).includes(apiKey));

@@ -30,7 +30,7 @@ export const chatCases = casesOf('4', [
       const before = Math.floor(Date.now() / 1000) - 1;
       const response = await chat(deployment, body(deployment));
       assert.equal(response.status, 200, response.text);
-      assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+      assert.match(String(response.headers['content-type']), /^application\/json/);
       assert.equal(response.headers['cache-control'], 'no-store');
       assert.match(String(response.headers['x-request-id']), /^req_/);
       assert.match(String(response.headers['openai-processing-ms']), /^\d+$/);
@@ -251,7 +251,7 @@ export const chatCases = casesOf('4', [
       await chat(deployment, body(deployment, directive('[[fault:400]]')), { apiKey });
       const balance = await tenant.balance();
       assert.equal(Number(balance.total_usage_usd), 0);
-      assert.equal(Number(balance.held_usd), 0);
+      assert.equal(Number(balance.reserved_usd), 0);
     },
   },
 ]);

@@ -34,7 +34,10 @@ export interface Deployment extends DeploymentAddress {
   tenant(options?: Parameters<typeof createTenant>[1]): Promise<Tenant>;
   /** Shared by cases that change nothing of it. */
   readonly shared: Tenant;
-  /** The first model that has all these capabilities and none of those. */
+  /**
+   * The first model that has all these capabilities and none of those. One that
+   * reasons spends its tokens on that first, so it is taken only when asked for.
+   */
   model(having?: readonly string[], lacking?: readonly string[]): PublicModel;
 }
 
@@ -60,6 +63,7 @@ export async function openDeployment(address: DeploymentAddress, breakage?: Brea
       const found = models.find(
         ({ capabilities }) =>
           having.every((one) => capabilities.includes(one)) &&
+          (having.includes('reasoning') || !capabilities.includes('reasoning')) &&
           !lacking.some((one) => capabilities.includes(one)),
       );
       if (!found) throw new Error(`no model with [${having.join()}] and without [${lacking.join()}]`);

@@ -28,7 +28,7 @@ export interface Balance {
   total_credits_usd: string;
   total_usage_usd: string;
   balance_usd: string;
-  held_usd: string;
+  reserved_usd: string;
   available_usd: string;
 }
 
