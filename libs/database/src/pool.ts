@@ -43,6 +43,7 @@ export function createPool(options: PoolOptions): Pool {
   });
   // Without a listener the loss of an idle connection would end the process.
   pool.on('error', (error) => {
+    if (pool.ending) return;
     options.log?.warn({ err: error, schema: options.schema }, 'idle database connection lost');
   });
   return pool;

@@ -17,7 +17,13 @@ import { EVENT_LOG_SCHEMA } from './statements';
 
 const ignore = () => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-const QUICK: Partial<EventLogLimits> = { firstBackoffMs: 1, maxBackoffMs: 5, lockRetryMs: 20 };
+/** Looking without having been woken is as good as off, so that a lost notification shows. */
+const QUICK: Partial<EventLogLimits> = {
+  firstBackoffMs: 1,
+  maxBackoffMs: 5,
+  lockRetryMs: 20,
+  pollIntervalMs: 600_000,
+};
 
 let database: TestDatabase;
 let admin: Pool;
