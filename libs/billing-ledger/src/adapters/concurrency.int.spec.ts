@@ -8,6 +8,9 @@ import {
   type LedgerRig,
 } from '../testing/ledger-rig';
 
+/** Far above what it takes, for machines that do much else. */
+jest.setTimeout(120_000);
+
 let rig: LedgerRig;
 
 beforeAll(async () => {

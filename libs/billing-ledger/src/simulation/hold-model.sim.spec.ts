@@ -16,6 +16,9 @@ const MAX_BATCH = 24;
 const ORGANIZATIONS = ['org-a', 'org-b', 'org-c', 'org-without-credit'];
 const KEYS = ['key-1', 'key-2'];
 
+/** Far above what it takes, for machines that do much else. */
+jest.setTimeout(120_000);
+
 let rig: LedgerRig;
 
 beforeAll(async () => {

@@ -8,6 +8,9 @@ const STEPS = 120;
 const STEPS_BETWEEN_AUDITS = 4;
 const FAULTS = { lostAnswer: 0.03, cut: 0.02 };
 
+/** Far above what it takes, for machines that do much else. */
+jest.setTimeout(120_000);
+
 let rig: LedgerRig;
 
 beforeAll(async () => {
