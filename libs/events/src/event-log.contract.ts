@@ -294,21 +294,23 @@ export function textsOf(events: readonly LoggedEvent[]): string[] {
 export function collector() {
   const events: LoggedEvent[] = [];
   const waiting = new Set<() => void>();
+  const when = (enough: () => boolean): Promise<LoggedEvent[]> =>
+    new Promise((resolve) => {
+      const check = () => {
+        if (!enough()) return;
+        waiting.delete(check);
+        resolve(events);
+      };
+      waiting.add(check);
+      check();
+    });
   return {
     async handle(batch: readonly LoggedEvent[]): Promise<void> {
       events.push(...batch);
       for (const check of waiting) check();
     },
-    atLeast(count: number): Promise<LoggedEvent[]> {
-      return new Promise((resolve) => {
-        const check = () => {
-          if (events.length < count) return;
-          waiting.delete(check);
-          resolve(events);
-        };
-        waiting.add(check);
-        check();
-      });
-    },
+    atLeast: (count: number) => when(() => events.length >= count),
+    /** Counts an event that was delivered again once. */
+    distinct: (count: number) => when(() => new Set(textsOf(events)).size >= count),
   };
 }

@@ -64,7 +64,7 @@ const RESTART_WINDOW_MS = 60_000;
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(options.stateDirectory, { recursive: true });
   const stateDirectory = await realpath(options.stateDirectory);
-  const lock = { release: async () => undefined }; void lockStateFolder;
+  const lock = await lockStateFolder(stateDirectory);
   try {
     const { password, home, launch } = await prepare(stateDirectory, options);
     const portFile = join(stateDirectory, 'postgres-port');
