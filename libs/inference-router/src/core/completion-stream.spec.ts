@@ -105,6 +105,21 @@ describe('a stream of chunks', () => {
     ]);
   });
 
+  it('is not fooled by a chunk that only looks like the one before', () => {
+    const stream = streamOf();
+    for (const content of ['a', 'b', 'c']) stream.push(delta({ content }));
+    expect(read(stream.push(delta({ content: 'd', reasoning: 'e' }))).choices[0]?.delta).toEqual({
+      content: 'd',
+      reasoning_content: 'e',
+    });
+    stream.push(delta({ content: 'f' }));
+    expect(() => stream.push(delta({ content: 'g' }).replace('"g"', '"g\u0001"'))).toThrow(UpstreamFailure);
+    expect(completionOf(stream).choices[0]?.message).toMatchObject({
+      content: 'abcdf',
+      reasoning_content: 'e',
+    });
+  });
+
   it('shows reasoning under one name and joins log probabilities', () => {
     const stream = streamOf();
     expect(read(stream.push(delta({ reasoning: 'hm' }))).choices[0]?.delta).toEqual({

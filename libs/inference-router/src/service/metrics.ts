@@ -1,7 +1,7 @@
 import type { Logger, Registry } from '@gateway/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue';
-import type { RouterObserver } from '../core/ports';
+import type { AttemptOutcome, RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/finished-spool';
 import type { KeptIn } from './generation-recorder';
 
@@ -14,6 +14,11 @@ export interface RouterMetrics {
   readonly observer: RouterObserver;
   onKept(where: KeptIn): void;
   onReplayed(): void;
+}
+
+interface BoundInstruments {
+  readonly firstEvent: Histogram.Internal<'provider' | 'model'>;
+  readonly outcomes: Map<AttemptOutcome, Counter.Internal>;
 }
 
 /** The router's instruments in a registry, and the log lines that go with them. */
@@ -79,6 +84,25 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   });
 
   const labels = (of: Target) => ({ provider: of.provider.name, model: of.providerModel });
+  // Bound once per target: looking labels up costs more than counting.
+  const byTarget = new WeakMap<Target, BoundInstruments>();
+  const bound = (of: Target): BoundInstruments => {
+    let instruments = byTarget.get(of);
+    if (!instruments) {
+      instruments = { firstEvent: firstEvent.labels(labels(of)), outcomes: new Map() };
+      byTarget.set(of, instruments);
+    }
+    return instruments;
+  };
+  const callsOf = (of: Target, outcome: AttemptOutcome): Counter.Internal => {
+    const { outcomes } = bound(of);
+    let counter = outcomes.get(outcome);
+    if (!counter) {
+      counter = calls.labels({ ...labels(of), outcome });
+      outcomes.set(outcome, counter);
+    }
+    return counter;
+  };
   return {
     onKept: (where) => kept.inc({ kept_in: where }),
     onReplayed: () => replayed.inc(),
@@ -86,7 +110,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
       generationStarted: () => inFlight.inc(),
       generationEnded: () => inFlight.dec(),
       attemptEnded(of, outcome, failure) {
-        calls.inc({ ...labels(of), outcome });
+        callsOf(of, outcome).inc();
         if (!failure) return;
         const line = { target: targetKey(of), outcome, reason: failure.message };
         if (OUR_FAULT.has(outcome)) log.error(line, 'a provider refuses our configuration');
@@ -94,7 +118,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
       },
       retried: (of) => retries.inc(labels(of)),
       failedOver: (of) => failovers.inc(labels(of)),
-      firstEventAfter: (of, ms) => firstEvent.observe(labels(of), ms / 1000),
+      firstEventAfter: (of, ms) => bound(of).firstEvent.observe(ms / 1000),
       usageCounted(of, reason) {
         counted.inc({ ...labels(of), reason });
         if (reason === 'not_believed') log.warn({ target: targetKey(of) }, 'a usage block is not believed');
