@@ -5,7 +5,7 @@ import type { GenerationRequest, FinishedGeneration } from './finished-generatio
 import { GenerationRun, type GenerationCall } from './generation-run';
 import type { InFlight } from './in-flight';
 import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
-import type { OpenedAnswer, OpenedStream } from './open-target';
+import type { OpenedStream } from './open-target';
 import type { CatalogueSource } from './ports';
 import { errorAfterFirstEvent, errorBeforeFirstEvent, NO_CAPACITY_RETRY_AFTER_MS } from './public-error';
 import type { Bill, SettlePorts } from './settle-generation';
@@ -61,7 +61,7 @@ export function createGenerate(ports: GeneratePorts): Generate {
     try {
       const opened = await open(ports, run, request, model);
       if (opened.opened.kind === 'stream') yield* streamed(run, opened.opened);
-      else yield* whole(run, opened.opened);
+      else yield* whole(run);
     } finally {
       await run.close();
       leave();
@@ -127,7 +127,7 @@ async function* streamed(run: GenerationRun, opened: OpenedStream): AsyncGenerat
   yield finished(await ending.durable, undefined);
 }
 
-async function* whole(run: GenerationRun, _opened: OpenedAnswer): AsyncGenerator<GenerationEvent> {
+async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent> {
   const bill = await run.complete().durable;
   yield finished(bill, bill.responseJson());
 }

@@ -33,6 +33,7 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   const listeners = new Set<() => void>();
   let current: Catalogue | undefined;
   let seenText: string | undefined;
+  let loggedFault: string | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   /** Versions ascend across restarts as well, so that watchers can compare them. */
@@ -42,6 +43,7 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
 
   async function load(): Promise<boolean> {
     const text = await readFile(path, 'utf8');
+    loggedFault = undefined;
     if (text === seenText) return false;
     seenText = text;
     current = parseCatalogue(text, { version: nextVersion(), variables, secrets });
@@ -52,14 +54,20 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
     return true;
   }
 
+  /** Once, and not again every time the same file is looked at. */
+  function logFault(error: unknown): void {
+    const fault = error instanceof Error ? error.message : String(error);
+    if (fault === loggedFault) return;
+    loggedFault = fault;
+    const faults = error instanceof CatalogueError ? { faults: error.faults } : { err: error };
+    log.error({ path, ...faults }, 'the models file cannot be used; the catalogue before it stays');
+  }
+
   async function reload(): Promise<boolean> {
     try {
       if (!(await load())) return false;
     } catch (error) {
-      log.error(
-        { path, ...faultsOf(error) },
-        'the models file cannot be used; the catalogue before it stays',
-      );
+      logFault(error);
       return false;
     }
     for (const listener of [...listeners]) listener();
@@ -74,6 +82,7 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   return {
     async start() {
       if (timer) return;
+      seenText = undefined;
       await load();
       schedule();
     },
@@ -92,9 +101,4 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
     },
     reload,
   };
-}
-
-/** Each kind of fault is logged once: the same unreadable file gives no new line every two seconds. */
-function faultsOf(error: unknown): object {
-  return error instanceof CatalogueError ? { faults: error.faults } : { err: error };
 }
