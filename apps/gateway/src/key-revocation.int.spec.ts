@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, createInProcessTransport, type RpcTransport, type TransportCall } from '@gateway/rpc';
+import { createKeyDirectory } from '@gateway/edge-proxy';
+import {
+  createClient,
+  createGrpcServer,
+  createGrpcTransport,
+  createInProcessTransport,
+  type RpcTransport,
+  type TransportCall,
+} from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/testing';
-
-// The adapter by itself: the edge-proxy's module is not needed to prove it.
-// eslint-disable-next-line @nx/enforce-module-boundaries
-import { createKeyDirectory, type KeyDirectory } from '../../../libs/edge-proxy/src/adapters/key-directory';
 
 const ACTOR = { id: 'system', label: 'system', ipAddress: '' };
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
@@ -63,7 +67,13 @@ function vanish({ signal, timeoutMs }: TransportCall): Promise<never> {
   });
 }
 
-async function createFleet({ leaseMs, replicas = 1 }: { leaseMs: number; replicas?: number }) {
+interface FleetOptions {
+  readonly leaseMs: number;
+  readonly replicas?: number;
+  readonly rpc?: 'in process' | 'gRPC';
+}
+
+async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetOptions) {
   const database = await createTestDatabase();
   const log = createSilentLogger();
   const pools = Array.from({ length: replicas }, () =>
@@ -83,7 +93,20 @@ async function createFleet({ leaseMs, replicas = 1 }: { leaseMs: number; replica
     }),
   );
   for (const module of modules) await module.start();
-  const transports = modules.map((module) => createInProcessTransport(module.services));
+  const closing: (() => Promise<void>)[] = [];
+  const transports = await Promise.all(
+    modules.map(async ({ services }): Promise<RpcTransport> => {
+      if (rpc === 'in process') return createInProcessTransport(services);
+      const server = createGrpcServer({ services, host: '127.0.0.1', port: 0 });
+      const { port } = await server.start();
+      const transport = createGrpcTransport({ address: `127.0.0.1:${port}` });
+      closing.push(async () => {
+        await server.stop();
+        transport.close();
+      });
+      return transport;
+    }),
+  );
   const replica = (index: number): RpcTransport => {
     const transport = transports[index % transports.length];
     if (!transport) throw new Error('no replica');
@@ -91,7 +114,7 @@ async function createFleet({ leaseMs, replicas = 1 }: { leaseMs: number; replica
   };
   const admins = transports.map((transport) => createClient(AuthAdminDefinition, transport));
   const admin = admins[0] as (typeof admins)[number];
-  const edges: KeyDirectory[] = [];
+  const edges: ReturnType<typeof createKeyDirectory>[] = [];
 
   const created = await admin.createOrganization({ actor: ACTOR, name: 'Acme', limits: undefined });
   if (created.outcome?.$case !== 'organization') throw new Error('refused');
@@ -139,6 +162,7 @@ async function createFleet({ leaseMs, replicas = 1 }: { leaseMs: number; replica
 
     async stop() {
       for (const edge of edges) await edge.stop();
+      for (const close of closing) await close();
       for (const module of modules) await module.stop();
       for (const pool of pools) await pool.end();
       await database.drop();
@@ -153,7 +177,7 @@ async function until(condition: () => boolean): Promise<void> {
 describe('revocation is immediate everywhere', () => {
   const fleets: Awaited<ReturnType<typeof createFleet>>[] = [];
 
-  async function fleetOf(options: { leaseMs: number; replicas?: number }) {
+  async function fleetOf(options: FleetOptions) {
     const fleet = await createFleet(options);
     fleets.push(fleet);
     return fleet;
@@ -162,24 +186,27 @@ describe('revocation is immediate everywhere', () => {
     for (const fleet of fleets.splice(0)) await fleet.stop();
   });
 
-  it('answers known keys from the cache, and a revoked one nowhere, with two edges and no wait for a lease', async () => {
-    // A lease far longer than the test: the answer must come from acknowledgements.
-    const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2 });
-    const near = fleet.edge(() => 0);
-    const far = fleet.edge(() => 1);
-    await until(() => near.directory.isLive() && far.directory.isLive());
-    const key = await fleet.key();
-    for (const { directory } of [near, far, near, far]) {
-      expect(await directory.lookup(key.hash)).toMatchObject({ keyId: key.id, revoked: false });
-    }
-    expect(near.network.calls['VerifyKey']).toBe(1);
-    expect(far.network.calls['VerifyKey']).toBe(1);
+  it.each(['in process', 'gRPC'] as const)(
+    'answers known keys from the cache, and a revoked one nowhere, with two edges and no wait for a lease (%s)',
+    async (rpc) => {
+      // A lease far longer than the test: the answer must come from acknowledgements.
+      const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2, rpc });
+      const near = fleet.edge(() => 0);
+      const far = fleet.edge(() => 1);
+      await until(() => near.directory.isLive() && far.directory.isLive());
+      const key = await fleet.key();
+      for (const { directory } of [near, far, near, far]) {
+        expect(await directory.lookup(key.hash)).toMatchObject({ keyId: key.id, revoked: false });
+      }
+      expect(near.network.calls['VerifyKey']).toBe(1);
+      expect(far.network.calls['VerifyKey']).toBe(1);
 
-    await fleet.revoke(key.id);
-    for (const { directory } of [near, far]) {
-      expect(await directory.lookup(key.hash)).toMatchObject({ revoked: true });
-    }
-  });
+      await fleet.revoke(key.id);
+      for (const { directory } of [near, far]) {
+        expect(await directory.lookup(key.hash)).toMatchObject({ revoked: true });
+      }
+    },
+  );
 
   it('waits out an edge that was cut off, which then asks auth', async () => {
     const fleet = await fleetOf({ leaseMs: 400 });
