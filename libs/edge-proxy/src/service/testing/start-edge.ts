@@ -199,9 +199,16 @@ function stubQuery(): RpcHandlers<GenerationQueryType> {
   };
 }
 
-/** Waits until the condition holds; fails after the test's own timeout. */
+/** A condition that still does not hold by then never will. */
+const MAX_WAIT_MS = 15_000;
+
+/** Waits until the condition holds. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+  const giveUpAt = Date.now() + MAX_WAIT_MS;
+  while (!condition()) {
+    if (Date.now() > giveUpAt) throw new Error(`still not so: ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }
 
 /** A path exactly as written, which fetch would tidy up. */
