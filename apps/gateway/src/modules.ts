@@ -48,8 +48,6 @@ export interface ModuleParts {
 }
 
 const MAX_CACHED_KEYS = 100_000;
-/** The edge waits this much longer than the router may take, so that the router's answer is the one that counts. */
-const EDGE_TIMEOUT_MARGIN_MS = 30_000;
 
 /**
  * The whole system on one page: every module with its adapters, and who calls
@@ -140,7 +138,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       port: config.GATEWAY_PORT,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
-      generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS + EDGE_TIMEOUT_MARGIN_MS,
+      generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS,
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },
   });

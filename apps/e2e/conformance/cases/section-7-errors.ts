@@ -7,6 +7,7 @@ import {
   chat,
   day,
   directive,
+  faulty,
   get,
   image,
   send,
@@ -78,7 +79,7 @@ export const errorCases = casesOf('7', [
     line: 'a body that the model rejects is refused as invalid for it',
     needs: ['emulator'],
     async prove(deployment) {
-      assertError(await chat(deployment, body(deployment, directive('[[fault:400]]'))), 'invalid_request');
+      assertError(await chat(deployment, faulty(deployment, '400')), 'invalid_request');
     },
   },
   {
@@ -373,9 +374,13 @@ export const errorCases = casesOf('7', [
     needs: ['emulator'],
     async prove(deployment) {
       const tenant = await deployment.tenant();
-      const response = await chat(deployment, body(deployment, directive('[[fault:hang]]')), {
-        apiKey: tenant.apiKey,
-      });
+      const response = await chat(
+        deployment,
+        { ...faulty(deployment, 'hang'), stream: true },
+        {
+          apiKey: tenant.apiKey,
+        },
+      );
       assertError(response, 'request_timeout');
       const credits = await nothingReserved(deployment.baseUrl, tenant.apiKey);
       assert.equal(credits.total_usage, 0);
@@ -495,7 +500,7 @@ export const errorCases = casesOf('7', [
     needs: ['emulator'],
     async prove(deployment) {
       for (const fault of ['401', '404']) {
-        const response = await chat(deployment, body(deployment, directive(`[[fault:${fault}]]`)));
+        const response = await chat(deployment, faulty(deployment, fault));
         assertError(response, 'upstream_config_error', { param: null });
         assert.equal(response.headers['x-should-retry'], 'false');
       }
@@ -507,10 +512,7 @@ export const errorCases = casesOf('7', [
     needs: ['emulator'],
     async prove(deployment) {
       for (const fault of ['500', 'cut-before']) {
-        assertError(
-          await chat(deployment, body(deployment, directive(`[[fault:${fault}]]`))),
-          'upstream_error',
-        );
+        assertError(await chat(deployment, faulty(deployment, fault)), 'upstream_error');
       }
     },
   },
@@ -520,7 +522,7 @@ export const errorCases = casesOf('7', [
     needs: ['emulator'],
     async prove(deployment) {
       const tenant = await deployment.tenant();
-      const response = await chat(deployment, body(deployment, directive('[[fault:429]]')), {
+      const response = await chat(deployment, faulty(deployment, '429'), {
         apiKey: tenant.apiKey,
       });
       assertError(response, 'no_capacity');

@@ -48,7 +48,7 @@ export async function openDeployment(address: DeploymentAddress, breakage?: Brea
   const response = await fetch(`${address.baseUrl}/models`, {
     headers: { authorization: `Bearer ${shared.apiKey}` },
   });
-  const { data: models } = (await response.json()) as { data: PublicModel[] };
+  const { data: models } = JSON.parse(await response.text()) as { data: PublicModel[] };
   const emulated = await answersAsEmulator(address.baseUrl, shared.apiKey, models[0]?.id);
 
   return {

@@ -19,6 +19,14 @@ export function directive(text: string): { messages: unknown[] } {
   return { messages: [{ role: 'user', content: `${text} Hello` }] };
 }
 
+/**
+ * A request that the provider fails. It goes to another model than the other
+ * cases use: enough failures open that model's circuit for a while.
+ */
+export function faulty(deployment: Deployment, fault: string): Record<string, unknown> {
+  return body(deployment, { model: deployment.model(['vision']).id, ...directive(`[[fault:${fault}]]`) });
+}
+
 /** A message with an image. */
 export function image(url = pngDataUri(8, 8)): { messages: unknown[] } {
   return {

@@ -1,4 +1,3 @@
-import { utcDay } from '@gateway/base';
 import { isRefusal, notFound, type AdminRefusal } from './admin-refusal';
 import { auditOf, keyFields } from './audit';
 import { makeKeySecret } from './key-secret';
@@ -35,7 +34,6 @@ export async function createKey(
   const key = await ports.keys.insert(organizationId, (organization) => {
     const settings = readKeySettings(requested, {
       organizationLimits: organization.limits,
-      today: utcDay(createdAt),
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;

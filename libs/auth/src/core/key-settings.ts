@@ -21,9 +21,6 @@ export interface RequestedKeySettings {
 
 export interface KeySettingsContext {
   readonly organizationLimits: OrganizationLimits;
-  readonly today: UtcDay;
-  /** What the key has now: a day that has passed may stay, but not be set. */
-  readonly currentExpiresOn?: UtcDay;
   readonly addressRanges: AddressRanges;
 }
 
@@ -40,7 +37,7 @@ export function readKeySettings(
   if (isRefusal(allowedModels)) return allowedModels;
   const ipAllowlist = readIpAllowlist(requested.ipAllowlist, context.addressRanges);
   if (isRefusal(ipAllowlist)) return ipAllowlist;
-  const expiresOn = readExpiresOn(requested.expiresOn, context);
+  const expiresOn = readExpiresOn(requested.expiresOn);
   if (isRefusal(expiresOn)) return expiresOn;
   const refusal =
     checkLimits(requested.limits) ?? checkWithinOrganization(requested.limits, context.organizationLimits);
@@ -88,14 +85,9 @@ function readIpAllowlist(entries: readonly string[], ranges: AddressRanges): str
   return read;
 }
 
-function readExpiresOn(
-  text: string | undefined,
-  { today, currentExpiresOn }: KeySettingsContext,
-): UtcDay | undefined | AdminRefusal {
+/** A day that has passed is taken as well: the key is then expired, which is how one is switched off until later. */
+function readExpiresOn(text: string | undefined): UtcDay | undefined | AdminRefusal {
   if (text === undefined) return undefined;
   if (!isUtcDay(text)) return invalid('expires_on', 'expires_on must be a day as YYYY-MM-DD.');
-  if (text < today && text !== currentExpiresOn) {
-    return invalid('expires_on', `expires_on must not be in the past; today is ${today} (UTC).`);
-  }
   return text;
 }

@@ -1,4 +1,3 @@
-import { utcDay } from '@gateway/base';
 import { conflict, isRefusal, type AdminRefusal } from './admin-refusal';
 import { auditOf, changedFields, keyFields } from './audit';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
@@ -20,11 +19,8 @@ export async function updateKey(
     request,
     (current, organization) => {
       if (current.revokedAt !== undefined) return conflict('A revoked key cannot be changed.');
-      const { expiresOn } = current.settings;
       const settings = readKeySettings(request.settings, {
         organizationLimits: organization.limits,
-        today: utcDay(ports.clock.now()),
-        ...(expiresOn === undefined ? {} : { currentExpiresOn: expiresOn }),
         addressRanges: ports.addressRanges,
       });
       if (isRefusal(settings)) return settings;

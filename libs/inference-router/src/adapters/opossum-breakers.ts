@@ -17,7 +17,7 @@ export interface BreakerOptions {
 
 export const DEFAULT_BREAKER: BreakerOptions = {
   failurePercent: 50,
-  minCalls: 10,
+  minCalls: 20,
   windowMs: 10_000,
   retryAfterMs: 10_000,
 };
