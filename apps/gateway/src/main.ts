@@ -29,9 +29,24 @@ const log = createLogger({
 });
 const gateway = createGateway(config, log);
 
+/** What a person can mend without reading a log. */
+function explain(error: unknown): void {
+  const { code, port } = error as { code?: string; port?: number };
+  if (code === 'EADDRINUSE') {
+    process.stderr.write(
+      `Port ${port} is in use. Stop what uses it, or set GATEWAY_PORT or GATEWAY_DASHBOARD_PORT to another one.\n`,
+    );
+  }
+}
+
 void runProcess({
   start: async () => {
-    process.stdout.write(await gateway.start());
+    try {
+      process.stdout.write(await gateway.start());
+    } catch (error) {
+      explain(error);
+      throw error;
+    }
   },
   stop: () => gateway.stop(),
   graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,

@@ -58,6 +58,8 @@ export function createGateway(config: Config, log: Logger): Gateway {
     });
     undo.push(() => modules.tokenCounter.close());
     const warm = modules.tokenCounter.warmUp();
+    // Should a module fail to start, that is what is told, not the warm-up that it cut short.
+    warm.catch(() => undefined);
     for (const module of modules.inOrder) await startModule(module);
     await warm;
     for (const module of modules.inOrder) {
