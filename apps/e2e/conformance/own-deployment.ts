@@ -1,4 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client } from 'pg';
 import { startWorld, type World } from '../src/support/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';
 
@@ -9,7 +11,7 @@ export async function startOwnDeployment(): Promise<{ deployment: Deployment; st
   return { deployment, stop: () => world.stop() };
 }
 
-/** Stops the embedded database's processes for a while, where the system tells which they are. */
+/** Breaks the embedded database, where the system tells which its processes are. */
 function breakageOf(world: World): Breakage | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
   return {
@@ -23,7 +25,33 @@ function breakageOf(world: World): Breakage | undefined {
         for (const pid of processes) signal(pid, 'SIGCONT');
       }
     },
+    async withoutGenerations(during) {
+      await runSql(world, 'alter table usage.generations rename to generations_away');
+      try {
+        return await during();
+      } finally {
+        await runSql(world, 'alter table usage.generations_away rename to generations');
+      }
+    },
   };
+}
+
+async function runSql(world: World, sql: string): Promise<void> {
+  const read = (name: string) =>
+    readFileSync(path.join(world.gateway.stateDirectory, 'postgres', name), 'utf8').trim();
+  const client = new Client({
+    host: '127.0.0.1',
+    port: Number(read('postgres-port')),
+    user: 'gateway',
+    password: read('postgres-password'),
+    database: 'gateway',
+  });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 function descendantsOf(ancestor: number): number[] {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/support/accounting';
+import { nothingReserved, settledGeneration } from '../../src/support/accounting';
 import {
   assertError,
   body,
@@ -481,15 +481,28 @@ export const errorCases = casesOf('7', [
     line: 'a failure on the service side says nothing of its inside, and is not to be retried by itself',
     needs: ['breakage'],
     async prove(deployment) {
+      const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
+      await settledGeneration(deployment.baseUrl, deployment.shared.apiKey, id);
+      const response = await deployment.breakage!.withoutGenerations(() =>
+        get(deployment, `/v1/generation?id=${id}`),
+      );
+      const error = assertError(response, 'internal_error', { param: null, metadata: {} });
+      assert.doesNotMatch(error.message, /postgres|prisma|relation|table|sql/i);
+      assert.equal(response.headers['x-should-retry'], 'false');
+      assert.equal((await get(deployment, `/v1/generation?id=${id}`)).status, 200);
+    },
+  },
+  {
+    line: 'a database that does not answer is a lack of capacity; when it answers again, nothing is left held',
+    needs: ['breakage'],
+    async prove(deployment) {
       const tenant = await deployment.tenant();
       const { apiKey } = tenant;
       assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
       const response = await deployment.breakage!.withoutDatabase(() =>
         chat(deployment, body(deployment), { apiKey }),
       );
-      const error = assertError(response, 'internal_error', { param: null, metadata: {} });
-      assert.doesNotMatch(error.message, /postgres|database|timeout|ECONN|sql/i);
-      assert.equal(response.headers['x-should-retry'], 'false');
+      assertError(response, 'no_capacity');
       assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
       await nothingReserved(deployment.baseUrl, apiKey);
     },

@@ -20,8 +20,10 @@ export interface PublicModel {
 
 /** Ways to break what the deployment stands on; only for one that the suite started itself. */
 export interface Breakage {
-  /** Makes the database stop answering while `during` runs. */
+  /** The database does not answer while `during` runs. */
   withoutDatabase<Value>(during: () => Promise<Value>): Promise<Value>;
+  /** What settled generations are read from is gone while `during` runs. */
+  withoutGenerations<Value>(during: () => Promise<Value>): Promise<Value>;
 }
 
 /** A running gateway, seen from outside. */
