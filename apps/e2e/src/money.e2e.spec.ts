@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { credits, nano, nothingReserved, settledGeneration } from './support/accounting';
+import { credits, nano, nothingReserved, settledGeneration, usageOfAllCharged } from './support/accounting';
 import { eventually } from './support/eventually';
 import { startWorld, type World } from './support/world';
 
@@ -208,14 +208,7 @@ describe('money under trouble', () => {
     const now = await credits(base(), tenant.apiKey);
     expect(nano(now.balance)).toBe(nano(now.total_credits) - nano(now.total_usage));
     expect(nano(now.available)).toBe(nano(now.balance) - nano(now.reserved));
-    const usage = await eventually('usage and the ledger agree', async () => {
-      const response = await fetch(`${base()}/usage`, {
-        headers: { authorization: `Bearer ${tenant.apiKey}` },
-      });
-      const body = (await response.json()) as { totals: { total_cost: number; requests: number } };
-      const ledger = await credits(base(), tenant.apiKey);
-      return nano(body.totals.total_cost) === nano(ledger.total_usage) ? body.totals : undefined;
-    });
+    const { totals: usage } = await usageOfAllCharged(base(), tenant.apiKey);
     expect(usage.requests).toBeGreaterThanOrEqual(finished.length);
     expect(usage.requests).toBeLessThanOrEqual(50);
 

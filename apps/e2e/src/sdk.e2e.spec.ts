@@ -6,6 +6,7 @@ import {
   nothingReserved,
   pricingOf,
   settledGeneration,
+  usageOfAllCharged,
   type PublicUsage,
 } from './support/accounting';
 import { type Tenant } from './support/admin-client';
@@ -279,14 +280,8 @@ describe('the official openai Node SDK, unchanged', () => {
   });
 
   it('finds usage that adds up to the nano-dollar', async () => {
-    const now = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
-    const response = await fetch(`${world.gateway.baseUrl}/usage`, {
-      headers: { authorization: `Bearer ${tenant.apiKey}` },
-    });
-    const usage = (await response.json()) as {
-      totals: { total_cost: number; requests: number };
-      data: { total_cost: number; requests: number }[];
-    };
+    const usage = await usageOfAllCharged(world.gateway.baseUrl, tenant.apiKey);
+    const now = await credits(world.gateway.baseUrl, tenant.apiKey);
     const sum = usage.data.reduce((total, row) => total + nano(row.total_cost), 0n);
     expect(sum).toBe(nano(usage.totals.total_cost));
     expect(sum).toBe(nano(now.total_usage));

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { credits, nano, nothingReserved, settledGeneration } from '../../src/support/accounting';
+import {
+  credits,
+  nano,
+  nothingReserved,
+  settledGeneration,
+  usageOfAllCharged,
+} from '../../src/support/accounting';
 import { assertError, body, casesOf, chat, directive, eventsOf, get } from '../framework';
 
 let sequence = 0;
@@ -118,8 +124,7 @@ export const stateCases = casesOf('3', [
       const ran = answers.filter((one) => one.status === 200 && !one.headers['idempotent-replayed']);
       assert.equal(ran.length, 1);
       for (const one of answers) if (one.status !== 200) assertError(one, 'idempotency_key_in_flight');
-      await nothingReserved(deployment.baseUrl, apiKey);
-      const usage = (await get(deployment, '/v1/usage', { apiKey })).json<{ totals: { requests: number } }>();
+      const usage = await usageOfAllCharged(deployment.baseUrl, apiKey);
       assert.equal(usage.totals.requests, 1);
     },
   },

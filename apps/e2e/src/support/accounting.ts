@@ -108,3 +108,17 @@ export function nothingReserved(baseUrl: string, apiKey: string): Promise<Credit
     return now.reserved === 0 ? now : undefined;
   });
 }
+
+export interface UsageReport {
+  totals: { total_cost: number; requests: number };
+  data: { total_cost: number; requests: number }[];
+}
+
+/** Waits until usage shows everything that the ledger has charged: it is written a moment after settlement. */
+export function usageOfAllCharged(baseUrl: string, apiKey: string): Promise<UsageReport> {
+  return eventually('usage shows everything that was charged', async () => {
+    const { body } = await getJson<UsageReport>(baseUrl, apiKey, '/usage');
+    const { reserved, total_usage: charged } = await credits(baseUrl, apiKey);
+    return reserved === 0 && nano(body.totals.total_cost) === nano(charged) ? body : undefined;
+  });
+}
