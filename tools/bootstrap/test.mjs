@@ -7,7 +7,7 @@ import { exitOnFailure, root, runStep, runVisibly, StepFailed } from './lib/run.
 import { build, setUp } from './lib/set-up.mjs';
 
 const bin = (...parts) => path.join('node_modules', ...parts);
-const NX = bin('nx', 'bin', 'nx.js');
+const NX = bin('nx', 'dist', 'bin', 'nx.js');
 const NX_ENV = { NX_DAEMON: 'false', NX_NO_CLOUD: 'true' };
 
 const CHECKS = [
