@@ -44,6 +44,8 @@ export const settings = z.object({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024),
+  GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(60_000),
+  GATEWAY_KEEP_ALIVE_COMMENT_MS: milliseconds.default(15_000),
   GATEWAY_GENERATION_TIMEOUT_MS: milliseconds.default(600_000),
   GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(30_000),
 });

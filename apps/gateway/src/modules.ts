@@ -114,7 +114,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
 
-  const tokenCounter = createTokenCounter();
+  const tokenCounter = createTokenCounter({ metrics });
   const edgeProxy = createEdgeProxyModule({
     keyDirectory: createKeyDirectory({
       auth: clients.auth,
@@ -138,6 +138,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       port: config.GATEWAY_PORT,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+      bodyTimeoutMs: config.GATEWAY_BODY_TIMEOUT_MS,
+      keepAliveCommentMs: config.GATEWAY_KEEP_ALIVE_COMMENT_MS,
       generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS,
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },

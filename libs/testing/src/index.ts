@@ -1,3 +1,4 @@
+export * from './fuzz-runs';
 export * from './scratch-directory';
 export * from './seeded-random';
 export * from './test-clock';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { fuzzRuns } from '@gateway/testing';
 import { renderCompletion } from './completion';
 import { CompletionStream } from './completion-stream';
 import { UpstreamFailure } from './upstream-failure';
@@ -43,7 +44,7 @@ describe('a stream of chunks', () => {
         expect(seen).toBe(texts.join(''));
         expect(completionOf(stream).choices[0]?.message['content']).toBe(texts.join(''));
       }),
-      { numRuns: 2_000 },
+      fuzzRuns(),
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { fuzzRuns } from '@gateway/testing';
 import { Bulkheads } from './bulkhead';
 import { finishReasonOf } from './finish-reason';
 import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './public-text';
@@ -70,7 +71,7 @@ describe('usage that is believed', () => {
         for (const tokens of Object.values(usage))
           expect(Number.isSafeInteger(tokens) && tokens >= 0).toBe(true);
       }),
-      { numRuns: 2_000 },
+      fuzzRuns(),
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { fuzzRuns } from '@gateway/testing';
 import { MAX_EVENT_BYTES, SseParser, SseTooLongError } from './sse-parser';
 
 function parse(parts: readonly Uint8Array[]): string[] {
@@ -45,7 +46,7 @@ describe('the server-sent events parser', () => {
           expect(parse(cut(bytes, places))).toEqual(events.map(({ lines }) => lines.join('\n')));
         },
       ),
-      { numRuns: 2_000 },
+      fuzzRuns(),
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { fuzzRuns } from '@gateway/testing';
 import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
 
 const runs = fc
@@ -19,6 +20,7 @@ test('pieces are the text, each within the limit', () => {
       // One more where a surrogate pair stands at the limit.
       for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MAX_PIECE_LENGTH + 1);
     }),
+    fuzzRuns(),
   );
 });
 
@@ -30,6 +32,7 @@ test('no piece has a longer run without a change between space and non-space', (
       );
       expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(MAX_RUN_LENGTH + 1);
     }),
+    fuzzRuns(),
   );
 });
 

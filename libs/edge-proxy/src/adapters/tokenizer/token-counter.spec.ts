@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
+import { Registry } from 'prom-client';
 import { encodingPath, loadEncoding } from './encodings';
 import { piecesOf } from './pieces';
 import {
@@ -138,6 +139,18 @@ describe('the event loop', () => {
     expect(ways).toEqual([expected]);
     await watched.close();
     await counted;
+  });
+
+  test('the metric tells how many texts were counted in which way', async () => {
+    const metrics = new Registry();
+    const measured = counter({ metrics });
+    await measured.count('short', 'o200k_base');
+    await measured.count('word '.repeat(4_000), 'o200k_base');
+    await measured.count('a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'o200k_base');
+    const text = await metrics.metrics();
+    for (const way of ['inline', 'worker', 'by_size']) {
+      expect(text).toContain(`gateway_edge_proxy_token_counts_total{way="${way}"} 1`);
+    }
   });
 
   test('keeps turning while hostile text is counted', async () => {

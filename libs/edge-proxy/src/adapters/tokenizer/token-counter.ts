@@ -1,3 +1,4 @@
+import { Counter, type Registry } from 'prom-client';
 import type { TokenCounter } from '../../core/chat-completion/types';
 import { encodingNames, encodingPath, loadEncoding, type CountPiece } from './encodings';
 import { piecesOf } from './pieces';
@@ -25,8 +26,10 @@ export interface TokenCounterOptions {
   readonly workers?: number;
   /** Long texts that may wait for a thread; more are refused with `no_capacity`. */
   readonly maxQueuedTexts?: number;
-  /** Told of each count; for metrics. */
+  /** Told of each count. */
   readonly onCount?: (way: CountingWay) => void;
+  /** Counts the texts by the way they were counted. */
+  readonly metrics?: Registry;
 }
 
 export interface ClosableTokenCounter extends TokenCounter {
@@ -42,7 +45,8 @@ export interface ClosableTokenCounter extends TokenCounter {
 export function createTokenCounter({
   workers = 1,
   maxQueuedTexts = 64,
-  onCount = () => undefined,
+  metrics,
+  onCount = metrics ? countWays(metrics) : () => undefined,
 }: TokenCounterOptions = {}): ClosableTokenCounter {
   const pool = new WorkerPool({ workers, maxQueuedJobs: maxQueuedTexts });
   const loaded = new Map<string, CountPiece>();
@@ -81,4 +85,19 @@ export function createTokenCounter({
     },
     close: () => pool.close(),
   };
+}
+
+function countWays(metrics: Registry): (way: CountingWay) => void {
+  const texts = new Counter({
+    name: 'gateway_edge_proxy_token_counts_total',
+    help: 'Texts whose tokens were counted, by the way: on the event loop (inline), in a thread (worker), or taken from their size (by_size).',
+    labelNames: ['way'],
+    registers: [metrics],
+  });
+  const bound = {
+    inline: texts.labels('inline'),
+    worker: texts.labels('worker'),
+    by_size: texts.labels('by_size'),
+  };
+  return (way) => bound[way].inc();
 }

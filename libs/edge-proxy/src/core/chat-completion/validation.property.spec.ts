@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { errorCodes } from '@gateway/errors';
+import { fuzzRuns } from '@gateway/testing';
 import type { JsonObject, JsonValue } from '../json/json-value';
 import { parseJsonBody } from '../json/parse-json-body';
 import { chatBody, validate } from '../testing/chat-fixtures';
 import { dataUri, png } from '../testing/image-fixtures';
 import { chatFields } from './schema/fields';
 
-const RUNS = { numRuns: 2_000 };
+const RUNS = fuzzRuns();
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { fuzzRuns } from '@gateway/testing';
 import { canonicalBodySha256Input } from './canonical-json';
 import { MAX_JSON_DEPTH, parseJsonBody } from './parse-json-body';
 import type { JsonObject } from './json-value';
@@ -88,7 +89,7 @@ describe('canonicalBodySha256Input', () => {
         const value = JSON.parse(JSON.stringify(body)) as JsonObject;
         expect(JSON.parse(canonicalBodySha256Input(value))).toEqual(value);
       }),
-      { numRuns: 500 },
+      fuzzRuns(),
     );
   });
 });

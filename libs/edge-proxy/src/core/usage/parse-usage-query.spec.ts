@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { UnixMs } from '@gateway/base';
+import { fuzzRuns } from '@gateway/testing';
 import { parseUsageQuery } from './parse-usage-query';
 
 const NOW = Date.parse('2026-11-20T23:59:59Z') as UnixMs;
@@ -60,6 +61,6 @@ test('no query throws', () => {
       const result = parseUsageQuery(query, NOW);
       if (!('kind' in result)) expect(result.startDate <= result.endDate).toBe(true);
     }),
-    { numRuns: 2_000 },
+    fuzzRuns(),
   );
 });

@@ -1,0 +1,34 @@
+// `npm run fuzz [-- RUNS]`: every property test with far more random inputs than a commit can wait for; for nights.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { exitOnFailure, root, runVisibly, StepFailed } from './lib/run.mjs';
+import { setUp } from './lib/set-up.mjs';
+import { filesUnder } from './lib/stamps.mjs';
+
+const LEAST_RUNS = 100_000;
+const HOUR_MS = 3_600_000;
+
+try {
+  const runs = Number(process.argv[2] ?? LEAST_RUNS);
+  if (!Number.isSafeInteger(runs) || runs < 1)
+    throw new StepFailed(`not a number of runs: ${process.argv[2]}`);
+  await setUp();
+  const specs = filesUnder(
+    ['libs'],
+    (file) =>
+      file.endsWith('.spec.ts') &&
+      readFileSync(path.join(root, file), 'utf8').includes("import { fuzzRuns } from '@gateway/testing'"),
+  );
+  process.exitCode = await runVisibly(
+    process.execPath,
+    [
+      path.join('node_modules', 'jest', 'bin', 'jest.js'),
+      `--testTimeout=${HOUR_MS}`,
+      '--runTestsByPath',
+      ...specs,
+    ],
+    { FUZZ_RUNS: String(runs) },
+  );
+} catch (error) {
+  exitOnFailure(error);
+}
