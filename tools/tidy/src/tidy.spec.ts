@@ -35,8 +35,7 @@ describe('the project', () => {
 
   it('has no file that nothing uses', () => {
     const used = new Set(sources.flatMap(relativeImports));
-    const entries =
-      /(^|\/)(index|main)\.ts$|-process\.ts$|\.spec\.ts$|^libs\/contracts\/src\/|jest-global-/;
+    const entries = /(^|\/)(index|main)\.ts$|-process\.ts$|\.spec\.ts$|^libs\/contracts\/src\/|jest-global-/;
     const dead = sources.filter(({ name }) => {
       const bare = name.replace(/\.ts$/, '');
       return !entries.test(name) && !used.has(bare) && !used.has(bare.replace(/\/index$/, ''));
@@ -45,7 +44,8 @@ describe('the project', () => {
   });
 
   it('reads the environment only where settings are read', () => {
-    const allowed = /^apps\/[^/]+\/src\/config\.ts$|^tools\/|^apps\/e2e\/|^libs\/testing\/|\.(spec|contract)\.ts$/;
+    const allowed =
+      /^apps\/[^/]+\/src\/config\.ts$|^tools\/|^apps\/e2e\/|^libs\/testing\/|\.(spec|contract)\.ts$/;
     const offenders = sources.filter(({ name, text }) => text.includes('process.env') && !allowed.test(name));
     expect(named(offenders)).toEqual([]);
   });

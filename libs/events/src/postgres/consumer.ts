@@ -89,7 +89,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
           const buried = new Set(hopeless.map(({ event }) => event.position));
           remaining = remaining.filter(({ position }) => !buried.has(position));
         } else if (parts.isTransient(error)) {
-          log.warn({ err: error, topic, group, failures }, 'delivery failed for now');
+          log.warn({ err: error, topic, group, failures }, 'delivery failed; it is tried again');
         } else if (remaining.length > 1) {
           log.warn({ err: error, topic, group }, 'a batch failed; delivering its events one by one');
           return await deliverSingly(session, remaining);
