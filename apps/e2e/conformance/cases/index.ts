@@ -1,4 +1,5 @@
 import { type ConformanceCase } from '../framework';
+import { precedenceCases } from './precedence';
 import { serviceCases } from './section-1-service';
 import { resourceCases } from './section-2-resources';
 import { stateCases } from './section-3-states';
@@ -22,4 +23,5 @@ export const allCases: readonly ConformanceCase[] = [
   ...errorCases,
   ...limitCases,
   ...versioningCases,
+  ...precedenceCases,
 ];

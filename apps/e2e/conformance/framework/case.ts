@@ -12,6 +12,8 @@ export const sections = {
   '7': 'Errors',
   '8': 'Limits',
   '9': 'Versioning',
+  '10': 'Order of checks',
+  '11': 'Headers and what client libraries rely on',
 } as const;
 
 export type Section = keyof typeof sections;
