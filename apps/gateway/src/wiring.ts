@@ -57,11 +57,8 @@ export function createGateway(config: Config, log: Logger): Gateway {
       metrics,
     });
     undo.push(() => modules.tokenCounter.close());
-    const warm = modules.tokenCounter.warmUp();
-    // Should a module fail to start, that is what is told, not the warm-up that it cut short.
-    warm.catch(() => undefined);
     for (const module of modules.inOrder) await startModule(module);
-    await warm;
+    await modules.tokenCounter.warmUp(encodingsInUse(modules));
     for (const module of modules.inOrder) {
       for (const consumer of module.consumers) await eventLog.subscribe(consumer);
     }
@@ -118,6 +115,12 @@ export function createGateway(config: Config, log: Logger): Gateway {
   }
 
   return { start, stop };
+}
+
+/** A vocabulary that no model uses would cost its memory for nothing. */
+function encodingsInUse({ catalogue }: Modules): readonly string[] {
+  const models = [...catalogue.current().models.values()].filter(({ disabled }) => !disabled);
+  return [...new Set(models.map(({ tokenCounting }) => tokenCounting.encoding))];
 }
 
 function firstModelId({ catalogue }: Modules): string | undefined {

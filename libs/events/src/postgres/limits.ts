@@ -15,6 +15,11 @@ export interface EventLogLimits {
   readonly maxAttempts: number;
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
+  /**
+   * How long a consumer that has just handled a batch lets events gather before
+   * it looks again. What comes after a silence is delivered at once.
+   */
+  readonly gatherMs: number;
   /** How often a consumer looks without having been woken. */
   readonly pollIntervalMs: number;
   /** How often a member that waits for its group's lock tries again. */
@@ -34,6 +39,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxAttempts: 5,
   firstBackoffMs: 50,
   maxBackoffMs: 5_000,
+  gatherMs: 20,
   pollIntervalMs: 1_000,
   lockRetryMs: 1_000,
   retentionMs: 7 * 24 * 60 * 60 * 1000,

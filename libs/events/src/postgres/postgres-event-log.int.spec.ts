@@ -22,6 +22,7 @@ const QUICK: Partial<EventLogLimits> = {
   firstBackoffMs: 1,
   maxBackoffMs: 5,
   lockRetryMs: 20,
+  gatherMs: 0,
   pollIntervalMs: 600_000,
 };
 
@@ -206,6 +207,36 @@ describe('the log on PostgreSQL', () => {
     });
     await seen.atLeast(5);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
+  });
+
+  it('delivers what comes after a silence at once, and lets what comes then gather', async () => {
+    // Long enough that two appends fit in on any machine.
+    const gathering = openLog({ gatherMs: 1_000 });
+    const sizes: number[] = [];
+    const seen = collector();
+    await gathering.subscribe({
+      topic: 't',
+      group: 'g',
+      handle: async (events) => {
+        sizes.push(events.length);
+        await seen.handle(events);
+      },
+    });
+    for (const count of [1, 2, 3]) {
+      await gathering.append('t', numbered(1));
+      if (count === 1) await seen.atLeast(1);
+    }
+    await seen.atLeast(3);
+    expect(sizes).toEqual([1, 2]);
+  });
+
+  it('does not let a backlog gather, and stops without waiting', async () => {
+    const backlogged = openLog({ gatherMs: 600_000 });
+    await backlogged.append('t', numbered(10));
+    const seen = collector();
+    await backlogged.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
+    await seen.atLeast(10);
+    await backlogged.stop();
   });
 
   it('trims only events that are old and that every group has passed', async () => {

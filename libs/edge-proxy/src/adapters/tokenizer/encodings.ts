@@ -30,8 +30,6 @@ const sources: ReadonlyMap<string, EncodingSource> = new Map([
   ],
 ]);
 
-export const encodingNames: readonly string[] = [...sources.keys()];
-
 export async function loadEncoding(name: string): Promise<CountPiece> {
   const encoding = await sourceOf(name).load();
   // Without this the tokenizer throws on texts such as "<|endoftext|>".
@@ -46,6 +44,6 @@ export function encodingPath(name: string): string {
 function sourceOf(name: string): EncodingSource {
   const source = sources.get(name);
   if (!source)
-    throw new Error(`no tokenizer for the encoding ${name}; known are ${encodingNames.join(', ')}`);
+    throw new Error(`no tokenizer for the encoding ${name}; known are ${[...sources.keys()].join(', ')}`);
   return source;
 }

@@ -218,6 +218,22 @@ describe('the threads', () => {
   });
 });
 
+test('a thread that has nothing to do is ended, and the next text has another', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
+  const threadOf = join(folder, 'thread.cjs');
+  await writeFile(threadOf, `exports.countTokens = () => require('node:worker_threads').threadId;`);
+  const pool = new WorkerPool({ workers: 1, maxQueuedJobs: 10, idleThreadMs: 20 });
+  const first = await pool.count(threadOf, ['x']);
+  expect(await pool.count(threadOf, ['x'])).toBe(first);
+  let next = first;
+  for (let waitMs = 20; next === first; waitMs *= 2) {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    next = await pool.count(threadOf, ['x']);
+  }
+  await pool.close();
+  await rm(folder, { recursive: true });
+});
+
 test('counts the same from a production bundle', async () => {
   // Inside node_modules, so that the bundle finds the packages outside it.
   const cache = join(process.cwd(), 'node_modules', '.cache');

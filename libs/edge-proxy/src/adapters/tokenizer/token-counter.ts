@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { TokenCounter } from '../../core/chat-completion/types';
-import { encodingNames, encodingPath, loadEncoding, type CountPiece } from './encodings';
+import { encodingPath, loadEncoding, type CountPiece } from './encodings';
 import { piecesOf } from './pieces';
 import { WorkerPool } from './worker-pool';
 
@@ -34,10 +34,11 @@ export interface TokenCounterOptions {
 
 export interface ClosableTokenCounter extends TokenCounter {
   /**
-   * Loads vocabularies, here and in a thread, before the first request needs
-   * them: some 50 MB and 0.2 s of this thread for each. All when none is named.
+   * Loads vocabularies before the first request needs them: some 50 MB and 0.2 s
+   * of this thread for each. A thread for long texts loads its own when the
+   * first such text comes.
    */
-  warmUp(encodings?: readonly string[]): Promise<void>;
+  warmUp(encodings: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,11 +78,8 @@ export function createTokenCounter({
       onCount('by_size');
       return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN_BY_SIZE);
     },
-    async warmUp(encodings = encodingNames) {
-      for (const encoding of encodings) {
-        await load(encoding);
-        await pool.count(encodingPath(encoding), []);
-      }
+    async warmUp(encodings) {
+      for (const encoding of encodings) await load(encoding);
     },
     close: () => pool.close(),
   };

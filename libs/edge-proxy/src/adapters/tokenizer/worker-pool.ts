@@ -7,6 +7,8 @@ export interface WorkerPoolOptions {
   readonly workers: number;
   /** Jobs that may wait for a thread. */
   readonly maxQueuedJobs: number;
+  /** A thread holds a hundred megabytes, so one that has had nothing to do for this long is ended. */
+  readonly idleThreadMs?: number;
 }
 
 interface PendingJob {
@@ -18,7 +20,11 @@ interface PendingJob {
 interface Thread {
   readonly worker: Worker;
   running: PendingJob | undefined;
+  /** Ends the thread when nothing more comes. */
+  retirement: NodeJS.Timeout | undefined;
 }
+
+const IDLE_THREAD_MS = 60_000;
 
 /** Counts tokens in threads, so that long texts never stop the event loop. */
 export class WorkerPool {
@@ -57,6 +63,7 @@ export class WorkerPool {
     const next = thread && this.queue.shift();
     if (!thread || !next) return;
     thread.running = next;
+    clearTimeout(thread.retirement);
     // A thread keeps the process alive only while it has work.
     thread.worker.ref();
     thread.worker.postMessage(next.job);
@@ -69,7 +76,7 @@ export class WorkerPool {
 
   private startThread(): Thread {
     const worker = new Worker(workerSource, { eval: true, name: 'token-counter' });
-    const thread: Thread = { worker, running: undefined };
+    const thread: Thread = { worker, running: undefined, retirement: undefined };
     this.threads.add(thread);
     worker.on('message', (answer: CountAnswer) => this.finish(thread, answer));
     worker.on('error', (error) => this.drop(thread, error));
@@ -84,14 +91,23 @@ export class WorkerPool {
     if (!running || running.job.id !== answer.id) return;
     thread.running = undefined;
     thread.worker.unref();
+    const { idleThreadMs = IDLE_THREAD_MS } = this.options;
+    thread.retirement = setTimeout(() => this.retire(thread), idleThreadMs);
+    thread.retirement.unref();
     if ('tokens' in answer) running.resolve(answer.tokens);
     else running.reject(new Error(answer.error));
     this.dispatch();
   }
 
+  private retire(thread: Thread): void {
+    this.threads.delete(thread);
+    void thread.worker.terminate();
+  }
+
   /** Forgets a thread that ended; the next job starts another. */
   private drop(thread: Thread, error: Error): void {
     if (!this.threads.delete(thread)) return;
+    clearTimeout(thread.retirement);
     thread.running?.reject(error);
     thread.running = undefined;
     this.dispatch();
