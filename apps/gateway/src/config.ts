@@ -4,6 +4,10 @@ import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
+/** Claims are renewed about once a second; a lease must outlast a missed renewal. */
+const MIN_IDEMPOTENCY_LEASE_MS = 3_000;
+/** The longest lease that the billing-ledger grants. */
+const MAX_IDEMPOTENCY_LEASE_MS = 3_600_000;
 const logLevels = [
   'trace',
   'debug',
@@ -47,6 +51,11 @@ export const settings = z.object({
   GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(60_000),
   GATEWAY_KEEP_ALIVE_COMMENT_MS: milliseconds.default(15_000),
   GATEWAY_GENERATION_TIMEOUT_MS: milliseconds.default(600_000),
+  GATEWAY_HOLD_MARGIN_MS: milliseconds.default(60_000),
+  GATEWAY_IDEMPOTENCY_LEASE_MS: milliseconds
+    .min(MIN_IDEMPOTENCY_LEASE_MS)
+    .max(MAX_IDEMPOTENCY_LEASE_MS)
+    .default(60_000),
   GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(30_000),
 });
 

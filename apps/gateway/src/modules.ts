@@ -141,6 +141,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       bodyTimeoutMs: config.GATEWAY_BODY_TIMEOUT_MS,
       keepAliveCommentMs: config.GATEWAY_KEEP_ALIVE_COMMENT_MS,
       generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS,
+      holdMarginMs: config.GATEWAY_HOLD_MARGIN_MS,
+      claimLeaseMs: config.GATEWAY_IDEMPOTENCY_LEASE_MS,
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },
   });

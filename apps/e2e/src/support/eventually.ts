@@ -1,17 +1,1 @@
-const POLL_MS = 20;
-const PATIENCE_MS = 15_000;
-
-/** Asks again until there is an answer; fails with the name of what never came. */
-export async function eventually<Value>(
-  what: string,
-  ask: () => Promise<Value | undefined>,
-  patienceMs = PATIENCE_MS,
-): Promise<Value> {
-  const deadline = Date.now() + patienceMs;
-  for (;;) {
-    const value = await ask();
-    if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
+export { eventually } from '@gateway/testing';

@@ -72,7 +72,8 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   let onIdle = () => {};
 
   const limiter = createLimiterClient({ rateLimit: ports.rateLimit, now, log, onReleaseDropped });
-  const ledger = createLedgerClient({ billingLedger, now, log, onReleaseDropped });
+  const { claimLeaseMs } = settings;
+  const ledger = createLedgerClient({ billingLedger, claimLeaseMs, now, log, onReleaseDropped });
   const catalogue = createCatalogueWatch({ inferenceRouter, log });
   const keepAlive = createKeepAlive({ idleMs: settings.keepAliveCommentMs, now });
   const answer = createAnswerer({

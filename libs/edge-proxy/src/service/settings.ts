@@ -17,6 +17,8 @@ export interface EdgeProxySettings {
   readonly generationMarginMs: number;
   /** How long a hold outlives that call before it is voided. */
   readonly holdMarginMs: number;
+  /** How long a claimed Idempotency-Key stays blocked when this edge dies; renewed while it lives. */
+  readonly claimLeaseMs: number;
   /** Silence in a stream after which a keep-alive comment is written. */
   readonly keepAliveCommentMs: number;
   /** A reader that takes nothing for this long after the end of its answer is cut off. */
@@ -41,6 +43,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   generationTimeoutMs: 600_000,
   generationMarginMs: 15_000,
   holdMarginMs: 60_000,
+  claimLeaseMs: 60_000,
   keepAliveCommentMs: 15_000,
   stalledReaderMs: 60_000,
   idleConnectionMs: 75_000,

@@ -40,6 +40,8 @@ export interface LedgerClient {
 
 export interface LedgerClientOptions {
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
+  /** What a crashed edge leaves blocked by its claims, in milliseconds. */
+  readonly claimLeaseMs: number;
   readonly now: () => number;
   readonly log: Logger;
   readonly onReleaseDropped: (count: number) => void;
@@ -55,13 +57,11 @@ const MAX_QUEUED_HOLDS = 10_000;
 const RENEWAL_TICK_MS = 1_000;
 /** By then the ledger has long dropped or taken a hold that nobody waits for. */
 const VOID_AGAIN_AFTER_MS = 2 * HOLD_TIMEOUT_MS;
-/** What a crashed edge leaves blocked by its claims. */
-const CLAIM_LEASE_MS = 60_000;
 /** Settlements take a second; this is for the day when they do not. */
 const SETTLING_LEASE_MS = 15 * 60_000;
 
 export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
-  const { billingLedger, now, log, onReleaseDropped } = options;
+  const { billingLedger, claimLeaseMs, now, log, onReleaseDropped } = options;
 
   const holds = createNaturalBatcher<Hold, HoldResult>({
     run: async (batch) => {
@@ -96,7 +96,7 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
   });
   const claims = createLeaseKeeper<ClaimRef>({
     what: 'idempotency claims',
-    renew: (refs) => renew(refs, CLAIM_LEASE_MS),
+    renew: (refs) => renew(refs, claimLeaseMs),
     now,
     tickMs: RENEWAL_TICK_MS,
     log,
@@ -127,11 +127,11 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
     claim: (request) =>
       withoutDispatch(
         billingLedger.claimIdempotencyKey(
-          { ...request, leaseMs: CLAIM_LEASE_MS },
+          { ...request, leaseMs: claimLeaseMs },
           { timeoutMs: CLAIM_TIMEOUT_MS },
         ),
       ),
-    keepClaim: (claim) => claims.keep(claim, CLAIM_LEASE_MS),
+    keepClaim: (claim) => claims.keep(claim, claimLeaseMs),
     outlastSettlement,
     releaseClaim: releasedClaims.submit,
     start: claims.start,

@@ -34,6 +34,7 @@ function setUp() {
   const common = { now: () => 0, log: createSilentLogger(), onReleaseDropped: () => {} };
   const ledger = createLedgerClient({
     ...common,
+    claimLeaseMs: 60_000,
     billingLedger: createClient(BillingLedgerDefinition, transport),
   });
   const limiter = createLimiterClient({ ...common, rateLimit: createClient(RateLimitDefinition, transport) });

@@ -1,0 +1,89 @@
+import { type GatewayProcess } from '@gateway/testing';
+
+/** One chat completion to ask for. */
+export interface Question {
+  /** With the emulator's directives, such as `[[tokens:20]]`. */
+  readonly prompt: string;
+  readonly stream: boolean;
+  readonly idempotencyKey?: string;
+  readonly maxTokens?: number;
+}
+
+export type Outcome =
+  /** The caller was told of the end and of the cost. */
+  | {
+      readonly kind: 'finished';
+      readonly id: string;
+      readonly costNanoUsd: bigint;
+      readonly replayed: boolean;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly status: number;
+      readonly code: string;
+      readonly retryAfter: string | null;
+    }
+  /** The connection ended before the answer did. */
+  | { readonly kind: 'lost' };
+
+interface CompletionObject {
+  readonly id: string;
+  readonly choices: readonly { readonly finish_reason: string | null }[];
+  readonly usage?: { readonly cost: number } | null;
+  readonly error?: { readonly code: string };
+}
+
+export const MODEL = 'demo/small';
+
+/** Asks and reads to the end. Never rejects: what the network does is an outcome. */
+export async function ask(
+  { baseUrl, apiKey }: Pick<GatewayProcess, 'baseUrl' | 'apiKey'>,
+  { prompt, stream, idempotencyKey, maxTokens = 60 }: Question,
+): Promise<Outcome> {
+  try {
+    const response = await fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      body: JSON.stringify({
+        model: MODEL,
+        max_tokens: maxTokens,
+        stream,
+        ...(stream ? { stream_options: { include_usage: true } } : {}),
+        messages: [{ role: 'user', content: prompt }],
+      }),
+    });
+    const text = await response.text();
+    return stream && response.status === 200 ? endOfStream(response, text) : wholeAnswer(response, text);
+  } catch {
+    return { kind: 'lost' };
+  }
+}
+
+function wholeAnswer(response: Response, text: string): Outcome {
+  const body = JSON.parse(text) as CompletionObject;
+  return body.error ? failed(response, body.error.code) : finished(response, body);
+}
+
+function endOfStream(response: Response, text: string): Outcome {
+  const events = text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => event.slice('data: '.length));
+  if (events.pop() !== '[DONE]') return { kind: 'lost' };
+  const last = JSON.parse(events.at(-1) ?? '{}') as CompletionObject;
+  return last.error ? failed(response, last.error.code) : finished(response, last);
+}
+
+function finished(response: Response, { id, usage }: CompletionObject): Outcome {
+  if (!usage) throw new Error(`${id} says nothing of its cost`);
+  const replayed = response.headers.get('idempotent-replayed') === 'true';
+  return { kind: 'finished', id, costNanoUsd: BigInt(usage.cost.toFixed(9).replace('.', '')), replayed };
+}
+
+function failed(response: Response, code: string): Outcome {
+  return { kind: 'failed', status: response.status, code, retryAfter: response.headers.get('retry-after') };
+}

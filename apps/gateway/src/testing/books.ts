@@ -1,0 +1,121 @@
+import { auditLedger, type LedgerAudit } from '@gateway/billing-ledger';
+import { GenerationFinished } from '@gateway/contracts/events';
+import { eventually } from '@gateway/testing';
+import { type Pool } from 'pg';
+
+/** More than the deadline of every hold of these tests and a round of the reaper. */
+const SETTLING_PATIENCE_MS = 45_000;
+
+/** The auditor's sums hold now, whatever runs. */
+export async function expectSoundLedger(pool: Pool): Promise<LedgerAudit> {
+  const audit = await auditLedger(pool);
+  expect(audit.faults).toEqual([]);
+  return audit;
+}
+
+/**
+ * Waits until every hold is settled or voided and every event is read, then
+ * checks what must be true once nothing runs any more:
+ * - the auditor's sums hold;
+ * - every generation whose end is in the log was settled, and none twice;
+ * - the usage rows are the ledger's charges, to the nano-dollar;
+ * - no event was given up.
+ */
+export async function expectClosedBooks(pool: Pool): Promise<LedgerAudit> {
+  await eventually(
+    'every hold is settled or voided, and every event is read',
+    async () => ((await countOpen(pool)) === 0n ? true : undefined),
+    { patienceMs: SETTLING_PATIENCE_MS, pollMs: 200 },
+  ).catch(async (error: Error) => {
+    const left = (await stillOpen(pool)).map((row) => Object.values(row).join(' '));
+    throw new Error([error.message, ...left].join('\n'));
+  });
+  const audit = await expectSoundLedger(pool);
+  expect(audit.openHolds).toBe(0);
+  expect(await finishedButNotSettled(pool)).toEqual([]);
+  expect(await usageDifferences(pool)).toEqual([]);
+  expect(await rowsOf(pool, 'select topic, group_name, reason from event_log.dead_letters')).toEqual([]);
+  return audit;
+}
+
+/** Holds that bind money, and events that a group has not read. */
+async function countOpen(pool: Pool): Promise<bigint> {
+  const open = await stillOpen(pool);
+  return open.reduce((total, { count }) => total + count, 0n);
+}
+
+function stillOpen(pool: Pool): Promise<{ what: string; count: bigint; since: bigint | null }[]> {
+  return rowsOf(
+    pool,
+    `select 'open holds' as what, count(*), min(deadline_unix_ms) as since
+     from billing_ledger.holds where state = 'held'
+     union all
+     select 'events of ' || topic, t.last_position - g.position, null
+     from event_log.consumer_groups g join event_log.topics t using (topic)`,
+  );
+}
+
+/** By the events themselves, not by what anybody says about them. */
+async function finishedButNotSettled(pool: Pool): Promise<string[]> {
+  const events = await rowsOf<{ payload: Buffer }>(
+    pool,
+    `select payload from event_log.events where topic = 'generation.finished'`,
+  );
+  const settled = new Set(
+    (
+      await rowsOf<{ reference: string }>(
+        pool,
+        `select reference from billing_ledger.postings where kind = 'settlement'`,
+      )
+    ).map(({ reference }) => reference),
+  );
+  return events
+    .map(({ payload }) => GenerationFinished.decode(payload).generationId)
+    .filter((id) => !settled.has(id));
+}
+
+/** Generations of which the ledger and the usage rows do not say the same. */
+function usageDifferences(pool: Pool): Promise<unknown[]> {
+  return rowsOf(
+    pool,
+    `select id, h.hold_id, h.charged_nano_usd as charged, g.charged_nano_usd as reported
+     from (select * from billing_ledger.holds where state = 'settled') h
+     full join usage.generations g on g.id = h.hold_id
+     where h.charged_nano_usd is distinct from g.charged_nano_usd
+        or h.cost_nano_usd is distinct from g.cost_nano_usd
+     union all
+     select 'rollups', null, sums.charged, rollups.charged
+     from (select coalesce(sum(charged_nano_usd), 0) as charged from usage.generations) sums,
+          (select coalesce(sum(charged_nano_usd), 0) as charged from usage.usage_rollups) rollups
+     where sums.charged <> rollups.charged`,
+  );
+}
+
+/** What the ledger says became of a generation. */
+export async function holdOf(pool: Pool, generationId: string) {
+  const [hold] = await rowsOf<{ state: string; cost: bigint | null; charged: bigint | null }>(
+    pool,
+    `select state, cost_nano_usd as cost, charged_nano_usd as charged
+     from billing_ledger.holds where hold_id = $1`,
+    [generationId],
+  );
+  return hold;
+}
+
+/** Names of Idempotency-Key claims under which more than one generation was charged. */
+export async function claimsChargedTwice(pool: Pool): Promise<unknown[]> {
+  return rowsOf(
+    pool,
+    `select idempotency_scope, array_agg(hold_id) as generations from billing_ledger.holds
+     where idempotency_scope is not null and charged_nano_usd > 0
+     group by idempotency_scope having count(*) > 1`,
+  );
+}
+
+export async function rowsOf<Row extends object>(
+  pool: Pool,
+  sql: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  return (await pool.query<Row>(sql, values)).rows;
+}

@@ -1,0 +1,151 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/** What the gateway writes to dev.json, plus how to end it. */
+export interface GatewayProcess {
+  /** With /v1. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly dashboardUrl: string;
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+  readonly adminUrl: string;
+  readonly pid: number;
+  readonly stateDirectory: string;
+  /** Everything it printed so far. */
+  output(): string;
+  /** SIGTERM and wait; rejects unless it ends with 0. Removes the state folder unless kept. */
+  stop(options?: { keepState?: boolean }): Promise<void>;
+  /** SIGKILL and wait. The state folder stays. */
+  kill(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Started on again after a stop or a kill; a new temporary one when absent. */
+  readonly stateDirectory?: string;
+  /** Absolute path; the repository's own when absent. */
+  readonly modelsFile?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 40_000;
+
+/** Starts the built gateway on free ports and waits until it serves. */
+export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
+  const root = workspaceRoot();
+  const main = path.join(root, 'dist/gateway/main.js');
+  if (!existsSync(main)) throw new Error('The gateway is not built: run `npm run build`, or `npm test`.');
+  const stateDirectory = options.stateDirectory ?? mkdtempSync(path.join(os.tmpdir(), 'gateway-e2e-'));
+  const devFile = path.join(stateDirectory, 'dev.json');
+  // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
+  const child = spawn(process.execPath, ['--enable-source-maps', main], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: 'production',
+      GATEWAY_PORT: '0',
+      GATEWAY_DASHBOARD_PORT: '0',
+      GATEWAY_ADMIN_PORT: '0',
+      GATEWAY_STATE_DIR: stateDirectory,
+      ...(options.modelsFile ? { GATEWAY_MODELS_FILE: options.modelsFile } : {}),
+      ...options.env,
+    },
+  });
+  const chunks: string[] = [];
+  const logFile = createWriteStream(path.join(stateDirectory, 'gateway.log'), { flags: 'a' });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      chunks.push(text);
+      logFile.write(text);
+    });
+  }
+  const output = () => chunks.join('');
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+
+  try {
+    const adminUrl = await ready(child, output, exited);
+    const dev = JSON.parse(readFileSync(devFile, 'utf8')) as Pick<
+      GatewayProcess,
+      'baseUrl' | 'apiKey' | 'dashboardUrl' | 'adminEmail' | 'adminPassword'
+    >;
+    return {
+      ...dev,
+      adminUrl,
+      pid: child.pid as number,
+      stateDirectory,
+      output,
+      async stop({ keepState = false } = {}) {
+        if (child.exitCode === null && child.signalCode === null) {
+          child.kill('SIGTERM');
+          const code = await within(exited, STOP_TIMEOUT_MS, () => `the gateway did not stop:\n${output()}`);
+          if (code !== 0) throw new Error(`the gateway ended with ${code}:\n${tail(output())}`);
+        }
+        logFile.end();
+        if (!keepState) rmSync(stateDirectory, { recursive: true, force: true });
+      },
+      async kill() {
+        child.kill('SIGKILL');
+        await exited;
+        logFile.end();
+      },
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    await exited;
+    throw error;
+  }
+}
+
+/** The nearest folder above the current one that holds the workspace. */
+function workspaceRoot(from = process.cwd()): string {
+  if (existsSync(path.join(from, 'nx.json'))) return from;
+  const parent = path.dirname(from);
+  if (parent === from) throw new Error('run the tests from within the workspace');
+  return workspaceRoot(parent);
+}
+
+/** Waits for the line that says where the admin port is: the last one before the gateway is ready. */
+async function ready(
+  child: ChildProcess,
+  output: () => string,
+  exited: Promise<number | null>,
+): Promise<string> {
+  const found = new Promise<string>((resolve) => {
+    const look = () => {
+      const match = /Health and metrics\s+(http:\/\/\S+)/.exec(output());
+      if (match?.[1]) resolve(match[1]);
+    };
+    child.stdout?.on('data', look);
+    look();
+  });
+  const early = exited.then((code) => {
+    throw new Error(`the gateway ended with ${code} before it was ready:\n${tail(output())}`);
+  });
+  return within(
+    Promise.race([found, early]),
+    START_TIMEOUT_MS,
+    () => `the gateway was not ready in time:\n${tail(output())}`,
+  );
+}
+
+function tail(text: string): string {
+  return text.slice(-4_000);
+}
+
+async function within<Value>(promise: Promise<Value>, ms: number, message: () => string): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message())), ms);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

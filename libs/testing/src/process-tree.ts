@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The PostgreSQL server that a process started: its first process, and all that this one has started. */
+export interface DatabaseProcesses {
+  readonly postmaster: number;
+  readonly all: readonly number[];
+}
+
+/** Finds the PostgreSQL server below a process, by /proc. Throws when there is none. */
+export function databaseProcessesOf(ancestor: number): DatabaseProcesses {
+  const all = descendantsOf(ancestor).filter((pid) => /postgres/.test(programOf(pid)));
+  const [postmaster] = all;
+  if (postmaster === undefined) throw new Error(`process ${ancestor} has no database process`);
+  return { postmaster, all };
+}
+
+/**
+ * Stops every process of the database below `ancestor`, so that it answers
+ * nothing and closes nothing.
+ *
+ * @returns what lets it go on.
+ */
+export function freezeDatabaseOf(ancestor: number): () => void {
+  const { all } = databaseProcessesOf(ancestor);
+  for (const pid of all) signal(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of all) signal(pid, 'SIGCONT');
+  };
+}
+
+/** Parents come before their children. */
+function descendantsOf(ancestor: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const parent = parentOf(Number(entry));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+  }
+  const below = (pid: number): number[] =>
+    (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
+  return below(ancestor);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    // The name in parentheses may hold anything; what follows the last one is fixed.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first word of its command line; a shell that merely mentions the database is none of it. */
+function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // A process that has ended meanwhile needs none.
+  }
+}
