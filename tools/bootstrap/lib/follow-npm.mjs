@@ -5,7 +5,8 @@ const LOOK_EVERY_MS = 500;
 /**
  * `npm start` runs us below a shell. A signal that ends npm or that shell does
  * not reach us by itself, and we would go on without anybody to stop us. This
- * calls back once when one of them is gone. Outside npm it does nothing.
+ * calls back once when one of them is gone, unless a signal did reach us first:
+ * a second one would mean "at once". Outside npm it does nothing.
  */
 export function whenNpmEnds(callback) {
   if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;
@@ -17,6 +18,7 @@ export function whenNpmEnds(callback) {
     callback();
   }, LOOK_EVERY_MS);
   timer.unref();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => clearInterval(timer));
 }
 
 function parentOf(pid) {
