@@ -35,6 +35,8 @@ async function install() {
     ...npm.args,
     'install',
     '--ignore-scripts',
+    // The lock is read, not written: other versions of npm would write it in another form.
+    '--no-save',
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
