@@ -86,9 +86,13 @@ export async function generate({ force = false } = {}) {
   const hash = hashFiles(generatorInputs());
   if (!force && isFresh('generate', hash) && generatedFolders().every(exists)) return;
   forget('generate');
-  await runStep('Generating contracts', path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'), [
-    'generate',
-  ]);
+  await runStep(
+    'Generating contracts',
+    path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'),
+    ['generate'],
+    // Its own default is in the home folder, which a service account may not have.
+    { BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf') },
+  );
   await runSteps('Generating database clients', prismaSchemas().map(prismaGenerate));
   markFresh('generate', hash);
 }
