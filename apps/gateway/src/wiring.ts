@@ -1,4 +1,4 @@
-import { createPostgresEventLog } from '@gateway/events';
+import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
 import {
   createAdminServer,
   createMetrics,
@@ -17,6 +17,8 @@ import { createModules, type Modules } from './modules';
 
 /** Where health and metrics are when no port was set: this one, or a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
+/** How long a stop waits for the settlement of what has just finished. */
+const EVENT_DRAIN_MS = 5_000;
 
 export interface Gateway {
   /** @returns what to tell the person who started it. */
@@ -46,7 +48,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       metrics,
     });
     await eventLog.start();
-    undo.push(() => eventLog.stop());
+    undo.push(() => drainAndStop(eventLog));
 
     const modules = createModules({
       config,
@@ -72,6 +74,13 @@ export function createGateway(config: Config, log: Logger): Gateway {
       usesEmulator: demoProvider.url !== undefined,
       stateDirectory,
     });
+  }
+
+  /** By then nothing adds events any more but the settlements themselves. */
+  async function drainAndStop(eventLog: PostgresEventLog): Promise<void> {
+    const drained = await eventLog.drain(EVENT_DRAIN_MS).catch(() => false);
+    if (!drained) log.warn('events are left unread; they are settled at the next start');
+    await eventLog.stop();
   }
 
   async function startAdmin(): Promise<{ readonly port: number }> {

@@ -24,7 +24,7 @@ export async function expectSoundLedger(pool: Pool): Promise<LedgerAudit> {
 export async function expectClosedBooks(pool: Pool): Promise<LedgerAudit> {
   await eventually(
     'every hold is settled or voided, and every event is read',
-    async () => ((await countOpen(pool)) === 0n ? true : undefined),
+    async () => ((await nothingOpen(pool)) ? true : undefined),
     { patienceMs: SETTLING_PATIENCE_MS, pollMs: 200 },
   ).catch(async (error: Error) => {
     const left = (await stillOpen(pool)).map((row) => Object.values(row).join(' '));
@@ -38,10 +38,9 @@ export async function expectClosedBooks(pool: Pool): Promise<LedgerAudit> {
   return audit;
 }
 
-/** Holds that bind money, and events that a group has not read. */
-async function countOpen(pool: Pool): Promise<bigint> {
-  const open = await stillOpen(pool);
-  return open.reduce((total, { count }) => total + count, 0n);
+/** No hold binds money, and every event was read. */
+export async function nothingOpen(pool: Pool): Promise<boolean> {
+  return (await stillOpen(pool)).every(({ count }) => count === 0n);
 }
 
 function stillOpen(pool: Pool): Promise<{ what: string; count: bigint; since: bigint | null }[]> {

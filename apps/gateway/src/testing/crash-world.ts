@@ -7,9 +7,9 @@ import { startGateway, type GatewayProcess } from '@gateway/testing';
 import { type Pool } from 'pg';
 
 /**
- * A real gateway process on its own embedded database, with durability on, and
- * a provider that outlives it. The database is also open to the test, which
- * judges what is in it.
+ * A real gateway process and a provider that outlives it. Its database is its
+ * own embedded one, with durability on, or one that outlives it too. The test
+ * reads it as well, to judge what is in it.
  */
 export interface CrashWorld {
   readonly gateway: GatewayProcess;
@@ -35,21 +35,32 @@ const ENVIRONMENT = {
   GATEWAY_IDEMPOTENCY_LEASE_MS: '3000',
 };
 
-export async function startCrashWorld(env: Readonly<Record<string, string>> = {}): Promise<CrashWorld> {
+export interface CrashWorldOptions {
+  /** Of a database that outlives the gateway; its own embedded one when absent. */
+  readonly databaseUrl?: string;
+}
+
+export async function startCrashWorld({ databaseUrl }: CrashWorldOptions = {}): Promise<CrashWorld> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
   const start = (stateDirectory?: string) =>
     startGateway({
       ...(stateDirectory === undefined ? {} : { stateDirectory }),
-      env: { ...ENVIRONMENT, MODEL_EMULATOR_URL: emulator.url, ...env },
+      env: {
+        ...ENVIRONMENT,
+        MODEL_EMULATOR_URL: emulator.url,
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      },
     });
+  const open = () => openPool(databaseUrl ?? embeddedUrl(gateway.stateDirectory));
   let gateway = await start();
-  let pool = openPool(gateway.stateDirectory);
+  let pool = open();
   let isRunning = true;
 
   async function down(how: () => Promise<void>): Promise<void> {
-    await pool.end();
-    await how();
+    // An embedded database ends with the gateway; connections to one that stays are kept for the judge.
+    if (databaseUrl === undefined) await pool.end();
     isRunning = false;
+    await how();
   }
 
   const world: CrashWorld = {
@@ -64,22 +75,27 @@ export async function startCrashWorld(env: Readonly<Record<string, string>> = {}
     stopCleanly: () => down(() => gateway.stop({ keepState: true })),
     async restart() {
       gateway = await start(gateway.stateDirectory);
-      pool = openPool(gateway.stateDirectory);
+      if (databaseUrl === undefined) pool = open();
       isRunning = true;
     },
     async close() {
       if (!isRunning) await world.restart();
       await down(() => gateway.stop());
+      if (!pool.ended) await pool.end();
       await emulator.close();
     },
   };
   return world;
 }
 
-function openPool(stateDirectory: string): Pool {
+function embeddedUrl(stateDirectory: string): string {
   const read = (name: string) => readFileSync(path.join(stateDirectory, 'postgres', name), 'utf8').trim();
+  return `postgresql://gateway:${read('postgres-password')}@127.0.0.1:${read('postgres-port')}/gateway`;
+}
+
+function openPool(url: string): Pool {
   return createPool({
-    url: `postgresql://gateway:${read('postgres-password')}@127.0.0.1:${read('postgres-port')}/gateway`,
+    url,
     schema: BILLING_LEDGER_SCHEMA,
     applicationName: 'auditor',
     maxConnections: 2,

@@ -101,6 +101,34 @@ describe('the log on PostgreSQL', () => {
 
   afterEach(() => Promise.all(opened.map((each) => each.stop())));
 
+  it('drains: each group reads what is there, and what those before it add meanwhile', async () => {
+    const last = collector();
+    await log.subscribe({
+      topic: 'first',
+      group: 'g',
+      handle: (events) =>
+        log.append(
+          'second',
+          events.map(({ payload }) => ({ key: 'k', payload })),
+        ),
+    });
+    await log.subscribe({ topic: 'second', group: 'g', handle: last.handle });
+    await log.append('first', [event('k', 'one'), event('k', 'two')]);
+    expect(await log.drain(10_000)).toBe(true);
+    expect(textsOf(await last.atLeast(0))).toEqual(['one', 'two']);
+  });
+
+  it('gives a drain up when a group does not get on', async () => {
+    let letGo: () => void = ignore;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await log.subscribe({ topic: 'stuck', group: 'g', handle: () => held });
+    await log.append('stuck', [event('k', 'one')]);
+    expect(await log.drain(50)).toBe(false);
+    letGo();
+  });
+
   const positions = async (topic: string) =>
     (
       await admin.query<{ position: bigint }>('select position from events where topic = $1 order by 1', [

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@gateway/base';
 import type { DatabaseLog } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
@@ -6,13 +7,14 @@ import type {
   EventAppender,
   EventSubscriber,
   RunningSubscription,
+  Subscription,
   TransactionalAppender,
 } from '../event-log';
 import { assertValid, createAppender, writeEvents } from './appending';
 import { isTransientByDefault, runConsumer } from './consumer';
 import { createInstruments } from './instruments';
 import { DEFAULT_LIMITS, type EventLogLimits } from './limits';
-import { TRIM } from './statements';
+import { IS_BEHIND, TRIM } from './statements';
 
 export interface PostgresEventLogOptions {
   /** On the `event_log` schema. Each subscription keeps one of its connections, so it needs two more than those. */
@@ -37,6 +39,14 @@ export interface PostgresEventLogOptions {
 export interface PostgresEventLog extends EventAppender, EventSubscriber, TransactionalAppender<PoolClient> {
   /** Begins to remove events that every group has passed and whose time is over. */
   start(): Promise<void>;
+  /**
+   * Waits until the groups subscribed here have read what is in the log, each
+   * also what those before it have added: so a clean stop leaves no event
+   * behind. It gives up after `timeoutMs`. Events then come at the next start.
+   *
+   * @returns whether everything was read.
+   */
+  drain(timeoutMs: number): Promise<boolean>;
   /** Finishes the batches and writes under way. Safe to call twice. */
   stop(): Promise<void>;
   /** Removes what may go now; returns how many events went. */
@@ -44,6 +54,7 @@ export interface PostgresEventLog extends EventAppender, EventSubscriber, Transa
 }
 
 const TRIM_BATCH_EVENTS = 5_000;
+const DRAIN_POLL_MS = 20;
 
 export function createPostgresEventLog(options: PostgresEventLogOptions): PostgresEventLog {
   const { pool, clock, log } = options;
@@ -52,7 +63,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   const appender = createAppender(pool, clock, limits, (topic, count) =>
     instruments.appended.labels({ topic }).inc(count),
   );
-  const subscriptions = new Set<RunningSubscription>();
+  const subscriptions = new Map<RunningSubscription, Pick<Subscription, 'topic' | 'group'>>();
   let trimTimer: NodeJS.Timeout | undefined;
   let trimming: Promise<unknown> = Promise.resolve();
 
@@ -64,6 +75,27 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
       removed += rowCount ?? 0;
       if ((rowCount ?? 0) < TRIM_BATCH_EVENTS) return removed;
     }
+  }
+
+  async function readAll(signal: AbortSignal): Promise<boolean> {
+    for (const { topic, group } of subscriptions.values()) {
+      while ((await pool.query(IS_BEHIND, [topic, group])).rowCount) {
+        if (signal.aborted) return false;
+        await delay(DRAIN_POLL_MS);
+      }
+    }
+    return true;
+  }
+
+  /** The database may not answer at all, so the time is kept apart from what it says. */
+  async function drain(timeoutMs: number): Promise<boolean> {
+    const over = AbortSignal.timeout(timeoutMs);
+    const tooLate = new Promise<false>((resolve) => {
+      over.addEventListener('abort', () => resolve(false), { once: true });
+    });
+    const reading = appender.idle().then(() => readAll(over));
+    reading.catch(() => undefined);
+    return Promise.race([reading, tooLate]);
   }
 
   return {
@@ -88,10 +120,11 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
           subscriptions.delete(tracked);
         },
       };
-      subscriptions.add(tracked);
+      subscriptions.set(tracked, subscription);
       return tracked;
     },
     trim,
+    drain,
     async start() {
       trimTimer ??= setInterval(() => {
         trimming = trim().catch((error: unknown) => log.warn({ err: error }, 'events could not be trimmed'));
@@ -101,7 +134,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     async stop() {
       clearInterval(trimTimer);
       trimTimer = undefined;
-      await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
+      await Promise.all([...subscriptions.keys()].map((subscription) => subscription.stop()));
       await appender.idle();
       await trimming;
     },

@@ -17,6 +17,13 @@ export const APPEND = `
   )
   select pg_notify('${NOTIFY_CHANNEL}', $1) from numbered`;
 
+/** $1 topic, $2 group. No row when there is nothing left to read. */
+export const IS_BEHIND = `
+  select from event_log.topics t
+  where t.topic = $1
+    and t.last_position > coalesce(
+      (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0)`;
+
 /** $1 topic, $2 group. */
 export const REGISTER_GROUP = `
   insert into event_log.consumer_groups (topic, group_name, position) values ($1, $2, 0)

@@ -1,0 +1,47 @@
+import {
+  announceSeed,
+  createTestDatabase,
+  eventually,
+  seededRandom,
+  type TestDatabase,
+} from '@gateway/testing';
+import { expectClosedBooks, holdOf, nothingOpen } from './testing/books';
+import { startCrashWorld, type CrashWorld } from './testing/crash-world';
+import { startStorm } from './testing/storm';
+
+jest.setTimeout(120_000);
+
+const REQUESTS = 50;
+
+describe('SIGTERM during fifty requests', () => {
+  let database: TestDatabase;
+  let world: CrashWorld;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    world = await startCrashWorld({ databaseUrl: database.url });
+  });
+  afterAll(async () => {
+    await world?.close();
+    await database?.drop();
+  });
+
+  it('finishes them all, ends with 0 and leaves nothing open', () =>
+    announceSeed(async (seed) => {
+      const random = seededRandom(seed);
+      const storm = startStorm(world.gateway, random, { requests: REQUESTS, name: `storm ${seed}` });
+      const enough = random.integer(1, REQUESTS / 2);
+      await eventually(`${enough} answers`, async () => (storm.finishedCount() >= enough ? true : undefined));
+      await world.stopCleanly();
+      const outcomes = (await storm.outcomes).map(({ outcome }) => outcome);
+      expect(outcomes.filter(({ kind }) => kind !== 'finished')).toEqual([]);
+
+      expect(await nothingOpen(world.pool)).toBe(true);
+      await expectClosedBooks(world.pool);
+      for (const outcome of outcomes) {
+        if (outcome.kind !== 'finished') continue;
+        const hold = await holdOf(world.pool, outcome.id);
+        expect(hold).toEqual({ state: 'settled', cost: outcome.costNanoUsd, charged: outcome.costNanoUsd });
+      }
+    }));
+});

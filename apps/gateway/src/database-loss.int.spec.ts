@@ -1,0 +1,90 @@
+import {
+  announceSeed,
+  databaseProcessesOf,
+  eventually,
+  freezeDatabaseOf,
+  seededRandom,
+  type SeededRandom,
+} from '@gateway/testing';
+import { ask, type Outcome } from './testing/ask';
+import { claimsChargedTwice, expectClosedBooks } from './testing/books';
+import { startCrashWorld, type CrashWorld } from './testing/crash-world';
+import { limitConcurrency } from './testing/limit-concurrency';
+import { startStorm, type Storm } from './testing/storm';
+
+jest.setTimeout(120_000);
+
+const REQUESTS = 50;
+
+describe('a gateway whose database is lost under load', () => {
+  let world: CrashWorld;
+
+  beforeAll(async () => {
+    world = await startCrashWorld();
+    await limitConcurrency(world.gateway, REQUESTS);
+  });
+  afterAll(() => world?.close());
+
+  async function stormUntilSomeAnswers(random: SeededRandom, name: string): Promise<Storm> {
+    const storm = startStorm(world.gateway, random, { requests: REQUESTS, name });
+    const enough = random.integer(1, REQUESTS / 2);
+    await eventually(`${enough} answers`, async () => (storm.finishedCount() >= enough ? true : undefined));
+    return storm;
+  }
+
+  /** The gateway itself lives on, so nobody's connection may simply end. */
+  function expectClearAnswers(outcomes: readonly Outcome[]): void {
+    const kinds = outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.code : outcome.kind));
+    expect(kinds.filter((kind) => kind !== 'finished' && kind !== 'no_capacity')).toEqual([]);
+  }
+
+  /** Each slot that was not given back would refuse one of these. */
+  async function expectAllSlotsFree(): Promise<void> {
+    const outcomes = await Promise.all(
+      Array.from({ length: REQUESTS }, (_, index) =>
+        ask(world.gateway, { prompt: `[[delay:1500]] slot ${index}`, stream: false }),
+      ),
+    );
+    expect(outcomes.filter(({ kind }) => kind !== 'finished')).toEqual([]);
+  }
+
+  it('recovers by itself when PostgreSQL is killed, and loses no money', () =>
+    announceSeed(async (seed) => {
+      const storm = await stormUntilSomeAnswers(seededRandom(seed), `killed ${seed}`);
+      process.kill(databaseProcessesOf(world.gateway.pid).postmaster, 'SIGKILL');
+      expectClearAnswers((await storm.outcomes).map(({ outcome }) => outcome));
+      await eventually(
+        'a request succeeds again',
+        async () => {
+          const outcome = await ask(world.gateway, { prompt: 'Hello', stream: true });
+          return outcome.kind === 'finished' ? true : undefined;
+        },
+        { pollMs: 200 },
+      );
+      await expectAllSlotsFree();
+      await expectClosedBooks(world.pool);
+    }));
+
+  it('refuses clearly while PostgreSQL is frozen, and leaves neither hold nor slot behind', () =>
+    announceSeed(async (seed) => {
+      const storm = await stormUntilSomeAnswers(seededRandom(seed), `frozen ${seed}`);
+      const thaw = freezeDatabaseOf(world.gateway.pid);
+      try {
+        const late = startStorm(world.gateway, seededRandom(seed + 1), {
+          requests: REQUESTS,
+          name: `late ${seed}`,
+        });
+        // Every caller has its answer before anything moves again.
+        const outcomes = [...(await storm.outcomes), ...(await late.outcomes)].map(({ outcome }) => outcome);
+        expect(outcomes.some(({ kind }) => kind === 'failed')).toBe(true);
+        for (const outcome of outcomes) {
+          if (outcome.kind === 'failed') expect([503, 429]).toContain(outcome.status);
+        }
+      } finally {
+        thaw();
+      }
+      await expectAllSlotsFree();
+      await expectClosedBooks(world.pool);
+      expect(await claimsChargedTwice(world.pool)).toEqual([]);
+    }));
+});
