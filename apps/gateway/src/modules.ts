@@ -12,7 +12,12 @@ import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { createDashboardApi } from '@gateway/dashboard-api';
-import { createEdgeProxyModule, createKeyDirectory, createTokenCounter } from '@gateway/edge-proxy';
+import {
+  createApiDocuments,
+  createEdgeProxyModule,
+  createKeyDirectory,
+  createTokenCounter,
+} from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
 import {
   createBreakerGauge,
@@ -153,6 +158,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     clock,
     log,
     metrics,
+    documents: createApiDocuments(),
     settings: {
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_DASHBOARD_PORT,

@@ -1,2 +1,2 @@
 export { createDashboardApi, type DashboardApi } from './service/create-dashboard-api';
-export type { DashboardApiPorts, DashboardApiSettings } from './service/ports';
+export type { DashboardApiPorts, DashboardApiSettings, PublicDocuments } from './service/ports';

@@ -9,6 +9,7 @@ export {
   type EdgeProxyModule,
   type EdgeProxyPorts,
 } from './service/create-edge-proxy-module';
+export { createApiDocuments, type ApiDocuments } from './service/documents';
 export { isAddressRange } from './service/http/client-address';
 export { type KeyDirectory } from './service/ports';
 export { defaultEdgeProxySettings, type EdgeProxySettings } from './service/settings';

@@ -1,3 +1,4 @@
+export * from './api-document';
 export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';

@@ -115,6 +115,7 @@ const BUILD_ENTRIES = {
   'model-emulator': 'tools/model-emulator/src/main.ts',
   bench: 'tools/bench/src/main.ts',
   conformance: 'apps/e2e/conformance/main.ts',
+  documents: 'apps/gateway/src/documents/main.ts',
 };
 
 /** Bundles the named programs to dist/<name>/main.js. Packages stay outside the bundle. */

@@ -20,6 +20,13 @@ export interface DashboardApiSettings {
   readonly documentationUrl?: string;
 }
 
+/** The documentation of the public API, to be read by whoever can reach this port. */
+export interface PublicDocuments {
+  readonly openApiJson: string;
+  /** A whole page; may have styles of its own, and nothing that runs or is loaded. */
+  readonly referenceHtml: string;
+}
+
 export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
@@ -27,5 +34,7 @@ export interface DashboardApiPorts {
   readonly newId: (prefix: string) => string;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Served at /openapi.json and /docs; absent: not served. */
+  readonly documents?: PublicDocuments;
   readonly settings: DashboardApiSettings;
 }

@@ -4,6 +4,10 @@ export { validateChatRequest, type ChatValidation } from './chat-completion/vali
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
 export { canonicalBodySha256Input } from './json/canonical-json';
+export * from './endpoints';
+export { openApiDocument } from './openapi/document';
+export type { AnswerExamples, ErrorExample, RequestExample } from './openapi/examples';
+export { apiReference, htmlOf, markdownOf, prettyJson } from './reference';
 export { isJsonObject, type JsonObject, type JsonValue } from './json/json-value';
 export { MAX_JSON_DEPTH, parseJsonBody } from './json/parse-json-body';
 export {

@@ -5,6 +5,7 @@ import { DashboardError } from '../../core/dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../refusals';
 import { createAuditRoutes } from './audit-routes';
+import { createDocumentRoutes } from './document-routes';
 import { createCrossSiteGuard, createSessionGuard } from './guards';
 import { createKeyRoutes } from './key-routes';
 import { createMoneyRoutes } from './money-routes';
@@ -31,8 +32,9 @@ export function createApp(ports: DashboardApiPorts): Express {
     }),
   );
   app.get('/', (_request, response) => {
-    response.type('html').send(startPage(settings.documentationUrl));
+    response.type('html').send(startPage(settings.documentationUrl, ports.documents !== undefined));
   });
+  if (ports.documents) app.use(createDocumentRoutes(ports.documents));
   app.use('/api', (_request, response, next) => {
     response.setHeader('cache-control', 'no-store');
     next();

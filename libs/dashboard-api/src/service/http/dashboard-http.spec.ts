@@ -1,10 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { createDashboardApi, type DashboardApi, type DashboardApiSettings } from '../../index';
+import {
+  createDashboardApi,
+  type DashboardApi,
+  type DashboardApiSettings,
+  type PublicDocuments,
+} from '../../index';
 
 const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
 const ORGANIZATION = {
@@ -94,7 +100,10 @@ describe('the dashboard API over HTTP', () => {
     },
   );
 
-  async function startApi(settings: Partial<DashboardApiSettings> = {}): Promise<DashboardApi> {
+  async function startApi(
+    settings: Partial<DashboardApiSettings> = {},
+    documents?: PublicDocuments,
+  ): Promise<DashboardApi> {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
       ledger: stub as Ledger,
@@ -102,6 +111,7 @@ describe('the dashboard API over HTTP', () => {
       newId,
       log: createSilentLogger(),
       metrics: createMetrics({ processMetrics: false }),
+      ...(documents ? { documents } : {}),
       settings: { host: '127.0.0.1', port: 0, ...settings },
     });
     await started.start();
@@ -442,5 +452,38 @@ describe('the dashboard API over HTTP', () => {
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
     expect(answer.headers.get('content-security-policy')).toBeTruthy();
     expect(answer.text).toContain('Inference Gateway');
+    expect(answer.text).not.toContain('/openapi.json');
+  });
+
+  it('shows the documents of the public API to anybody, under a policy that lets nothing run or load', async () => {
+    const style = 'p{color:red}';
+    const documents = {
+      openApiJson: '{"openapi":"3.1.0"}',
+      referenceHtml: `<!doctype html><style>${style}</style><p>Reference</p>`,
+    };
+    const withDocuments = await startApi({}, documents);
+    try {
+      const get = (path: string) => ask(`GET ${path}`, { signedIn: false }, withDocuments);
+      const openApi = await get('/openapi.json');
+      expect([openApi.status, openApi.text]).toEqual([200, documents.openApiJson]);
+      expect(openApi.headers.get('content-type')).toMatch(/^application\/json/);
+
+      const page = await get('/docs');
+      expect([page.status, page.text]).toEqual([200, documents.referenceHtml]);
+      expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+      const hash = createHash('sha256').update(style).digest('base64');
+      expect(page.headers.get('content-security-policy')).toBe(
+        `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      );
+
+      const start = await get('/');
+      for (const link of ['href="/docs"', 'href="/openapi.json"']) expect(start.text).toContain(link);
+      for (const path of ['/docs/', '/v1/openapi.json', '/api/openapi.json']) {
+        expect([path, (await get(path)).status]).not.toEqual([path, 200]);
+      }
+      expect((await ask('GET /openapi.json', { signedIn: false })).status).toBe(404);
+    } finally {
+      await withDocuments.stop();
+    }
   });
 });

@@ -14,8 +14,12 @@ const ENDPOINTS = [
   'GET /api/audit',
 ];
 
+const PUBLIC_API = `<p>The public API, for which the keys are: its <a href="/docs">reference</a>, and the same for programs as an
+<a href="/openapi.json">OpenAPI document</a>.</p>
+`;
+
 /** What somebody sees who opens this port in a browser. */
-export function startPage(documentationUrl: string | undefined): string {
+export function startPage(documentationUrl: string | undefined, hasDocuments: boolean): string {
   const documentation =
     documentationUrl === undefined
       ? '<code>docs/dashboard-api.md</code> and <code>docs/api.md</code> of the project'
@@ -32,7 +36,7 @@ export function startPage(documentationUrl: string | undefined): string {
 <h1>Inference Gateway</h1>
 <p>This port serves the API for managing organizations, credit and API keys. It speaks JSON and keeps a
 session in a cookie; how to use it is written in ${documentation}.</p>
-<ul>
+${hasDocuments ? PUBLIC_API : ''}<ul>
 ${ENDPOINTS.map((endpoint) => `<li><code>${escapeHtml(endpoint)}</code></li>`).join('\n')}
 </ul>
 </body>

@@ -15,7 +15,7 @@ export interface UsageQuery {
 
 const DEFAULT_DAYS = 30;
 export const MAX_USAGE_DAYS = 90;
-const MAX_MODEL_ID_LENGTH = 256;
+export const MAX_MODEL_ID_LENGTH = 256;
 
 /**
  * Reads the query of GET /v1/usage. Unknown names are ignored; a name that is

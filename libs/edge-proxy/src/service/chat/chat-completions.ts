@@ -18,7 +18,12 @@ import { type CatalogueWatch } from '../catalogue-watch';
 import { type Exchange } from '../http/exchange';
 import { type BodyReader } from '../http/read-body';
 import { DONE } from './error-chunk';
-import { type IdempotentRequest, readIdempotentRequest } from './idempotent-request';
+import {
+  idempotencyKeyInFlight,
+  idempotencyKeyReused,
+  type IdempotentRequest,
+  readIdempotentRequest,
+} from './idempotent-request';
 import { replayChunks } from './replay-chunks';
 import { runGeneration, type RunGenerationPorts } from './run-generation';
 
@@ -171,9 +176,9 @@ async function claimIdempotencyKey(
     case 'completed':
       return outcome.value;
     case 'inFlight':
-      return refuse('idempotency_key_in_flight');
+      return idempotencyKeyInFlight();
     case 'bodyMismatch':
-      return refuse('idempotency_key_reused', { param: 'Idempotency-Key' });
+      return idempotencyKeyReused();
     case undefined:
       throw unanswered('a claim');
     default:

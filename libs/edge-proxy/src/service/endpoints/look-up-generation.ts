@@ -2,7 +2,7 @@ import { nanoUsd, type UnixMs } from '@gateway/base';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { GatewayError, refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
-import { generationView } from '../../core';
+import { generationView, MAX_GENERATION_ID_LENGTH } from '../../core';
 import { withoutDispatch } from '../admission/refusals';
 import { type Authenticator } from '../authenticate';
 import { type Answerer } from '../http/answer';
@@ -23,7 +23,6 @@ const NO_USAGE = {
   completionTokens: 0,
   reasoningTokens: 0,
 };
-const MAX_ID_LENGTH = 128;
 
 /** GET /v1/generation?id=: one settled generation of the key's organization. */
 export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: Exchange): Promise<void> {
@@ -32,7 +31,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
   if ('kind' in grant) return answer.error(exchange, refusalError(grant));
 
   const { id } = queryOf(exchange.request);
-  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_LENGTH) {
+  if (typeof id !== 'string' || id === '' || id.length > MAX_GENERATION_ID_LENGTH) {
     const message = "Name one generation with the query parameter 'id'.";
     return answer.error(exchange, new GatewayError('generation_not_found', { message, param: 'id' }));
   }
@@ -42,7 +41,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
       { timeoutMs: READ_TIMEOUT_MS },
     ),
   );
-  if (!generation) return answer.error(exchange, new GatewayError('generation_not_found', { param: 'id' }));
+  if (!generation) return answer.error(exchange, generationNotFound());
   exchange.generationId = generation.id;
   const view = generationView({
     ...generation,
@@ -51,4 +50,8 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
     charged: nanoUsd(generation.chargedNanoUsd),
   });
   answer.json(exchange, 200, JSON.stringify(view));
+}
+
+export function generationNotFound(): GatewayError {
+  return new GatewayError('generation_not_found', { param: 'id' });
 }

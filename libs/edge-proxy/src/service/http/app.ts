@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { endpoints } from '../../core';
 import { type RouteName } from './exchange';
 
 /** Answers one request; never throws and never rejects. */
@@ -33,11 +34,9 @@ export function createApp({ serve, serveFailure }: AppOptions): Express {
 
   // The headers that mean something for an API that serves no pages.
   app.use(helmet.xContentTypeOptions(), helmet.strictTransportSecurity());
-  app.post('/v1/chat/completions', to('chat_completions'));
-  app.get('/v1/models', to('models'));
-  app.get('/v1/credits', to('credits'));
-  app.get('/v1/generation', to('generation'));
-  app.get('/v1/usage', to('usage'));
+  for (const { name, method, path } of endpoints) {
+    app[method === 'POST' ? 'post' : 'get'](path, to(name));
+  }
   app.use(to('unknown'));
   app.use(fail);
   return app;

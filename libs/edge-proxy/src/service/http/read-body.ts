@@ -30,7 +30,7 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
     // Its events have passed; waiting for them would take until the timeout.
     if (request.destroyed) return Promise.reject(new ClientGone());
     const declared = Number(request.headers['content-length'] ?? 0);
-    if (declared > limits.maxBytes) return Promise.resolve(tooLarge(limits));
+    if (declared > limits.maxBytes) return Promise.resolve(bodyTooLarge(limits.maxBytes));
     const coding = decoderFor(request.headers['content-encoding']);
     if (coding === 'unknown') return Promise.resolve(undecodable());
     const decoder: Transform | undefined = coding;
@@ -62,7 +62,7 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
         bytesOfAll += chunk.length;
         if (size > limits.maxBytes) {
           request.pause();
-          return settle(() => resolve(tooLarge(limits)));
+          return settle(() => resolve(bodyTooLarge(limits.maxBytes)));
         }
         if (bytesOfAll > limits.maxBytesOfAll) {
           request.pause();
@@ -115,7 +115,7 @@ function decoderFor(encoding: string | undefined): Transform | 'unknown' | undef
   }
 }
 
-function tooLarge({ maxBytes }: BodyLimits): Refusal {
+export function bodyTooLarge(maxBytes: number): Refusal {
   return refuse('request_too_large', {
     message: `The request body is larger than the limit of ${maxBytes} bytes.`,
     metadata: { limit: maxBytes },

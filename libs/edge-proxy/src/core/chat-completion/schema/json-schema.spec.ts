@@ -32,9 +32,14 @@ test.each([
   ],
   [
     variants('type', { x: record({ type: required(text()), n: optional(number()) }) }),
+    { type: 'object', properties: { type: { const: 'x' }, n: { type: 'number' } }, required: ['type'] },
+  ],
+  [
+    variants('type', { x: record({ type: required(text()) }), y: record({ type: required(text()) }) }),
     {
       oneOf: [
-        { type: 'object', properties: { type: { const: 'x' }, n: { type: 'number' } }, required: ['type'] },
+        { type: 'object', properties: { type: { const: 'x' } }, required: ['type'] },
+        { type: 'object', properties: { type: { const: 'y' } }, required: ['type'] },
       ],
     },
   ],

@@ -1,7 +1,7 @@
 import { unreachable } from '@gateway/base';
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { chatFields } from './fields';
-import type { Shape } from './shape';
+import type { Shape, VariantsShape } from './shape';
 
 /** The body of POST /v1/chat/completions as JSON Schema 2020-12, for the API documentation. */
 export function chatRequestJsonSchema(): JsonObject {
@@ -54,13 +54,7 @@ function keywords(shape: Shape): JsonObject {
       });
     }
     case 'variants':
-      return {
-        oneOf: [...shape.variants].map(([tag, variant]) => {
-          const schema = keywords(variant);
-          const properties = { ...(schema['properties'] as JsonObject), [shape.tag]: { const: tag } };
-          return { ...schema, properties };
-        }),
-      };
+      return variantSchemas(shape);
     case 'map':
       return {
         type: 'object',
@@ -77,6 +71,14 @@ function keywords(shape: Shape): JsonObject {
     default:
       return unreachable(shape);
   }
+}
+
+function variantSchemas({ tag, variants }: VariantsShape): JsonObject {
+  const schemas = [...variants].map(([value, variant]) => {
+    const schema = keywords(variant);
+    return { ...schema, properties: { ...(schema['properties'] as JsonObject), [tag]: { const: value } } };
+  });
+  return schemas.length === 1 && schemas[0] ? schemas[0] : { oneOf: schemas };
 }
 
 function defined(schema: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

@@ -1,0 +1,15 @@
+// Reads an OpenAPI document from its input and prints what the linter's
+// recommended rules find. A program of its own, since the linter is an ES
+// module and jest loads CommonJS.
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+
+const problems = await lintFromString({
+  source: readFileSync(0, 'utf8'),
+  absoluteRef: 'openapi.json',
+  config: await createConfig({ extends: ['recommended'] }),
+});
+const lines = problems.map(
+  ({ ruleId, severity, location: [place] }) => `${ruleId} ${severity} ${place?.pointer ?? ''}`,
+);
+process.stdout.write(JSON.stringify(lines));

@@ -1,0 +1,134 @@
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+
+/** An answer as a client sees it. */
+export interface SeenAnswer {
+  readonly method: string;
+  /** With or without its query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ApiDocument {
+  /** What the document does not say of an answer, or says otherwise; empty when all is as described. */
+  faultsOf(answer: SeenAnswer): string[];
+  /** The same of a value, by the name of its schema. */
+  faultsOfValue(schemaName: string, value: unknown): string[];
+}
+
+/** Headers that are HTTP's or the server's, not the API's. */
+const COMMON_HEADERS = new Set([
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'strict-transport-security',
+  'transfer-encoding',
+  'x-accel-buffering',
+  'x-content-type-options',
+]);
+
+/**
+ * Reads an OpenAPI document strictly: a member of an answer that the document
+ * does not name is a fault, and so is one that it promises and that is absent.
+ */
+export function readApiDocument(document: unknown): ApiDocument {
+  const root = document as JsonObject;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/);
+  ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
+  ajv.addSchema({ $id: 'document', components: closed(at(root, 'components')) });
+  const compiled = new Map<string, ValidateFunction>();
+
+  function validate(schema: JsonObject, value: unknown): string[] {
+    const absolute = JSON.parse(
+      JSON.stringify(closed(schema)).replaceAll('"#/components/', '"document#/components/'),
+    ) as JsonObject;
+    const key = JSON.stringify(absolute);
+    let check = compiled.get(key);
+    if (!check) compiled.set(key, (check = ajv.compile(absolute)));
+    if (check(value)) return [];
+    const faults = (check.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
+    );
+    return [...new Set(faults)];
+  }
+
+  function faultsOf(answer: SeenAnswer): string[] {
+    const path = answer.path.split('?')[0] ?? '';
+    const method = answer.method.toLowerCase();
+    const operation = find(root, 'paths', path, method);
+    if (!operation) return [`${answer.method} ${path} is not described`];
+    const response = find(operation, 'responses', String(answer.status));
+    if (!response) return [`${answer.method} ${path} may not answer ${answer.status}`];
+    const mediaType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
+    const content = find(response, 'content', mediaType);
+    if (!content) return [`${answer.status} may not be ${mediaType}`];
+    return [
+      ...headerFaults(response, answer.headers),
+      ...(mediaType === 'text/event-stream'
+        ? eventFaults(content, answer.body)
+        : validate(at(content, 'schema'), JSON.parse(answer.body))),
+    ].map((fault) => `${answer.method} ${path} ${answer.status}: ${fault}`);
+  }
+
+  function headerFaults(response: JsonObject, sent: Readonly<Record<string, string>>): string[] {
+    const described = at(response, 'headers');
+    const unknown = Object.keys(sent).filter((name) => !COMMON_HEADERS.has(name) && !(name in described));
+    const faults = Object.keys(described).flatMap((name) => {
+      const header = at(root, 'components', 'headers', name);
+      const value = sent[name];
+      if (value === undefined) return header['required'] === true ? [`the header ${name} is missing`] : [];
+      const schema = at(header, 'schema');
+      return validate(schema, schema['type'] === 'integer' ? Number(value) : value).map(
+        (fault) => `the header ${name}: ${fault}`,
+      );
+    });
+    return [...unknown.map((name) => `the header ${name} is not described`), ...faults];
+  }
+
+  function eventFaults(content: JsonObject, body: string): string[] {
+    const [chunk] = at(content, 'schema', 'properties', 'data')['anyOf'] as JsonObject[];
+    const events = body.split('\n\n').filter((event) => event.startsWith('data: '));
+    const data = events.map((event) => event.slice('data: '.length));
+    if (data.pop() !== '[DONE]') return ['the stream does not end with [DONE]'];
+    return data.flatMap((text) => validate(at(chunk ?? {}, 'contentSchema'), JSON.parse(text)));
+  }
+
+  return {
+    faultsOf,
+    faultsOfValue: (name, value) => validate({ $ref: `#/components/schemas/${name}` }, value),
+  };
+}
+
+/** A copy in which objects have no members but those that are named. */
+function closed<Value extends Json>(value: Value): Value {
+  if (Array.isArray(value)) return value.map((item) => closed(item)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, member]): [string, Json] => [name, closed(member)]),
+  );
+  const isOpen = typeof copy['properties'] === 'object' && copy['additionalProperties'] === undefined;
+  return (isOpen && copy['type'] === 'object' ? { ...copy, additionalProperties: false } : copy) as Value;
+}
+
+function find(object: JsonObject, ...names: readonly string[]): JsonObject | undefined {
+  let found: Json | undefined = object;
+  for (const name of names) {
+    if (typeof found !== 'object' || found === null || Array.isArray(found)) return undefined;
+    found = found[name];
+  }
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : undefined;
+}
+
+function at(object: JsonObject, ...names: readonly string[]): JsonObject {
+  const found = find(object, ...names);
+  if (!found) throw new Error(`the document has no ${names.join(' → ')}`);
+  return found;
+}
