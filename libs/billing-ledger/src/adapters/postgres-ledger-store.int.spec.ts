@@ -243,7 +243,7 @@ describe('settlement', () => {
 });
 
 describe('voiding', () => {
-  it('gives the hold back once, and leaves settled and unknown ones alone', async () => {
+  it('gives the hold back once, and leaves settled ones alone', async () => {
     await credit(100);
     await rig.first.store.holdCredit([hold('g1', 60), hold('g2', 30)]);
     await settle(finished('g2', 30));
@@ -251,6 +251,34 @@ describe('voiding', () => {
     expect(await rig.first.store.voidHolds(refs)).toBe(1);
     expect(await rig.first.store.voidHolds(refs)).toBe(0);
     expect(await balance()).toEqual([100, 30, 0, 70]);
+  });
+
+  it('keeps a hold that it overtook from being taken', async () => {
+    await credit(100);
+    expect(await rig.first.store.voidHolds([ref('g1')])).toBe(0);
+    await rig.second.store.holdCredit([hold('g1', 60)]);
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+
+  it('leaves nothing held when it races with its hold, whoever comes first', async () => {
+    await credit(100);
+    const names = Array.from({ length: 20 }, (_, index) => `race-${index}`);
+    await Promise.all(
+      names.flatMap((name) => [
+        rig.first.store.holdCredit([hold(name, 1)]),
+        rig.second.store.voidHolds([ref(name)]),
+      ]),
+    );
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+
+  it('lets nobody run on a hold that it overtook', async () => {
+    await credit(100);
+    await rig.first.store.voidHolds([ref('g1')]);
+    expect((await settle(finished('g1', 5))).rejected).toEqual([
+      { generationId: ref('g1').holdId, reason: 'its hold was given up before it was taken' },
+    ]);
+    expect(await balance()).toEqual([100, 0, 0, 100]);
   });
 
   it("leaves another organization's hold alone", async () => {

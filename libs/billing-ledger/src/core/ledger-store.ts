@@ -35,7 +35,11 @@ export interface LedgerStore {
    * before the organization's. A hold that exists is answered as held.
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
-  /** Gives open holds back in full; leaves others alone. Answers how many it closed. */
+  /**
+   * Gives open holds back in full and leaves closed ones alone. One that is not
+   * known was overtaken: it will never be taken, though asking for it is
+   * answered as held. Answers how many it closed.
+   */
   voidHolds(holds: readonly HoldRef[]): Promise<number>;
   /** Voids up to `limit` holds whose deadline has passed; answers how many. Any number of processes may call it. */
   voidOverdueHolds(limit: number): Promise<number>;

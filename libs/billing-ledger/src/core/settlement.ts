@@ -34,7 +34,8 @@ export interface OpenedGeneration {
 export interface KnownHold {
   readonly organizationId: string;
   readonly keyId: string;
-  readonly state: 'held' | 'voided' | 'settled';
+  /** `given_up`: voided before it could be taken, so nothing may run on it. */
+  readonly state: 'held' | 'voided' | 'settled' | 'given_up';
   readonly amountNanoUsd: NanoUsd;
   readonly prices: Prices;
   readonly day: UtcDay;
@@ -144,6 +145,7 @@ type Terms = Omit<Settlement, 'generationId' | 'organizationId' | 'chargedNanoUs
 /** Whose prices, day and key apply, and what the usage costs by them. */
 function termsOf(generation: FinishedGeneration, hold: KnownHold | undefined): Terms | { reason: string } {
   if (hold && hold.organizationId !== generation.organizationId) return { reason: FOREIGN_HOLD };
+  if (hold?.state === 'given_up') return { reason: 'its hold was given up before it was taken' };
   const prices = hold?.prices ?? generation.prices;
   if (!prices) return { reason: 'it has neither a hold nor prices' };
   const costNanoUsd = costOfUsage(generation.usage, prices);

@@ -17,13 +17,11 @@ import { createReleaseQueue } from './release-queue';
 export interface LedgerClient {
   /** Decides one hold. After a rejection it is unknown whether it was taken. */
   hold(hold: Hold): Promise<HoldResult>;
-  /** Gives a hold back in full; delivered in the background, resolves when it is. Never rejects. */
-  voidHold(hold: HoldRef): Promise<void>;
   /**
-   * Gives back a hold whose answer was lost: now, and once more later, since the
-   * ledger may still be about to take it. Resolves after the first.
+   * Gives a hold back in full, also one that the ledger is still about to take.
+   * Delivered in the background, resolves when it is. Never rejects.
    */
-  voidUncertainHold(hold: HoldRef): Promise<void>;
+  voidHold(hold: HoldRef): Promise<void>;
   /** After a rejection it is unknown whether the key was claimed. */
   claim(request: Omit<ClaimIdempotencyKeyRequest, 'leaseMs'>): Promise<ClaimIdempotencyKeyResponse>;
   /** Renews a claim until the returned function is called. */
@@ -55,8 +53,6 @@ const MAX_BATCH_SIZE = 256;
 const MAX_CONCURRENT_BATCHES = 2;
 const MAX_QUEUED_HOLDS = 10_000;
 const RENEWAL_TICK_MS = 1_000;
-/** By then the ledger has long dropped or taken a hold that nobody waits for. */
-const VOID_AGAIN_AFTER_MS = 2 * HOLD_TIMEOUT_MS;
 /** Settlements take a second; this is for the day when they do not. */
 const SETTLING_LEASE_MS = 15 * 60_000;
 
@@ -120,10 +116,6 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
   return {
     hold: holds.submit,
     voidHold: voids.submit,
-    voidUncertainHold: (hold) => {
-      setTimeout(() => void voids.submit(hold), VOID_AGAIN_AFTER_MS).unref();
-      return voids.submit(hold);
-    },
     claim: (request) =>
       withoutDispatch(
         billingLedger.claimIdempotencyKey(

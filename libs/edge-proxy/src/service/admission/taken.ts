@@ -56,7 +56,6 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
   let held: Hold | undefined;
-  let isHoldAnswered = false;
   let stopKeepingClaim = nothing;
   let stopKeepingSlot = nothing;
 
@@ -83,7 +82,6 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
   async function hold(request: Hold): Promise<HoldResult> {
     held = request;
     const result = await ledger.hold(request);
-    isHoldAnswered = true;
     if (result.outcome?.$case !== 'held') held = undefined;
     return result;
   }
@@ -103,8 +101,7 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
   async function giveBack(): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (held) {
-      const hold = { holdId: held.holdId, organizationId: held.organizationId };
-      deliveries.push(isHoldAnswered ? ledger.voidHold(hold) : ledger.voidUncertainHold(hold));
+      deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
       held = undefined;
     }
     finishAdmission(RETURNED, deliveries);

@@ -3,6 +3,7 @@ import tables from './20261120090000_tables/migration.sql';
 import moneyFunctions from './20261120090100_money_functions/migration.sql';
 import settlementFunctions from './20261120090200_settlement_functions/migration.sql';
 import idempotencyFunctions from './20261120090300_idempotency_functions/migration.sql';
+import voidsBeforeHolds from './20261120090400_voids_before_holds/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -10,4 +11,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261120090100_money_functions', sql: moneyFunctions },
   { name: '20261120090200_settlement_functions', sql: settlementFunctions },
   { name: '20261120090300_idempotency_functions', sql: idempotencyFunctions },
+  { name: '20261120090400_voids_before_holds', sql: voidsBeforeHolds },
 ];

@@ -2140,7 +2140,10 @@ export const BillingLedgerDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Gives holds back in full. Idempotent; settled or unknown holds are left alone. */
+    /**
+     * Gives holds back in full. Idempotent; settled holds are left alone. An unknown
+     * one was overtaken by its void: it will not be taken any more.
+     */
     voidHolds: {
       name: "VoidHolds",
       requestType: VoidHoldsRequest as typeof VoidHoldsRequest,
