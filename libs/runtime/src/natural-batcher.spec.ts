@@ -23,7 +23,10 @@ function setUp(options: Partial<NaturalBatcherOptions<number, number>> = {}) {
   return { batcher, batches };
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Until what an answer set going has begun: a batch starts at the end of a turn of the event loop. */
+async function turn(): Promise<void> {
+  for (let turns = 0; turns < 2; turns += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+}
 
 describe('natural batching', () => {
   it('what is submitted together travels together, and each item gets its own answer', async () => {
@@ -33,6 +36,13 @@ describe('natural batching', () => {
     expect(batches.map((batch) => batch.items)).toEqual([[1, 2, 3]]);
     batches[0]?.answer();
     expect(await answers).toEqual([10, 20, 30]);
+  });
+
+  it('what comes from several events of one turn travels together', async () => {
+    const { batcher, batches } = setUp();
+    for (const item of [1, 2]) setImmediate(() => void batcher.submit(item));
+    await turn();
+    expect(batches.map((batch) => batch.items)).toEqual([[1, 2]]);
   });
 
   it('what arrives while a batch is under way forms the next one', async () => {

@@ -1,7 +1,7 @@
 /**
  * Natural batching: what arrives while a batch is under way forms the next
- * one. There is no timer, so an idle caller waits for nothing, and under load
- * one round trip serves many.
+ * one. There is no timer, so an idle caller waits for nothing but the end of the
+ * event loop's turn, and under load one round trip serves many.
  */
 export interface NaturalBatcherOptions<Item, Result> {
   /** Answers each item, in order. A rejection rejects every item of that batch. */
@@ -47,12 +47,12 @@ export function createNaturalBatcher<Item, Result>(
     });
   }
 
-  // After the code that is running now: what one piece of code submits travels
-  // together even when nothing is under way.
+  // After everything that the event loop has at hand now: what several sockets
+  // have brought travels together even when nothing is under way.
   function schedule(): void {
     if (scheduled || running >= maxConcurrentBatches) return;
     scheduled = true;
-    queueMicrotask(() => {
+    setImmediate(() => {
       scheduled = false;
       while (queue.length > 0 && running < maxConcurrentBatches) {
         void runBatch(queue.splice(0, maxBatchSize));

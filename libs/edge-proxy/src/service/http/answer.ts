@@ -2,6 +2,7 @@ import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import { type AnswerHeaders, addRateLimitHeaders, addRetryHeaders } from './answer-headers';
 import { type Exchange } from './exchange';
 import { expectsContinue } from './read-body';
+import { securityHeaders } from './security-headers';
 
 export interface AnswerLimits {
   /** A reader that takes nothing for this long, once its answer is complete, is cut off. */
@@ -32,6 +33,8 @@ export interface AnswererOptions {
 
 /** Writes answers with the headers that every one of them carries. */
 export function createAnswerer({ limits, now, isStopping }: AnswererOptions): Answerer {
+  const fixedHeaders = securityHeaders();
+
   function json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void {
     const { request, response } = exchange;
     const headers = commonHeaders(exchange, extra);
@@ -85,6 +88,7 @@ export function createAnswerer({ limits, now, isStopping }: AnswererOptions): An
 
   function commonHeaders(exchange: Exchange, extra?: AnswerHeaders): AnswerHeaders {
     const headers: AnswerHeaders = {
+      ...fixedHeaders,
       'x-request-id': exchange.requestId,
       'openai-processing-ms': Math.max(0, Math.round(now() - exchange.startedAtMs)),
     };

@@ -1,5 +1,4 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { endpoints } from '../../core';
 import { type RouteName } from './exchange';
@@ -32,8 +31,6 @@ export function createApp({ serve, serveFailure }: AppOptions): Express {
   const fail: ErrorRequestHandler = (error, request, response, _next) =>
     serveFailure(error, request, response);
 
-  // The headers that mean something for an API that serves no pages.
-  app.use(helmet.xContentTypeOptions(), helmet.strictTransportSecurity());
   for (const { name, method, path } of endpoints) {
     app[method === 'POST' ? 'post' : 'get'](path, to(name));
   }

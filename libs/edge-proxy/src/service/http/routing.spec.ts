@@ -39,6 +39,8 @@ test.each([
     expect(status).toBe(404);
     expect(answered['content-type']).toBe('application/json');
     expect(answered['x-request-id']).toMatch(/^req_/);
+    expect(answered['x-content-type-options']).toBe('nosniff');
+    expect(answered['strict-transport-security']).toMatch(/^max-age=\d+/);
     expect(answered['allow']).toBeUndefined();
     if (method === 'HEAD') expect(body).toBe('');
     else {

@@ -1,8 +1,7 @@
 import { Pool } from 'undici';
 import type { Provider } from '../../core/catalogue';
 import type { ProviderAnswer, ProviderCall, ProviderTransport } from '../../core/ports';
-import { AnswerReader } from './answer-reader';
-import { toTransportFailure } from './transport-failure';
+import { ProviderExchange } from './provider-exchange';
 
 /** How long an idle connection to a provider is kept when the provider names no time, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
@@ -67,25 +66,12 @@ function createPool(provider: Provider): ProviderPool {
   };
 }
 
-async function send({ pool, path, headers }: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
-  const { name } = call.target.provider;
-  try {
-    const response = await pool.request({
-      method: 'POST',
-      path,
-      headers: { ...headers, accept: call.stream ? 'text/event-stream' : 'application/json' },
-      body: call.body,
-      signal: call.signal,
-    });
-    const reader = new AnswerReader(response.body, name);
-    const retryAfter = response.headers['retry-after'];
-    return {
-      status: response.statusCode,
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-      read: () => reader.read(),
-      release: () => reader.release(),
-    };
-  } catch (error) {
-    throw toTransportFailure(error, name);
-  }
+function send({ pool, path, headers }: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
+  const exchange = new ProviderExchange(call.target.provider.name, call.signal);
+  return exchange.send(pool, {
+    method: 'POST',
+    path,
+    headers: { ...headers, accept: call.stream ? 'text/event-stream' : 'application/json' },
+    body: call.body,
+  });
 }

@@ -1,0 +1,23 @@
+import helmet from 'helmet';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { type AnswerHeaders } from './answer-headers';
+
+/**
+ * The headers of helmet that mean something for an API that serves no pages.
+ * They are the same for every answer, so helmet is asked once and not on the
+ * way of each request.
+ */
+export function securityHeaders(): AnswerHeaders {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  const fail = (error?: unknown): void => {
+    if (error) throw error;
+  };
+  for (const set of [helmet.xContentTypeOptions(), helmet.strictTransportSecurity()]) {
+    set(request, response, fail);
+  }
+  const headers: AnswerHeaders = {};
+  for (const name of response.getHeaderNames()) headers[name] = String(response.getHeader(name));
+  return headers;
+}

@@ -1,0 +1,139 @@
+import type { Dispatcher } from 'undici';
+import type { ProviderAnswer } from '../../core/ports';
+import { toTransportFailure } from './transport-failure';
+
+/** What is held of an answer that nobody reads; then its socket is not read either. */
+const MAX_UNREAD_BYTES = 64 * 1024;
+/** What is still read of an answer nobody wants any more, so that its connection can be used again. */
+const MAX_DRAIN_BYTES = 64 * 1024;
+const MAX_DRAIN_MS = 1_000;
+
+/**
+ * One request on its connection, and its answer. undici's own `request` would
+ * wrap the body into a stream of Node's, which costs more than all the rest of
+ * the call.
+ */
+export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAnswer {
+  status = 0;
+  retryAfter: string | undefined;
+  private controller: Dispatcher.DispatchController | undefined;
+  private unread: Buffer[] = [];
+  private unreadBytes = 0;
+  private ended = false;
+  private error: Error | undefined;
+  /** Why the caller has given it up. */
+  private abandoned: Error | undefined;
+  private drained: number | undefined;
+  private wake = nothing;
+  private begin: (answer: ProviderAnswer) => void = nothing;
+  private refuse: (error: unknown) => void = nothing;
+
+  constructor(
+    private readonly providerName: string,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Sends the request. Rejects with an UpstreamFailure when no answer comes, at once when the signal aborts. */
+  send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<ProviderAnswer> {
+    return new Promise((resolve, reject) => {
+      this.begin = resolve;
+      this.refuse = reject;
+      if (this.signal.aborted) return this.onAbort();
+      this.signal.addEventListener('abort', this.onAbort);
+      try {
+        dispatcher.dispatch(request, this);
+      } catch (error) {
+        this.finish(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // It was given up while it waited for a connection.
+    if (this.abandoned) controller.abort(this.abandoned);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // Early hints and the like come before the answer.
+    if (status < 200) return;
+    const retryAfter = headers['retry-after'];
+    this.status = status;
+    this.retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
+    this.begin(this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.drained !== undefined) {
+      this.drained += bytes.length;
+      if (this.drained > MAX_DRAIN_BYTES) controller.abort(new Error('too much was left of an answer'));
+      return;
+    }
+    this.unread.push(bytes);
+    this.unreadBytes += bytes.length;
+    if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
+    this.wake();
+  }
+
+  onResponseEnd(): void {
+    this.finish(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.finish(error);
+  }
+
+  /** All that has arrived, as one piece; what came before a failure comes before it here as well. */
+  async read(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      if (this.unread.length > 0 && !this.abandoned) return this.take();
+      if (this.error) throw toTransportFailure(this.error, this.providerName);
+      if (this.ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  release(): void {
+    if (this.ended) return;
+    this.drained = this.unreadBytes;
+    this.unread = [];
+    const timer = setTimeout(() => this.controller?.abort(new Error('an answer did not end')), MAX_DRAIN_MS);
+    timer.unref();
+    this.wake = () => clearTimeout(timer);
+    this.controller?.resume();
+  }
+
+  private take(): Uint8Array {
+    const [first] = this.unread;
+    const bytes = this.unread.length === 1 && first ? first : Buffer.concat(this.unread, this.unreadBytes);
+    this.unread = [];
+    this.unreadBytes = 0;
+    if (this.controller?.paused) this.controller.resume();
+    return bytes;
+  }
+
+  private finish(error: Error | undefined): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.error = error;
+    this.signal.removeEventListener('abort', this.onAbort);
+    // Without effect when the answer has begun.
+    if (error) this.refuse(toTransportFailure(error, this.providerName));
+    this.wake();
+  }
+
+  private readonly onAbort = (): void => {
+    const reason: unknown = this.signal.reason;
+    this.abandoned = reason instanceof Error ? reason : new Error('the call was given up');
+    this.finish(this.abandoned);
+    this.controller?.abort(this.abandoned);
+  };
+}
+
+function nothing(): void {}
