@@ -8,6 +8,8 @@ const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
 const MIN_IDEMPOTENCY_LEASE_MS = 3_000;
 /** The longest lease that the billing-ledger grants. */
 const MAX_IDEMPOTENCY_LEASE_MS = 3_600_000;
+/** 0 stands for no limit. */
+const perMinute = z.coerce.number().int().min(0).max(1_000_000_000);
 const logLevels = [
   'trace',
   'debug',
@@ -48,6 +50,8 @@ export const settings = z.object({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024),
+  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(1_000),
+  GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(6_000),
   GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(60_000),
   GATEWAY_KEEP_ALIVE_COMMENT_MS: milliseconds.default(15_000),
   GATEWAY_GENERATION_TIMEOUT_MS: milliseconds.default(600_000),

@@ -143,6 +143,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       port: config.GATEWAY_PORT,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+      maxFailedAuthenticationsPerMinute: config.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
+      maxInvalidRequestsPerMinute: config.GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE,
       bodyTimeoutMs: config.GATEWAY_BODY_TIMEOUT_MS,
       keepAliveCommentMs: config.GATEWAY_KEEP_ALIVE_COMMENT_MS,
       generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS,

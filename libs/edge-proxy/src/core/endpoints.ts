@@ -18,6 +18,9 @@ export interface Endpoint {
 /** Of HTTP itself, on any connection: what is not HTTP, headers that are too slow or too large. */
 const OF_HTTP = ['invalid_request', 'request_timeout', 'request_too_large'] as const;
 
+/** Of an address from which too many authentications failed, before its key is looked up. */
+const OF_A_FLOOD = ['rpm_exceeded'] as const;
+
 const OF_ANY_KEY = [
   'invalid_api_key',
   'key_revoked',
@@ -74,28 +77,35 @@ export const endpoints: readonly Endpoint[] = [
     name: 'models',
     method: 'GET',
     path: '/v1/models',
-    errors: [...OF_HTTP, ...OF_ANY_KEY, ...OF_ANY_SERVER],
+    errors: [...OF_HTTP, ...OF_A_FLOOD, ...OF_ANY_KEY, ...OF_ANY_SERVER],
   },
   {
     name: 'credits',
     method: 'GET',
     path: '/v1/credits',
     scope: 'usage:read',
-    errors: [...OF_HTTP, ...OF_ANY_KEY, 'missing_scope', ...OF_ANY_SERVER],
+    errors: [...OF_HTTP, ...OF_A_FLOOD, ...OF_ANY_KEY, 'missing_scope', ...OF_ANY_SERVER],
   },
   {
     name: 'generation',
     method: 'GET',
     path: '/v1/generation',
     scope: 'usage:read',
-    errors: [...OF_HTTP, ...OF_ANY_KEY, 'missing_scope', 'generation_not_found', ...OF_ANY_SERVER],
+    errors: [
+      ...OF_HTTP,
+      ...OF_A_FLOOD,
+      ...OF_ANY_KEY,
+      'missing_scope',
+      'generation_not_found',
+      ...OF_ANY_SERVER,
+    ],
   },
   {
     name: 'usage',
     method: 'GET',
     path: '/v1/usage',
     scope: 'usage:read',
-    errors: [...OF_HTTP, ...OF_ANY_KEY, 'missing_scope', ...OF_ANY_SERVER],
+    errors: [...OF_HTTP, ...OF_A_FLOOD, ...OF_ANY_KEY, 'missing_scope', ...OF_ANY_SERVER],
   },
 ];
 

@@ -1,5 +1,8 @@
 export * from './access/check-key-grant';
 export * from './chat-completion/types';
+export { MinuteCounts, msUntilNextMinute } from './floods/minute-counts';
+export { RecentNames } from './floods/recent-names';
+export { readTraceContext } from './trace-context';
 export { validateChatRequest, type ChatValidation } from './chat-completion/validate-chat-request';
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';

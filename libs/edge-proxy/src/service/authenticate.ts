@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { type IncomingMessage } from 'node:http';
 import { type Clock } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
-import { type Refusal, refuse } from '@gateway/errors';
-import { checkKeyGrant, type KeyGrantView, type KeyScope } from '../core';
+import { catalogue, type Refusal, refuse } from '@gateway/errors';
+import { checkKeyGrant, type KeyGrantView, type KeyScope, RecentNames } from '../core';
 import { withoutDispatch } from './admission/refusals';
+import { type FloodGuard } from './floods/flood-guard';
 import { type AddressMatcher, type ClientAddressReader } from './http/client-address';
 import { type Exchange } from './http/exchange';
 import { type KeyDirectory } from './ports';
@@ -15,11 +17,18 @@ export interface AuthenticatorPorts {
   readonly keyDirectory: KeyDirectory;
   readonly clientAddress: ClientAddressReader;
   readonly isAddressAllowed: AddressMatcher;
+  readonly floods: FloodGuard;
   readonly clock: Clock;
 }
 
 /** Far above the length of any key; a longer one is not worth hashing. */
 const MAX_KEY_LENGTH = 256;
+/** Keys remembered as valid when they were last used; some ten megabytes. */
+const MAX_VALID_KEYS = 100_000;
+const AUTHENTICATION_FAILED = 401;
+const NO_KEY = refuse('invalid_api_key', {
+  message: "No valid API key was sent. Send one as 'Authorization: Bearer sk-gw-…'.",
+});
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
@@ -27,30 +36,59 @@ const BEARER = /^bearer +(\S+)$/i;
  * and other headers are not looked at.
  */
 export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
-  const { keyDirectory, clientAddress, isAddressAllowed, clock } = ports;
+  const { keyDirectory, clientAddress, isAddressAllowed, floods, clock } = ports;
   // The directory answers with the same object for as long as it stays true.
-  const views = new WeakMap<KeyGrant, KeyGrantView>();
+  const seen = new WeakMap<KeyGrant, SeenGrant>();
+  const validKeys = new RecentNames(MAX_VALID_KEYS);
+
+  /** From an address that floods, a failure is told no better than any other request of it. */
+  function failed(request: IncomingMessage, isFlooding: boolean, refusal: Refusal): Refusal {
+    if (isFlooding) return floods.refuseAddress();
+    floods.countFailedAuthentication(request);
+    return refusal;
+  }
 
   return async (exchange, scope) => {
     const { request } = exchange;
+    const isFlooding = floods.isAddressFlooding(request);
     const key = BEARER.exec(request.headers.authorization?.trim() ?? '')?.[1];
     if (!key?.startsWith('sk-gw-') || key.length > MAX_KEY_LENGTH) {
-      return refuse('invalid_api_key', {
-        message: "No valid API key was sent. Send one as 'Authorization: Bearer sk-gw-…'.",
-      });
+      return failed(request, isFlooding, NO_KEY);
     }
     const keySha256 = createHash('sha256').update(key).digest();
+    // A key that was valid is looked up even now: it may share its address with the flood.
+    if (isFlooding && !validKeys.has(hashName(keySha256))) return floods.refuseAddress();
     const grant = await withoutDispatch(keyDirectory.lookup(keySha256));
-    if (!grant) return refuse('invalid_api_key');
+    if (!grant) return failed(request, isFlooding, refuse('invalid_api_key'));
     exchange.organizationId = grant.organizationId;
     exchange.keyId = grant.keyId;
 
-    let view = views.get(grant);
-    if (!view) views.set(grant, (view = viewOf(grant)));
+    let known = seen.get(grant);
+    if (!known) seen.set(grant, (known = { view: viewOf(grant), wasValid: false }));
     // Most keys allow every address; then it is not worth reading.
     const address = grant.ipAllowlist.length > 0 ? (clientAddress(request) ?? '') : '';
-    return checkKeyGrant(view, { address, now: clock.now(), scope, isAddressAllowed }) ?? grant;
+    const refusal = checkKeyGrant(known.view, { address, now: clock.now(), scope, isAddressAllowed });
+    if (refusal && catalogue[refusal.code].httpStatus === AUTHENTICATION_FAILED) {
+      return failed(request, isFlooding, refusal);
+    }
+    if (!known.wasValid) {
+      known.wasValid = true;
+      validKeys.add(hashName(keySha256));
+    }
+    return refusal ?? grant;
   };
+}
+
+/** What is remembered of a grant for as long as the directory answers with it. */
+interface SeenGrant {
+  readonly view: KeyGrantView;
+  /** Whether its key has authenticated somebody. */
+  wasValid: boolean;
+}
+
+/** One character per byte. */
+function hashName(sha256: Buffer): string {
+  return sha256.toString('latin1');
 }
 
 function viewOf(grant: KeyGrant): KeyGrantView {

@@ -18,6 +18,7 @@ import { lookUpGeneration } from './endpoints/look-up-generation';
 import { readCredits } from './endpoints/read-credits';
 import { readUsage } from './endpoints/read-usage';
 import { routeNotFound } from './endpoints/route-not-found';
+import { createFloodGuard } from './floods/flood-guard';
 import { createAnswerer } from './http/answer';
 import { createApp } from './http/app';
 import { createAddressMatcher, createClientAddressReader } from './http/client-address';
@@ -85,14 +86,24 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     now,
     isStopping: () => stopping,
   });
+  const clientAddress = createClientAddressReader(settings.trustedProxies);
+  const floods = createFloodGuard({
+    maxFailedAuthentications: settings.maxFailedAuthenticationsPerMinute,
+    maxInvalidRequests: settings.maxInvalidRequestsPerMinute,
+    clientAddress,
+    clock,
+    onRefused: metrics.floodRefused,
+  });
   const authenticate = createAuthenticator({
     keyDirectory,
-    clientAddress: createClientAddressReader(settings.trustedProxies),
+    clientAddress,
     isAddressAllowed: createAddressMatcher(),
+    floods,
     clock,
   });
   const chat = {
     authenticate,
+    floods,
     readBody: createBodyReader({
       maxBytes: settings.maxBodyBytes,
       maxBytesOfAll: settings.maxBodyBytesOfAll,

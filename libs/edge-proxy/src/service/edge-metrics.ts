@@ -1,5 +1,6 @@
 import { type Usage } from '@gateway/contracts/common';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type FloodKind } from './floods/flood-guard';
 import { type Exchange, type RouteName } from './http/exchange';
 
 /** What the edge counts. Every label set is bound once and kept. */
@@ -11,6 +12,7 @@ export interface EdgeMetrics {
   streamClosed(): void;
   tokensUsed(usage: Usage): void;
   releasesDropped(count: number): void;
+  floodRefused(kind: FloodKind): void;
 }
 
 const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600];
@@ -52,11 +54,19 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     registers,
   });
 
+  const floods = new Counter({
+    name: 'gateway_edge_proxy_floods_total',
+    help: 'Requests refused because their address had too many failed authentications, or their key too many invalid requests, by which of both.',
+    labelNames: ['kind'],
+    registers,
+  });
+
   // At most one entry per route, status and code of the closed catalogue.
   const boundRequests = new Map<string, { inc(): void }>();
   const boundDurations = new Map<RouteName, { observe(seconds: number): void }>();
   const promptTokens = tokens.labels('prompt');
   const completionTokens = tokens.labels('completion');
+  const refusedFloods = { address: floods.labels('address'), key: floods.labels('key') };
 
   return {
     requestOpened: () => inFlight.inc(),
@@ -77,5 +87,6 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
       completionTokens.inc(usage.completionTokens);
     },
     releasesDropped: (count) => dropped.inc(count),
+    floodRefused: (kind) => refusedFloods[kind].inc(),
   };
 }

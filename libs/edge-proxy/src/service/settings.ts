@@ -9,6 +9,17 @@ export interface EdgeProxySettings {
   readonly maxBodyBytes: number;
   /** Of the bodies of all requests that are being answered; beyond it there is no capacity. */
   readonly maxBodyBytesOfAll: number;
+  /**
+   * Failed authentications per client address and minute, after which the
+   * address is served with valid keys only; 0: no limit. Per edge.
+   */
+  readonly maxFailedAuthenticationsPerMinute: number;
+  /**
+   * Invalid requests per key and minute, after which the key's chat completions
+   * are refused unread; 20 times the key's requests per minute when that is
+   * more; 0: no limit. Per edge.
+   */
+  readonly maxInvalidRequestsPerMinute: number;
   /** A body that takes longer to arrive is refused. */
   readonly bodyTimeoutMs: number;
   /** The router's total timeout of one generation, retries included. */
@@ -39,6 +50,8 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   trustedProxies: [],
   maxBodyBytes: 32 * MIB,
   maxBodyBytesOfAll: 512 * MIB,
+  maxFailedAuthenticationsPerMinute: 1_000,
+  maxInvalidRequestsPerMinute: 6_000,
   bodyTimeoutMs: 60_000,
   generationTimeoutMs: 600_000,
   generationMarginMs: 15_000,

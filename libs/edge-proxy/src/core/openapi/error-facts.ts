@@ -24,6 +24,11 @@ const limitScope = oneOfTexts("Whose limit it is: the API key's or the organizat
   'organization',
 ]);
 
+const limitScopeOrAddress = oneOfTexts(
+  "Whose limit it is: the API key's, the organization's, or the caller's address's.",
+  ['key', 'organization', 'address'],
+);
+
 /** Every code of the catalogue, as the documentation tells it; a test compares the real errors with this. */
 export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   context_length_exceeded: of(
@@ -125,12 +130,12 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     },
   ),
   rpm_exceeded: of(
-    'Too many requests in this minute; or, with `retry-after` 1, too many at the same time.',
+    'Too many requests in this minute; or, with `retry-after` 1, too many at the same time; or a flood: far too many invalid requests of the key, or failed authentications from the address, in this minute.',
     'never',
     {
       metadata: {
         limit_type: oneOfTexts('Requests per minute, or at the same time.', ['rpm', 'concurrency']),
-        scope: limitScope,
+        scope: limitScopeOrAddress,
         limit: count('Requests.'),
       },
     },

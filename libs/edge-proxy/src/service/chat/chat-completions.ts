@@ -15,6 +15,7 @@ import { dailyBudgetExceeded, insufficientCredits, refusedByLimiter } from '../a
 import { type Taken } from '../admission/taken';
 import { type Authenticator } from '../authenticate';
 import { type CatalogueWatch } from '../catalogue-watch';
+import { type FloodGuard } from '../floods/flood-guard';
 import { type Exchange } from '../http/exchange';
 import { type BodyReader } from '../http/read-body';
 import { DONE } from './error-chunk';
@@ -29,6 +30,7 @@ import { runGeneration, type RunGenerationPorts } from './run-generation';
 
 export interface ChatCompletionsPorts extends RunGenerationPorts {
   readonly authenticate: Authenticator;
+  readonly floods: FloodGuard;
   readonly readBody: BodyReader;
   readonly catalogue: CatalogueWatch;
   readonly tokenCounter: TokenCounter;
@@ -77,6 +79,7 @@ export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange
  *
  *  1     route (before this function)
  *  2–7   key: known, not revoked, not expired, address, organization, scope
+ *        (a flood, see FloodGuard, ends here)
  *  8     size of the body
  *  9     JSON
  *  10–17 the body by itself, then against the organization's settings
@@ -134,7 +137,19 @@ async function checkAndRun(
 async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<Checked | Refusal> {
   const grant = await ports.authenticate(exchange, 'chat');
   if (isRefusal(grant)) return grant;
+  const flood = ports.floods.refuseKey(grant);
+  if (flood) return flood;
 
+  const checked = await checkBody(ports, exchange, grant);
+  if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked);
+  return checked;
+}
+
+async function checkBody(
+  ports: ChatCompletionsPorts,
+  exchange: Exchange,
+  grant: KeyGrant,
+): Promise<Checked | Refusal> {
   const bytes = await ports.readBody(exchange.request, exchange.response);
   if (isRefusal(bytes)) return bytes;
   const body = parseJsonBody(bytes);

@@ -9,6 +9,7 @@ import { type Logger } from '@gateway/runtime';
 import { type Taken } from '../admission/taken';
 import { type EdgeMetrics } from '../edge-metrics';
 import { type Answerer } from '../http/answer';
+import { callMetadata } from '../http/call-metadata';
 import { ClientGone } from '../http/client-gone';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/event-stream';
 import { type Exchange } from '../http/exchange';
@@ -99,7 +100,7 @@ async function passOn(
     const messages = ports.inferenceRouter.generate(request, {
       signal: cancel.signal,
       timeoutMs: ports.generationTimeoutMs,
-      metadata: { 'x-request-id': request.requestId },
+      metadata: callMetadata(exchange),
     });
     for await (const { event } of messages) {
       hasStarted = true;

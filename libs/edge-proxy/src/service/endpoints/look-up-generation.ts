@@ -6,6 +6,7 @@ import { generationView, MAX_GENERATION_ID_LENGTH } from '../../core';
 import { withoutDispatch } from '../admission/refusals';
 import { type Authenticator } from '../authenticate';
 import { type Answerer } from '../http/answer';
+import { callMetadata } from '../http/call-metadata';
 import { type Exchange } from '../http/exchange';
 import { queryOf } from '../http/query';
 import { READ_TIMEOUT_MS } from './read-timeout';
@@ -38,7 +39,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
   const { generation } = await withoutDispatch(
     generationQuery.getGeneration(
       { organizationId: grant.organizationId, generationId: id },
-      { timeoutMs: READ_TIMEOUT_MS },
+      { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
     ),
   );
   if (!generation) return answer.error(exchange, generationNotFound());

@@ -6,6 +6,7 @@ import { creditsView } from '../../core';
 import { withoutDispatch } from '../admission/refusals';
 import { type Authenticator } from '../authenticate';
 import { type Answerer } from '../http/answer';
+import { callMetadata } from '../http/call-metadata';
 import { type Exchange } from '../http/exchange';
 import { READ_TIMEOUT_MS } from './read-timeout';
 
@@ -22,7 +23,10 @@ export async function readCredits(ports: ReadCreditsPorts, exchange: Exchange): 
   if ('kind' in grant) return answer.error(exchange, refusalError(grant));
   const { organizationId } = grant;
   const balance = await withoutDispatch(
-    billingLedger.getBalance({ organizationId }, { timeoutMs: READ_TIMEOUT_MS }),
+    billingLedger.getBalance(
+      { organizationId },
+      { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
+    ),
   );
   const view = creditsView({
     totalCredits: nanoUsd(balance.totalCreditsNanoUsd),

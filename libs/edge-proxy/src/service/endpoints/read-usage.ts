@@ -10,6 +10,7 @@ import { parseUsageQuery, type UsageDimension, type UsageGroup, usageView } from
 import { withoutDispatch } from '../admission/refusals';
 import { type Authenticator } from '../authenticate';
 import { type Answerer } from '../http/answer';
+import { callMetadata } from '../http/call-metadata';
 import { type Exchange } from '../http/exchange';
 import { queryOf } from '../http/query';
 import { READ_TIMEOUT_MS } from './read-timeout';
@@ -44,7 +45,7 @@ export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Prom
         groupBy: query.groupBy.map((dimension) => DIMENSIONS[dimension]),
         modelId: query.modelId,
       },
-      { timeoutMs: READ_TIMEOUT_MS },
+      { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
     ),
   );
   answer.json(exchange, 200, JSON.stringify(usageView(query, groupOf(totals ?? NOTHING), rows.map(groupOf))));

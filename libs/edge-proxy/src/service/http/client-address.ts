@@ -71,6 +71,16 @@ function withoutPort(hop: string): string {
   return /^[\d.]+:\d+$/.test(hop) ? hop.slice(0, hop.indexOf(':')) : hop;
 }
 
+/**
+ * Whom an address in canonical form stands for: an IPv4 address itself, an IPv6
+ * address its /64, whose addresses are all one subscriber's to choose from.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const parts = ipaddr.IPv6.parse(address).parts.slice(0, 4);
+  return `${parts.map((part) => part.toString(16)).join(':')}::/64`;
+}
+
 /** Whether an address is on a list of addresses and CIDR ranges. */
 export type AddressMatcher = (address: string, allowlist: readonly string[]) => boolean;
 

@@ -5,7 +5,7 @@ import {
   type Model,
 } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
-import { type RpcHandlers } from '@gateway/rpc';
+import { type CallMetadata, type RpcHandlers } from '@gateway/rpc';
 import { type FaultPlan } from './fault-plan';
 import { type StubLedger } from './stub-ledger';
 
@@ -15,6 +15,8 @@ export type Script = (request: GenerateRequest, signal: AbortSignal) => AsyncIte
 export interface StubRouter {
   readonly handlers: RpcHandlers<typeof InferenceRouterDefinition>;
   readonly requests: GenerateRequest[];
+  /** What came beside each of them. */
+  readonly metadata: CallMetadata[];
   /** Calls that were cancelled. */
   cancelled: number;
   script: Script;
@@ -36,6 +38,7 @@ export function createStubRouter(
 ): StubRouter {
   const stub: StubRouter = {
     requests: [],
+    metadata: [],
     cancelled: 0,
     script: hello,
     handlers: {
@@ -43,8 +46,9 @@ export function createStubRouter(
         if (models) yield { version: 1n, models: [...models] };
         await aborted(signal);
       },
-      generate: async function* (request, { signal }) {
+      generate: async function* (request, { signal, metadata }) {
         stub.requests.push(request);
+        stub.metadata.push(metadata);
         let produced = false;
         let response: Buffer | undefined;
         try {

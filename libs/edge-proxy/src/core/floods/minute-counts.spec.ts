@@ -1,0 +1,66 @@
+import { type UnixMs } from '@gateway/base';
+import { MinuteCounts, msUntilNextMinute } from './minute-counts';
+
+const MINUTE = 60_000;
+const AT = Date.UTC(2026, 10, 20, 9, 0, 20) as UnixMs;
+const after = (ms: number) => (AT + ms) as UnixMs;
+
+test('tells how long the minute lasts, never 0', () => {
+  expect(msUntilNextMinute(AT)).toBe(40_000);
+  expect(msUntilNextMinute(after(39_999))).toBe(1);
+  expect(msUntilNextMinute(after(40_000))).toBe(MINUTE);
+});
+
+test('counts each name by itself', () => {
+  const counts = new MinuteCounts(10);
+  for (let count = 0; count < 3; count += 1) counts.add('a', AT);
+  counts.add('b', AT);
+  expect([counts.hasReached('a', 3, AT), counts.hasReached('a', 4, AT)]).toEqual([true, false]);
+  expect([counts.hasReached('b', 1, AT), counts.hasReached('b', 2, AT)]).toEqual([true, false]);
+  expect(counts.hasReached('c', 1, AT)).toBe(false);
+  expect([counts.hasAnyReached(3, AT), counts.hasAnyReached(4, AT)]).toEqual([true, false]);
+});
+
+test('the next minute begins with nothing, whether or not anything was counted in it', () => {
+  const counts = new MinuteCounts(10);
+  counts.add('a', AT);
+  expect(counts.hasReached('a', 1, after(39_999))).toBe(true);
+  expect(counts.hasReached('a', 1, after(40_000))).toBe(false);
+  expect(counts.hasAnyReached(1, after(40_000))).toBe(false);
+  counts.add('b', after(40_000));
+  expect(counts.size).toBe(1);
+  expect(counts.hasReached('a', 1, after(40_000))).toBe(false);
+});
+
+test('a clock that was set back begins anew too', () => {
+  const counts = new MinuteCounts(10);
+  counts.add('a', AT);
+  expect(counts.hasReached('a', 1, after(-MINUTE))).toBe(false);
+});
+
+test('never holds more names than it may', () => {
+  const counts = new MinuteCounts(100);
+  for (let name = 0; name < 10_000; name += 1) counts.add(String(name), AT);
+  expect(counts.size).toBe(100);
+  expect(counts.hasReached('9999', 1, AT)).toBe(true);
+});
+
+test('ever new names push out each other, not those that have come far', () => {
+  const counts = new MinuteCounts(100);
+  for (const flooding of ['a', 'b', 'c']) {
+    for (let count = 0; count < 50; count += 1) counts.add(flooding, AT);
+  }
+  for (let name = 0; name < 10_000; name += 1) counts.add(String(name), AT);
+  for (const flooding of ['a', 'b', 'c']) expect(counts.hasReached(flooding, 50, AT)).toBe(true);
+});
+
+test('of equal counts the oldest is forgotten', () => {
+  const counts = new MinuteCounts(3);
+  for (const name of ['a', 'b', 'c', 'd']) counts.add(name, AT);
+  expect(['a', 'b', 'c', 'd'].map((name) => counts.hasReached(name, 1, AT))).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ]);
+});

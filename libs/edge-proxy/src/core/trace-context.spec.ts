@@ -1,0 +1,59 @@
+import { readTraceContext } from './trace-context';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+const VALID = `00-${TRACE}-${PARENT}-01`;
+
+test.each([VALID, `00-${TRACE}-${PARENT}-00`, `00-${TRACE}-${PARENT}-ff`])(
+  '%s travels on as it is',
+  (traceparent) => expect(readTraceContext(traceparent, undefined)).toEqual({ traceparent }),
+);
+
+test.each([
+  ['nothing', undefined],
+  ['an empty header', ''],
+  ['text', 'trace'],
+  ['upper case', VALID.toUpperCase()],
+  ['a trace id of zeros', `00-${'0'.repeat(32)}-${PARENT}-01`],
+  ['a parent id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
+  ['a short trace id', `00-${TRACE.slice(1)}-${PARENT}-01`],
+  ['more than version 00 has', `${VALID}-x`],
+  ['the forbidden version', `ff-${TRACE}-${PARENT}-01`],
+  ['a later version with more glued on', `01-${TRACE}-${PARENT}-01x`],
+  ['two headers', `${VALID}, ${VALID}`],
+  ['a line break', `${VALID}\n`.repeat(2)],
+  ['a huge header', `01-${TRACE}-${PARENT}-01-${'x'.repeat(10_000)}`],
+])('%s is no trace', (_name, traceparent) =>
+  expect(readTraceContext(traceparent, 'vendor=1')).toBeUndefined(),
+);
+
+test('a later version is restated in the known one, with the flag that is known', () => {
+  expect(readTraceContext(`01-${TRACE}-${PARENT}-03-more`, undefined)).toEqual({ traceparent: VALID });
+  expect(readTraceContext(`cc-${TRACE}-${PARENT}-02`, undefined)).toEqual({
+    traceparent: `00-${TRACE}-${PARENT}-00`,
+  });
+});
+
+test.each([
+  ['vendor=value', 'vendor=value'],
+  ['a=1,b=2 , ,\tc=x y', 'a=1,b=2,c=x y'],
+  ['tenant@system=x/1*_-', 'tenant@system=x/1*_-'],
+  ['9tenant@system=!~', '9tenant@system=!~'],
+])('tracestate %j travels beside it', (tracestate, carried) =>
+  expect(readTraceContext(VALID, tracestate)).toEqual({ traceparent: VALID, tracestate: carried }),
+);
+
+test.each([
+  '',
+  ',',
+  'vendor',
+  'Vendor=1',
+  'vendor=',
+  'vendor=a=b',
+  'vendor=ü',
+  'vendor=a\u0000b',
+  `vendor=${'x'.repeat(600)}`,
+  Array.from({ length: 33 }, (_, index) => `a${index}=1`).join(','),
+])('an invalid tracestate %j is dropped by itself', (tracestate) =>
+  expect(readTraceContext(VALID, tracestate)).toEqual({ traceparent: VALID }),
+);

@@ -1,0 +1,105 @@
+import { type IncomingMessage } from 'node:http';
+import { type Clock } from '@gateway/base';
+import { type KeyGrant } from '@gateway/contracts/auth';
+import { catalogue, type Refusal, refuse } from '@gateway/errors';
+import { MinuteCounts, msUntilNextMinute } from '../../core';
+import { type ClientAddressReader, networkOf } from '../http/client-address';
+
+/**
+ * Keeps floods of requests that count nowhere else away from auth, the
+ * validator and the tokenizer: failed authentications and invalid requests use
+ * up no requests per minute. Each edge counts by itself, in memory, per UTC
+ * minute. Whoever floods nothing pays for two comparisons.
+ */
+export interface FloodGuard {
+  /** Whether so many authentications failed from the caller's address that only valid keys are let through. */
+  isAddressFlooding(request: IncomingMessage): boolean;
+  countFailedAuthentication(request: IncomingMessage): void;
+  /** What a caller from a flooding address without a valid key is told. */
+  refuseAddress(): Refusal;
+  /** A refusal when so many requests of the key were invalid that its next body is not worth reading. */
+  refuseKey(grant: KeyGrant): Refusal | undefined;
+  /** Counts what was refused before its admission; a failure on our side does not count. */
+  countInvalidRequest(grant: KeyGrant, refusal: Refusal): void;
+}
+
+/** What flooded, as metrics name it. */
+export type FloodKind = 'address' | 'key';
+
+export interface FloodGuardOptions {
+  /** Per address and minute; 0: no limit. */
+  readonly maxFailedAuthentications: number;
+  /** Per key and minute, or 20 times the key's requests per minute when that is more; 0: no limit. */
+  readonly maxInvalidRequests: number;
+  readonly clientAddress: ClientAddressReader;
+  readonly clock: Clock;
+  readonly onRefused: (kind: FloodKind) => void;
+}
+
+/** Of each kind, about a megabyte. */
+const MAX_COUNTED = 10_000;
+const TIMES_REQUESTS_PER_MINUTE = 20;
+/** All callers whose address cannot be read count as one. */
+const UNREADABLE = '';
+
+export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
+  const { clientAddress, clock, onRefused } = options;
+  const maxFailed = options.maxFailedAuthentications || Infinity;
+  const maxInvalid = options.maxInvalidRequests || Infinity;
+  const failures = new MinuteCounts(MAX_COUNTED);
+  const invalid = new MinuteCounts(MAX_COUNTED);
+
+  const networkOfCaller = (request: IncomingMessage): string => {
+    const address = clientAddress(request);
+    return address === undefined ? UNREADABLE : networkOf(address);
+  };
+
+  /** Far above what the key may send: whoever may send without bound may also err without bound. */
+  function maxInvalidOf({ keyLimits, organizationLimits }: KeyGrant): number {
+    const ofKey = keyLimits?.requestsPerMinute ?? Infinity;
+    const ofOrganization = organizationLimits?.requestsPerMinute ?? Infinity;
+    return Math.max(maxInvalid, TIMES_REQUESTS_PER_MINUTE * Math.min(ofKey, ofOrganization));
+  }
+
+  function refuseFlood(kind: FloodKind, limit: number, message: string): Refusal {
+    onRefused(kind);
+    return refuse('rpm_exceeded', {
+      message,
+      metadata: { limit_type: 'rpm', scope: kind, limit },
+      retryAfterMs: msUntilNextMinute(clock.now()),
+    });
+  }
+
+  return {
+    isAddressFlooding(request) {
+      const at = clock.now();
+      // Most of the time nobody floods; then the address is not worth reading.
+      return (
+        failures.hasAnyReached(maxFailed, at) && failures.hasReached(networkOfCaller(request), maxFailed, at)
+      );
+    },
+
+    countFailedAuthentication(request) {
+      if (maxFailed < Infinity) failures.add(networkOfCaller(request), clock.now());
+    },
+
+    refuseAddress() {
+      const message = `Too many requests without a valid API key came from this address: ${maxFailed} in this minute. Until it is over, only requests with a valid key are answered.`;
+      return refuseFlood('address', maxFailed, message);
+    },
+
+    refuseKey(grant) {
+      const at = clock.now();
+      if (!invalid.hasAnyReached(maxInvalid, at)) return undefined;
+      const limit = maxInvalidOf(grant);
+      if (!invalid.hasReached(grant.keyId, limit, at)) return undefined;
+      const message = `Too many invalid requests: ${limit} requests of this API key were refused in this minute. Mend them, and retry when the minute is over.`;
+      return refuseFlood('key', limit, message);
+    },
+
+    countInvalidRequest(grant, { code }) {
+      if (catalogue[code].httpStatus >= 500 || maxInvalidOf(grant) === Infinity) return;
+      invalid.add(grant.keyId, clock.now());
+    },
+  };
+}
