@@ -11,7 +11,12 @@ export interface PythonTests {
    */
   run(
     args: readonly string[],
-    options?: { env?: Readonly<Record<string, string>>; timeoutMs?: number },
+    options?: {
+      env?: Readonly<Record<string, string>>;
+      timeoutMs?: number;
+      /** Where it runs; by default with the scripts. */
+      cwd?: string;
+    },
   ): Promise<string>;
 }
 
@@ -32,14 +37,14 @@ export function pythonWith(...packages: readonly string[]): PythonTests {
   }
   return {
     it: skipped ? (it.skip as jest.It) : it,
-    run(args, { env = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
+    run(args, { env = {}, timeoutMs = DEFAULT_TIMEOUT_MS, cwd = pythonScripts } = {}) {
       if (!python) throw new Error(`${missing} is missing; .ci/run installs it.`);
       return new Promise((resolve, reject) => {
         execFile(
           python,
           [...args],
           {
-            cwd: pythonScripts,
+            cwd,
             env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
             timeout: timeoutMs,
             maxBuffer: MAX_OUTPUT_BYTES,

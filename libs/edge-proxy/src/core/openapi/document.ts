@@ -133,9 +133,14 @@ function operation(endpoint: Endpoint, answers: AnswerExamples, errors: readonly
 }
 
 function success(name: EndpointName, answers: AnswerExamples): JsonObject {
-  const json = (description: string, schema: string, example: object): JsonObject => ({
+  const json = (
+    description: string,
+    schema: string,
+    example: object,
+    more: readonly string[] = [],
+  ): JsonObject => ({
     description,
-    headers: headerReferences(OF_EVERY_ANSWER),
+    headers: headerReferences([...OF_EVERY_ANSWER, ...more]),
     content: { 'application/json': { schema: reference(schema), example: example as JsonObject } },
   });
   switch (name) {
@@ -146,7 +151,7 @@ function success(name: EndpointName, answers: AnswerExamples): JsonObject {
     case 'credits':
       return json('The balance.', 'Credits', answers.credits);
     case 'generation':
-      return json('The request.', 'Generation', answers.generation);
+      return json('The request.', 'Generation', answers.generation, ['x-generation-id']);
     case 'usage':
       return json('The sums.', 'UsageReport', answers.usage);
   }

@@ -49,6 +49,7 @@ const outputLength = number({ integer: true, min: 1 });
 const externalUser = text({
   maxLength: 512,
   check: (value) => (/[\u0000-\u001f\u007f]/.test(value) ? 'it has control characters.' : undefined),
+  checkPattern: '^[^\\u0000-\\u001f\\u007f]*$',
 });
 
 const toolShape = variants(
@@ -139,8 +140,8 @@ const reject = (name: string, hint?: string): Field => ({
  * not here is unknown, unless the model lists it as an extra parameter.
  */
 export const chatFields: readonly Field[] = [
-  honour('model', text(), 'The id of a model of the model list.'),
-  honour('messages', list(messageShape, { maxItems: MAX_MESSAGES }), 'The conversation so far.'),
+  honour('model', text({ minLength: 1 }), 'The id of a model of the model list.'),
+  honour('messages', list(messageShape, { minItems: 1, maxItems: MAX_MESSAGES }), 'The conversation so far.'),
   honour('max_tokens', outputLength, 'The most tokens that a completion may have.'),
   honour('max_completion_tokens', outputLength, 'The same as max_tokens.'),
   honour('n', number({ integer: true, min: 1 }), 'Completions to make. More than 1 has to be enabled.'),

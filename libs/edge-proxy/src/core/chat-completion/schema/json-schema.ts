@@ -31,7 +31,7 @@ function keywords(shape: Shape): JsonObject {
         enum: shape.oneOf && [...shape.oneOf],
         minLength: shape.minLength,
         maxLength: shape.maxLength,
-        pattern: shape.pattern?.source,
+        pattern: shape.pattern?.source ?? shape.checkPattern,
       });
     case 'number':
       return defined({ type: shape.integer ? 'integer' : 'number', minimum: shape.min, maximum: shape.max });

@@ -1,4 +1,5 @@
 import { checkImageUrl } from '../images/check-image-url';
+import { imageMimeTypes } from '../images/image-size';
 import {
   list,
   optional,
@@ -20,7 +21,13 @@ const imagePart = record({
   type: required(text()),
   image_url: required(
     record({
-      url: required(text({ doc: 'The image as a base64 data: URI.', check: checkImageUrl })),
+      url: required(
+        text({
+          doc: 'The image as a base64 data: URI.',
+          check: checkImageUrl,
+          checkPattern: `^data:(${imageMimeTypes.join('|')});base64,`,
+        }),
+      ),
       detail: optional(text({ oneOf: ['auto', 'low', 'high'] })),
     }),
   ),

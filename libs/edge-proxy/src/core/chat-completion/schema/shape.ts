@@ -31,6 +31,8 @@ export interface TextShape extends Described {
   readonly pattern?: RegExp;
   /** A rule that no pattern can say. Answers what is wrong. */
   readonly check?: (text: string) => string | undefined;
+  /** As much of that rule as a pattern can say, for the documentation only. */
+  readonly checkPattern?: string;
 }
 
 export interface NumberShape extends Described {

@@ -1,0 +1,145 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { nothingReserved } from './support/accounting';
+import { openApiFile } from './support/api-document';
+import { eventually } from './support/eventually';
+import { pythonWith } from './support/python';
+import { startWorld, type World } from './support/world';
+
+jest.setTimeout(180_000);
+
+const python = pythonWith('schemathesis');
+
+/** Both in the test's name and on schemathesis' own output, so that a failure can be had again. */
+const SEED = Number(process.env.FUZZ_SEED ?? 20_261_120);
+const EXAMPLES_PER_OPERATION = 30;
+const DEEP_EXAMPLES = 80;
+const TIMEOUT_MS = 90_000;
+const REQUEST_TIMEOUT_S = 30;
+
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'response_headers_conformance',
+  'ignored_auth',
+];
+
+interface Schema {
+  [name: string]: unknown;
+  properties: Record<string, Record<string, unknown>>;
+}
+
+describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
+  let world: World;
+  let apiKey: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fuzz-'));
+    world = await startWorld();
+    const tenant = await world.tenant({ credit: '1000000.00', limits: { multiple_completions: true } });
+    ({ apiKey } = tenant);
+  });
+
+  afterAll(async () => {
+    await world?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The document with some of what may be asked for narrowed, so that answers are short and models exist. */
+  function documentWith(name: string, narrow: (chat: Schema) => void): string {
+    const document = JSON.parse(readFileSync(openApiFile, 'utf8')) as {
+      components: { schemas: { ChatCompletionRequest: Schema } };
+    };
+    const chat = document.components.schemas.ChatCompletionRequest;
+    narrow(chat);
+    const file = path.join(folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(document));
+    return file;
+  }
+
+  async function fuzz(document: string, options: readonly string[]): Promise<void> {
+    await python.run(
+      [
+        '-m',
+        'schemathesis.cli',
+        'run',
+        document,
+        `--url=${new URL(world.gateway.baseUrl).origin}`,
+        `--header=Authorization: Bearer ${apiKey}`,
+        `--checks=${CHECKS.join()}`,
+        `--seed=${SEED}`,
+        `--request-timeout=${REQUEST_TIMEOUT_S}`,
+        '--warnings=off',
+        '--no-color',
+        ...options,
+      ],
+      // What it learns of the API on the way is written where it runs.
+      { timeoutMs: TIMEOUT_MS, cwd: folder },
+    );
+  }
+
+  async function requestsRun(): Promise<number> {
+    const response = await fetch(`${world.gateway.baseUrl}/usage`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    const { totals } = (await response.json()) as { totals: { requests: number } };
+    return totals.requests;
+  }
+
+  const narrowed = ({ properties }: Schema): void => {
+    properties['model'] = { type: 'string', enum: ['demo/small', 'demo/standard', 'demo/vision', 'no/such'] };
+    for (const name of ['max_tokens', 'max_completion_tokens', 'n']) {
+      properties[name] = { ...properties[name], maximum: 16 };
+    }
+  };
+
+  python.it('finds no 5xx, no status and no answer that the document does not tell of', async () => {
+    await fuzz(documentWith('whole', narrowed), [
+      '--phases=examples,coverage,fuzzing',
+      `--max-examples=${EXAMPLES_PER_OPERATION}`,
+    ]);
+    await nothingReserved(world.gateway.baseUrl, apiKey);
+  });
+
+  python.it('nor among requests that run', async () => {
+    const before = await requestsRun();
+    const document = documentWith('deep', (chat) => {
+      narrowed(chat);
+      const { properties } = chat;
+      properties['model'] = { type: 'string', enum: ['demo/small'] };
+      // Texts in brackets would tell the emulator to fail.
+      const content = { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\[\\]]*$' };
+      properties['messages'] = {
+        type: 'array',
+        minItems: 1,
+        maxItems: 4,
+        items: {
+          type: 'object',
+          properties: { role: { enum: ['system', 'user', 'developer', 'assistant'] }, content },
+          required: ['role', 'content'],
+        },
+      };
+      const kept = [
+        'model messages max_tokens n stream stream_options temperature top_p stop seed',
+        'frequency_penalty presence_penalty user metadata store service_tier verbosity modalities',
+      ];
+      chat.properties = Object.fromEntries(
+        kept.flatMap((names) => names.split(' ')).map((name) => [name, properties[name] ?? {}]),
+      );
+    });
+    await fuzz(document, [
+      '--include-path=/v1/chat/completions',
+      '--mode=positive',
+      '--phases=fuzzing',
+      `--max-examples=${DEEP_EXAMPLES}`,
+    ]);
+    await eventually('most of them have run', async () =>
+      (await requestsRun()) - before >= DEEP_EXAMPLES / 2 ? true : undefined,
+    );
+    await nothingReserved(world.gateway.baseUrl, apiKey);
+  });
+});
