@@ -18,7 +18,7 @@ test('counts each name by itself', () => {
   expect([counts.hasReached('a', 3, AT), counts.hasReached('a', 4, AT)]).toEqual([true, false]);
   expect([counts.hasReached('b', 1, AT), counts.hasReached('b', 2, AT)]).toEqual([true, false]);
   expect(counts.hasReached('c', 1, AT)).toBe(false);
-  expect([counts.hasAnyReached(3, AT), counts.hasAnyReached(4, AT)]).toEqual([true, false]);
+  expect([counts.mayHaveReached(3), counts.mayHaveReached(4)]).toEqual([true, false]);
 });
 
 test('the next minute begins with nothing, whether or not anything was counted in it', () => {
@@ -26,7 +26,6 @@ test('the next minute begins with nothing, whether or not anything was counted i
   counts.add('a', AT);
   expect(counts.hasReached('a', 1, after(39_999))).toBe(true);
   expect(counts.hasReached('a', 1, after(40_000))).toBe(false);
-  expect(counts.hasAnyReached(1, after(40_000))).toBe(false);
   counts.add('b', after(40_000));
   expect(counts.size).toBe(1);
   expect(counts.hasReached('a', 1, after(40_000))).toBe(false);
@@ -52,6 +51,18 @@ test('ever new names push out each other, not those that have come far', () => {
   }
   for (let name = 0; name < 10_000; name += 1) counts.add(String(name), AT);
   for (const flooding of ['a', 'b', 'c']) expect(counts.hasReached(flooding, 50, AT)).toBe(true);
+});
+
+test.each([1, 2, 9])('holds no more with room for %i names, minute after minute', (maxNames) => {
+  const counts = new MinuteCounts(maxNames);
+  for (const at of [AT, after(60_000)]) {
+    for (let name = 0; name < 100; name += 1) {
+      counts.add(String(name), at);
+      counts.add(String(name), at);
+      expect(counts.hasReached(String(name), 2, at)).toBe(true);
+      expect(counts.size).toBe(Math.min(name + 1, maxNames));
+    }
+  }
 });
 
 test('of equal counts the oldest is forgotten', () => {

@@ -1,7 +1,7 @@
 import { type UnixMs } from '@gateway/base';
 
 const MINUTE_MS = 60_000;
-/** How many of the oldest names compete for who is forgotten. */
+/** How many names compete for which is forgotten. */
 const EVICTION_SAMPLE = 8;
 
 /** Milliseconds until the next UTC minute begins, 1 to 60,000. */
@@ -14,12 +14,14 @@ export function msUntilNextMinute(at: UnixMs): number {
  * Nothing happens at the end of a minute: the first count of the next one
  * begins anew.
  *
- * When there are too many names, the smallest count among the oldest few is
- * forgotten and the others of them count as new. So a flood from ever new names
- * pushes out its own, not those that have come far already.
+ * When there are too many names, the smallest count of the next few, oldest
+ * first, is forgotten. So a flood from ever new names pushes out its own, not
+ * those that have come far already.
  */
 export class MinuteCounts {
   private readonly counts = new Map<string, number>();
+  /** Goes round the names, oldest first, to find what to forget. */
+  private hand = this.counts.entries();
   private minute = -1;
   private largest = 0;
 
@@ -35,6 +37,7 @@ export class MinuteCounts {
       this.minute = minute;
       this.largest = 0;
       this.counts.clear();
+      this.hand = this.counts.entries();
     }
     let count = this.counts.get(name);
     if (count === undefined && this.counts.size >= this.maxNames) this.evictOne();
@@ -42,25 +45,34 @@ export class MinuteCounts {
     if (count > this.largest) this.largest = count;
   }
 
-  /** Whether some name may have come this far: no more than two comparisons, for what every request asks. */
-  hasAnyReached(limit: number, at: UnixMs): boolean {
-    return this.largest >= limit && Math.floor(at / MINUTE_MS) === this.minute;
+  /**
+   * Whether some name came this far in the minute that was counted last, which
+   * may be over: one comparison and no look at a clock, for what every request asks.
+   */
+  mayHaveReached(limit: number): boolean {
+    return this.largest >= limit;
   }
 
   hasReached(name: string, limit: number, at: UnixMs): boolean {
-    return this.hasAnyReached(limit, at) && (this.counts.get(name) ?? 0) >= limit;
+    return (
+      this.mayHaveReached(limit) &&
+      Math.floor(at / MINUTE_MS) === this.minute &&
+      (this.counts.get(name) ?? 0) >= limit
+    );
   }
 
   private evictOne(): void {
-    const oldest: [string, number][] = [];
-    for (const entry of this.counts) {
-      if (oldest.push(entry) === EVICTION_SAMPLE) break;
+    let smallest: [string, number] | undefined;
+    for (let looked = 0; looked < EVICTION_SAMPLE; looked += 1) {
+      const next = this.hand.next();
+      if (next.done) {
+        this.hand = this.counts.entries();
+      } else if (smallest === undefined || next.value[1] < smallest[1]) {
+        smallest = next.value;
+        // None can be smaller.
+        if (smallest[1] === 1) break;
+      }
     }
-    const smallest = Math.min(...oldest.map(([, count]) => count));
-    const [evicted] = oldest.find(([, count]) => count === smallest) ?? [];
-    for (const [name, count] of oldest) {
-      this.counts.delete(name);
-      if (name !== evicted) this.counts.set(name, count);
-    }
+    if (smallest) this.counts.delete(smallest[0]);
   }
 }

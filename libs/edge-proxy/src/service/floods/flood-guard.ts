@@ -72,10 +72,10 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
 
   return {
     isAddressFlooding(request) {
-      const at = clock.now();
-      // Most of the time nobody floods; then the address is not worth reading.
+      // Most of the time nobody floods; then neither the clock nor the address is worth reading.
       return (
-        failures.hasAnyReached(maxFailed, at) && failures.hasReached(networkOfCaller(request), maxFailed, at)
+        failures.mayHaveReached(maxFailed) &&
+        failures.hasReached(networkOfCaller(request), maxFailed, clock.now())
       );
     },
 
@@ -89,10 +89,9 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
     },
 
     refuseKey(grant) {
-      const at = clock.now();
-      if (!invalid.hasAnyReached(maxInvalid, at)) return undefined;
+      if (!invalid.mayHaveReached(maxInvalid)) return undefined;
       const limit = maxInvalidOf(grant);
-      if (!invalid.hasReached(grant.keyId, limit, at)) return undefined;
+      if (!invalid.hasReached(grant.keyId, limit, clock.now())) return undefined;
       const message = `Too many invalid requests: ${limit} requests of this API key were refused in this minute. Mend them, and retry when the minute is over.`;
       return refuseFlood('key', limit, message);
     },
