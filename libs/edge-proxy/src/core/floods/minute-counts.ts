@@ -37,7 +37,6 @@ export class MinuteCounts {
       this.minute = minute;
       this.largest = 0;
       this.counts.clear();
-      this.hand = this.counts.entries();
     }
     let count = this.counts.get(name);
     if (count === undefined && this.counts.size >= this.maxNames) this.evictOne();
