@@ -1,3 +1,5 @@
+import { errorCodes } from '@gateway/errors';
+import { apiDocument } from '../src/support/api-document';
 import { allCases } from './cases';
 import {
   codesWithoutCase,
@@ -6,6 +8,8 @@ import {
   runCase,
   type CaseResult,
   type Deployment,
+  type RawRequest,
+  type RawResponse,
 } from './framework';
 import { startOwnDeployment } from './own-deployment';
 
@@ -15,9 +19,22 @@ describe('the public contract', () => {
   let deployment: Deployment;
   let stop: (() => Promise<void>) | undefined;
   const results: CaseResult[] = [];
+  /** What answers have that docs/openapi.json does not tell, or tells otherwise. */
+  const undocumented = new Set<string>();
+  const documentedCodes = new Set<string>();
+
+  function judge({ method = 'GET', path }: RawRequest, { status, headers, text }: RawResponse): void {
+    // Answers without a body, and to what is no endpoint, are none of the document's.
+    if (!apiDocument.describes(method, path)) return;
+    const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    const faults = apiDocument.faultsOf({ method, path, status, headers: texts, body: text });
+    for (const fault of faults) undocumented.add(fault);
+    const code = /"code":"([a-z_]+)"/.exec(text)?.[1];
+    if (faults.length === 0 && code !== undefined) documentedCodes.add(code);
+  }
 
   beforeAll(async () => {
-    ({ deployment, stop } = await startOwnDeployment());
+    ({ deployment, stop } = await startOwnDeployment(judge));
   });
 
   afterAll(async () => {
@@ -40,5 +57,10 @@ describe('the public contract', () => {
     results.push(result);
     if (result.outcome === 'failed') throw result.error;
     expect(result.outcome).toBe('proven');
+  });
+
+  it('answers every one of these requests as docs/openapi.json says, member by member', () => {
+    expect([...undocumented]).toEqual([]);
+    expect(errorCodes.filter((code) => !documentedCodes.has(code))).toEqual(['route_not_found']);
   });
 });

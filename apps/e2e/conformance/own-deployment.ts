@@ -5,10 +5,12 @@ import { startWorld, type World } from '../src/support/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';
 
 /** A deployment that the suite starts itself, and so may break. */
-export async function startOwnDeployment(): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
+export async function startOwnDeployment(
+  onAnswer?: Deployment['onAnswer'],
+): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
   const world = await startWorld();
   const deployment = await openDeployment(world.gateway, breakageOf(world));
-  return { deployment, stop: () => world.stop() };
+  return { deployment: { ...deployment, ...(onAnswer ? { onAnswer } : {}) }, stop: () => world.stop() };
 }
 
 /** Breaks the embedded database, where the system tells which its processes are. */

@@ -14,6 +14,8 @@ export interface SeenAnswer {
 }
 
 export interface ApiDocument {
+  /** Whether there is such an operation. */
+  describes(method: string, path: string): boolean;
   /** What the document does not say of an answer, or says otherwise; empty when all is as described. */
   faultsOf(answer: SeenAnswer): string[];
   /** The same of a value, by the name of its schema. */
@@ -60,10 +62,13 @@ export function readApiDocument(document: unknown): ApiDocument {
     return [...new Set(faults)];
   }
 
+  function operationOf(method: string, path: string): JsonObject | undefined {
+    return find(root, 'paths', path.split('?')[0] ?? '', method.toLowerCase());
+  }
+
   function faultsOf(answer: SeenAnswer): string[] {
     const path = answer.path.split('?')[0] ?? '';
-    const method = answer.method.toLowerCase();
-    const operation = find(root, 'paths', path, method);
+    const operation = operationOf(answer.method, answer.path);
     if (!operation) return [`${answer.method} ${path} is not described`];
     const response = find(operation, 'responses', String(answer.status));
     if (!response) return [`${answer.method} ${path} may not answer ${answer.status}`];
@@ -74,7 +79,7 @@ export function readApiDocument(document: unknown): ApiDocument {
       ...headerFaults(response, answer.headers),
       ...(mediaType === 'text/event-stream'
         ? eventFaults(content, answer.body)
-        : validate(at(content, 'schema'), JSON.parse(answer.body))),
+        : jsonFaults(at(content, 'schema'), answer.body)),
     ].map((fault) => `${answer.method} ${path} ${answer.status}: ${fault}`);
   }
 
@@ -98,10 +103,21 @@ export function readApiDocument(document: unknown): ApiDocument {
     const events = body.split('\n\n').filter((event) => event.startsWith('data: '));
     const data = events.map((event) => event.slice('data: '.length));
     if (data.pop() !== '[DONE]') return ['the stream does not end with [DONE]'];
-    return data.flatMap((text) => validate(at(chunk ?? {}, 'contentSchema'), JSON.parse(text)));
+    return data.flatMap((text) => jsonFaults(at(chunk ?? {}, 'contentSchema'), text));
+  }
+
+  function jsonFaults(schema: JsonObject, text: string): string[] {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return [`not JSON: ${text.slice(0, 100)}`];
+    }
+    return validate(schema, value);
   }
 
   return {
+    describes: (method, path) => operationOf(method, path) !== undefined,
     faultsOf,
     faultsOfValue: (name, value) => validate({ $ref: `#/components/schemas/${name}` }, value),
   };

@@ -1,5 +1,6 @@
 import { createTenant, signIn, type AdminClient, type Tenant } from '../../src/support/admin-client';
 import { type Need } from './case';
+import { type RawRequest, type RawResponse } from './http';
 
 export interface DeploymentAddress {
   /** With /v1. */
@@ -32,6 +33,8 @@ export interface Deployment extends DeploymentAddress {
   readonly models: readonly PublicModel[];
   readonly breakage: Breakage | undefined;
   has(need: Need): boolean;
+  /** Sees every answer that comes back whole. */
+  readonly onAnswer?: (request: RawRequest, answer: RawResponse) => void;
   /** A new organization with credit, no limits, and a key with both scopes. */
   tenant(options?: Parameters<typeof createTenant>[1]): Promise<Tenant>;
   /** Shared by cases that change nothing of it. */

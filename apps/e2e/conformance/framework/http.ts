@@ -28,8 +28,11 @@ export interface RawRequest {
 }
 
 /** Sends exactly these bytes: no default headers, no redirects, no path clean-up. */
-export function send(deployment: Pick<Deployment, 'baseUrl'>, request: RawRequest): Promise<RawResponse> {
-  const { hostname, port } = new URL(deployment.baseUrl);
+export function send(
+  { baseUrl, onAnswer }: Pick<Deployment, 'baseUrl' | 'onAnswer'>,
+  request: RawRequest,
+): Promise<RawResponse> {
+  const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     const outgoing = http.request(
       {
@@ -46,12 +49,14 @@ export function send(deployment: Pick<Deployment, 'baseUrl'>, request: RawReques
         response.once('error', reject);
         response.once('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
-          resolve({
+          const answer = {
             status: response.statusCode ?? 0,
             headers: response.headers,
             text,
             json: <Body>() => JSON.parse(text) as Body,
-          });
+          };
+          onAnswer?.(request, answer);
+          resolve(answer);
         });
       },
     );

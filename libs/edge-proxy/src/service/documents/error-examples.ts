@@ -16,6 +16,7 @@ import { dailyBudgetExceeded, insufficientCredits, refusedByLimiter } from '../a
 import { idempotencyKeyInFlight, idempotencyKeyReused } from '../chat/idempotent-request';
 import { generationNotFound } from '../endpoints/look-up-generation';
 import { routeNotFoundError } from '../endpoints/route-not-found';
+import { createFloodGuard } from '../floods/flood-guard';
 import { type AnswerHeaders, addRetryHeaders } from '../http/answer-headers';
 import { bodyTooLarge } from '../http/read-body';
 import { defaultEdgeProxySettings } from '../settings';
@@ -179,6 +180,14 @@ function ofLimits(): ErrorExample[] {
       ),
       name: 'rpm_exceeded.concurrency',
     },
+    {
+      ...example('rpm_exceeded', 'A flood of made-up keys from one address.', ofFlood(), {
+        method: 'GET',
+        path: '/v1/models',
+        headers: { authorization: 'Bearer sk-gw-unknown' },
+      }),
+      name: 'rpm_exceeded.flood',
+    },
     example(
       'tpm_exceeded',
       'Tokens per minute of the key.',
@@ -191,6 +200,17 @@ function ofLimits(): ErrorExample[] {
       CHAT,
     ),
   ];
+}
+
+function ofFlood(): Refusal {
+  const { maxFailedAuthenticationsPerMinute, maxInvalidRequestsPerMinute } = defaultEdgeProxySettings;
+  return createFloodGuard({
+    maxFailedAuthentications: maxFailedAuthenticationsPerMinute,
+    maxInvalidRequests: maxInvalidRequestsPerMinute,
+    clientAddress: () => '198.51.100.7',
+    clock: { now: () => NOW },
+    onRefused: () => {},
+  }).refuseAddress();
 }
 
 function ofMoney(): ErrorExample[] {
