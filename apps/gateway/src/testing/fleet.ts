@@ -1,0 +1,152 @@
+import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
+import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import { createPool } from '@gateway/database';
+import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
+import { createPostgresEventLog } from '@gateway/events';
+import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
+import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, systemClock as clock } from '@gateway/runtime';
+import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
+import { type Pool } from 'pg';
+import { settings, type Config } from '../config';
+import { openDatabase } from '../database';
+import { ensureDemo } from '../demo';
+import { createModules } from '../modules';
+
+type LedgerClient = RpcClient<typeof BillingLedgerDefinition>;
+
+/** Several edges over one set of backends, all in the test's process. */
+export interface Fleet {
+  /** With /v1. */
+  readonly edges: readonly [string, string];
+  /** An edge that cannot renew the claims of Idempotency-Keys. */
+  readonly cutOffEdge: string;
+  readonly apiKey: string;
+  readonly otherApiKey: string;
+  readonly emulator: ModelEmulator;
+  readonly databaseUrl: string;
+  /** Of the test's own, on the ledger. */
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+/** How long the claim of an edge that is gone blocks its key. */
+export const LEASE_MS = 3_000;
+
+export async function startFleet(): Promise<Fleet> {
+  const undo: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (let next = undo.pop(); next; next = undo.pop()) await next();
+  };
+  try {
+    return { ...(await start(undo)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'>> {
+  const log = createSilentLogger();
+  const state = await createScratchDirectory();
+  undo.push(() => state.remove());
+  const { url, drop } = await createTestDatabase();
+  undo.push(drop);
+  const emulator = await startModelEmulator();
+  undo.push(() => emulator.close());
+  const database = await openDatabase({ url, stateDirectory: state.path, log });
+  undo.push(() => database.close());
+  const eventLog = createPostgresEventLog({
+    pool: database.pools.eventLog,
+    clock,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  await eventLog.start();
+  undo.push(() => eventLog.stop());
+
+  const config: Config = {
+    ...settings.parse({
+      GATEWAY_PORT: '0',
+      GATEWAY_DASHBOARD_PORT: '0',
+      GATEWAY_IDEMPOTENCY_LEASE_MS: String(LEASE_MS),
+    }),
+    stateDirectory: state.path,
+    environment: {},
+  };
+  const modules = createModules({
+    config,
+    pools: database.pools,
+    eventLog,
+    emulatorUrl: emulator.url,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  undo.push(() => modules.tokenCounter.close());
+  for (const module of modules.inOrder) {
+    undo.push(() => module.stop());
+    await module.start();
+    for (const consumer of module.consumers) await eventLog.subscribe(consumer);
+  }
+
+  const router = modules.inOrder.find(({ name }) => name === 'inference-router');
+  const inferenceRouter = createClient(
+    InferenceRouterDefinition,
+    createInProcessTransport(router?.services ?? [], { log }),
+  );
+  const startEdge = async (billingLedger: LedgerClient): Promise<string> => {
+    const metrics = createMetrics({ processMetrics: false });
+    const edge = createEdgeProxyModule({
+      ...modules.clients,
+      billingLedger,
+      inferenceRouter,
+      keyDirectory: createKeyDirectory({
+        auth: modules.clients.auth,
+        edgeId: newId('edge'),
+        clock,
+        log,
+        metrics,
+        maxCachedKeys: 100,
+      }),
+      tokenCounter: modules.tokenCounter,
+      clock,
+      log,
+      metrics,
+      settings: { host: config.GATEWAY_HOST, port: 0, claimLeaseMs: LEASE_MS },
+    });
+    undo.push(() => edge.stop());
+    await edge.start();
+    return urlOf(edge.port());
+  };
+
+  const { apiKey } = await ensureDemo(modules.clients, undefined);
+  const { apiKey: otherApiKey } = await ensureDemo(modules.clients, undefined);
+  const pool = createPool({
+    url,
+    schema: BILLING_LEDGER_SCHEMA,
+    applicationName: 'auditor',
+    maxConnections: 2,
+  });
+  undo.push(() => pool.end());
+  return {
+    edges: [urlOf(modules.edgeProxy.port()), await startEdge(modules.clients.billingLedger)],
+    cutOffEdge: await startEdge(withoutRenewals(modules.clients.billingLedger)),
+    apiKey,
+    otherApiKey,
+    emulator,
+    databaseUrl: url,
+    pool,
+  };
+}
+
+function withoutRenewals(ledger: LedgerClient): LedgerClient {
+  return {
+    ...ledger,
+    renewIdempotencyClaims: () => Promise.reject(new Error('the ledger does not hear this edge')),
+  };
+}
+
+function urlOf(port: number | undefined): string {
+  return `http://127.0.0.1:${port}/v1`;
+}
