@@ -2,36 +2,47 @@ import type { DeadlineWheel, Expiring } from './deadline-wheel';
 import { cancelledCall, overdueCall, type RpcError } from './rpc-error';
 import type { TransportCall } from './transport';
 
+interface Watched {
+  readonly call: TransportCall;
+  readonly onEnd: (reason: RpcError) => void;
+}
+
 /** Watches a caller's signal and deadline until it is released, and tells of the first that ends the call. */
 export class CallerLink implements Expiring {
   #tick: number | undefined;
+  /** Gone once released: the wheel's sets may keep hold of an entry for a while after its removal. */
+  #watched: Watched | undefined;
 
   constructor(
-    private readonly call: TransportCall,
+    call: TransportCall,
     private readonly deadlines: DeadlineWheel,
-    private readonly onEnd: (reason: RpcError) => void,
+    onEnd: (reason: RpcError) => void,
     /** What is left of the call's time. */
     timeoutMs: number | undefined,
   ) {
+    this.#watched = { call, onEnd };
     if (timeoutMs !== undefined) this.#tick = deadlines.add(this, timeoutMs);
     call.signal?.addEventListener('abort', this);
   }
 
-  release(): void {
+  release(): Watched | undefined {
+    const watched = this.#watched;
     if (this.#tick !== undefined) this.deadlines.remove(this, this.#tick);
     this.#tick = undefined;
-    this.call.signal?.removeEventListener('abort', this);
+    watched?.call.signal?.removeEventListener('abort', this);
+    this.#watched = undefined;
+    return watched;
   }
 
   expire(): void {
-    this.release();
-    this.onEnd(overdueCall(this.call));
+    const watched = this.release();
+    watched?.onEnd(overdueCall(watched.call));
   }
 
   /** The signal aborted. */
   handleEvent(): void {
-    this.release();
-    this.onEnd(cancelledCall(this.call));
+    const watched = this.release();
+    watched?.onEnd(cancelledCall(watched.call));
   }
 }
 

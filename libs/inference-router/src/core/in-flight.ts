@@ -1,9 +1,14 @@
+interface Entry {
+  /** Gone once it has left: a set may keep hold of an entry for a while after its deletion. */
+  cutOff: (() => void) | undefined;
+}
+
 /**
  * The generations under way. A stop lets none begin, waits for those that run,
  * and in the end cuts off what is left.
  */
 export class InFlight {
-  private readonly running = new Set<() => void>();
+  private readonly running = new Set<Entry>();
   private stopping = false;
   private onEmpty: (() => void) | undefined;
 
@@ -13,9 +18,10 @@ export class InFlight {
    */
   enter(cutOff: () => void): (() => void) | undefined {
     if (this.stopping) return undefined;
-    const entry = () => cutOff();
+    const entry: Entry = { cutOff };
     this.running.add(entry);
     return () => {
+      entry.cutOff = undefined;
       this.running.delete(entry);
       if (this.running.size === 0) this.onEmpty?.();
     };
@@ -35,6 +41,6 @@ export class InFlight {
   }
 
   cutOff(): void {
-    for (const cut of [...this.running]) cut();
+    for (const entry of [...this.running]) entry.cutOff?.();
   }
 }

@@ -22,7 +22,8 @@ export interface LeaseKeeper<Ref> {
 }
 
 interface Kept<Ref> {
-  readonly ref: Ref;
+  /** Gone once it is no longer kept: a set may keep hold of an entry for a while after its deletion. */
+  ref: Ref | undefined;
   readonly everyMs: number;
   dueMs: number;
 }
@@ -45,7 +46,7 @@ export function createLeaseKeeper<Ref>(options: LeaseKeeperOptions<Ref>): LeaseK
       const due = [...kept].filter((lease) => lease.dueMs <= at);
       for (let start = 0; start < due.length; start += MAX_REFS_PER_CALL) {
         const batch = due.slice(start, start + MAX_REFS_PER_CALL);
-        await renew(batch.map((lease) => lease.ref));
+        await renew(batch.flatMap(({ ref }) => (ref === undefined ? [] : [ref])));
         for (const lease of batch) lease.dueMs = at + lease.everyMs;
       }
     } catch (error) {
@@ -58,9 +59,12 @@ export function createLeaseKeeper<Ref>(options: LeaseKeeperOptions<Ref>): LeaseK
   return {
     keep: (ref, leaseMs) => {
       const everyMs = Math.max(1, Math.floor(leaseMs / 3));
-      const lease = { ref, everyMs, dueMs: now() + everyMs };
+      const lease: Kept<Ref> = { ref, everyMs, dueMs: now() + everyMs };
       kept.add(lease);
-      return () => kept.delete(lease);
+      return () => {
+        lease.ref = undefined;
+        kept.delete(lease);
+      };
     },
     start: () => {
       timer = setInterval(() => void renewDue(), tickMs);

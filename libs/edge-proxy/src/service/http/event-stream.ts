@@ -9,7 +9,8 @@ export interface KeepAlive {
 }
 
 interface SilentStream {
-  readonly response: ServerResponse;
+  /** Gone once it is no longer watched: a set may keep hold of an entry for a while after its deletion. */
+  response: ServerResponse | undefined;
   lastWriteMs: number;
 }
 
@@ -29,17 +30,21 @@ export function createKeepAlive({ idleMs, now }: KeepAliveOptions): KeepAlive {
   function tick(): void {
     const at = now();
     for (const stream of streams) {
+      const { response, lastWriteMs } = stream;
       // A stream that waits for its reader has plenty to send and needs no comment.
-      if (at - stream.lastWriteMs < idleMs || stream.response.writableNeedDrain) continue;
+      if (at - lastWriteMs < idleMs || !response || response.writableNeedDrain) continue;
       stream.lastWriteMs = at;
-      stream.response.write(COMMENT);
+      response.write(COMMENT);
     }
   }
 
   return {
     watch: (stream) => {
       streams.add(stream);
-      return () => streams.delete(stream);
+      return () => {
+        stream.response = undefined;
+        streams.delete(stream);
+      };
     },
     start: () => {
       timer = setInterval(tick, Math.max(10, Math.floor(idleMs / 4)));
@@ -62,7 +67,7 @@ export function createEventStream(
   keepAlive: KeepAlive,
   now: () => number,
 ): EventStream {
-  const stream = { response, lastWriteMs: now() };
+  const stream: SilentStream = { response, lastWriteMs: now() };
   const unwatch = keepAlive.watch(stream);
   return {
     write: (bytes) => {

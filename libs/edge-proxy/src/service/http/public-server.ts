@@ -27,6 +27,10 @@ export interface PublicServer {
   destroy(): void;
 }
 
+interface Connection {
+  answering: ServerResponse | undefined;
+}
+
 const MAX_HEADER_BYTES = 32 * 1024;
 
 /**
@@ -34,18 +38,22 @@ const MAX_HEADER_BYTES = 32 * 1024;
  * malformed HTTP is answered with the error envelope instead.
  */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
-  const answering = new WeakMap<Duplex, ServerResponse>();
+  // An entry per connection, not per request: a map that changes with every
+  // request would keep requests alive until the next full garbage collection.
+  const connections = new WeakMap<Duplex, Connection>();
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    answering.set(request.socket, response);
+    let connection = connections.get(request.socket);
+    if (!connection) connections.set(request.socket, (connection = { answering: undefined }));
+    connection.answering = response;
     response.once('close', () => {
-      if (answering.get(request.socket) === response) answering.delete(request.socket);
+      if (connection.answering === response) connection.answering = undefined;
     });
     options.handle(request, response);
   }
 
   function onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-    const headSent = answering.get(socket)?.headersSent ?? false;
+    const headSent = connections.get(socket)?.answering?.headersSent ?? false;
     if (error.code === 'ECONNRESET' || !socket.writable || headSent) {
       socket.destroy();
       return;
