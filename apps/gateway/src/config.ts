@@ -50,7 +50,7 @@ export const settings = z.object({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024),
-  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(1_000),
+  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(6_000),
   GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(6_000),
   GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(60_000),
   GATEWAY_KEEP_ALIVE_COMMENT_MS: milliseconds.default(15_000),

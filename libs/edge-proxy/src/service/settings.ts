@@ -50,7 +50,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   trustedProxies: [],
   maxBodyBytes: 32 * MIB,
   maxBodyBytesOfAll: 512 * MIB,
-  maxFailedAuthenticationsPerMinute: 1_000,
+  maxFailedAuthenticationsPerMinute: 6_000,
   maxInvalidRequestsPerMinute: 6_000,
   bodyTimeoutMs: 60_000,
   generationTimeoutMs: 600_000,
