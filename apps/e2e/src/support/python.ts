@@ -5,6 +5,8 @@ import path from 'node:path';
 export interface PythonTests {
   /** `it` where the packages are there; elsewhere a loud skip, and with CI=true a failure. */
   readonly it: jest.It;
+  /** The path of that Python; throws when there is none. */
+  executable(): string;
   /**
    * Runs Python with these arguments and gives back its standard output; rejects, with both outputs,
    * when it ends with anything but 0. Nothing of this process's environment but PATH and HOME is passed on.
@@ -35,13 +37,17 @@ export function pythonWith(...packages: readonly string[]): PythonTests {
   if (skipped) {
     console.warn(`SKIPPED: no ${missing}. \`pip install -r apps/e2e/python/requirements.txt\` brings it.`);
   }
+  const executable = () => {
+    if (!python) throw new Error(`${missing} is missing; .ci/run installs it.`);
+    return python;
+  };
   return {
     it: skipped ? (it.skip as jest.It) : it,
+    executable,
     run(args, { env = {}, timeoutMs = DEFAULT_TIMEOUT_MS, cwd = pythonScripts } = {}) {
-      if (!python) throw new Error(`${missing} is missing; .ci/run installs it.`);
       return new Promise((resolve, reject) => {
         execFile(
-          python,
+          executable(),
           [...args],
           {
             cwd,

@@ -1,0 +1,86 @@
+import { serve } from './serve.mjs';
+// docs:begin
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, RetryError } from 'ai';
+
+const providers = {
+  'openai-compatible': ({ baseURL, apiKey }) => createOpenAICompatible({ name: 'gateway', baseURL, apiKey }),
+  // `.chat`, since the provider itself is for the responses API, which the gateway does not have.
+  openai: ({ baseURL, apiKey }) => createOpenAI({ baseURL, apiKey }).chat,
+};
+
+async function complete({ provider, baseURL, apiKey, model, prompt, headers }) {
+  const gateway = providers[provider]({ baseURL, apiKey });
+  const { text } = await generateText({ model: gateway(model), prompt, maxOutputTokens: 200, headers });
+  return text;
+}
+
+/** What a program reads from an error. */
+function describe(error) {
+  // After retries the error of the last call is wrapped. The whole envelope is in its body only.
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  // An error in the middle of a stream is the envelope's content itself, or its JSON.
+  const { code, type, param, metadata } = last.responseBody ? JSON.parse(last.responseBody).error : last;
+  const requestId = last.responseHeaders?.['x-request-id'];
+  return {
+    class: last.name,
+    wrapped: last !== error,
+    status: last.statusCode,
+    code,
+    type,
+    param,
+    metadata,
+    requestId,
+  };
+}
+// docs:end
+import { jsonSchema, stepCountIs, streamText, tool } from 'ai';
+
+async function stream({ provider, baseURL, apiKey, model, prompt }) {
+  const gateway = providers[provider]({ baseURL, apiKey });
+  const errors = [];
+  const result = streamText({
+    model: gateway(model),
+    prompt,
+    maxOutputTokens: 200,
+    // As the SDK asks for: without it errors are printed.
+    onError: ({ error }) => void errors.push(error),
+  });
+  const parts = [];
+  for await (const part of result.fullStream) parts.push(part);
+  if (errors.length > 0) throw errors[0];
+  return {
+    text: parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join(''),
+    finishReason: parts.find(({ type }) => type === 'finish')?.finishReason,
+    rawFinishReason: parts.find(({ type }) => type === 'finish')?.rawFinishReason,
+  };
+}
+
+async function callTool({ provider, baseURL, apiKey, model, prompt }) {
+  const gateway = providers[provider]({ baseURL, apiKey });
+  const cities = [];
+  const { text } = await generateText({
+    model: gateway(model),
+    prompt,
+    maxOutputTokens: 200,
+    stopWhen: stepCountIs(3),
+    tools: {
+      weather: tool({
+        description: 'The weather in a city',
+        inputSchema: jsonSchema({
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+        }),
+        execute: ({ city }) => {
+          cities.push(city);
+          return '12 degrees';
+        },
+      }),
+    },
+  });
+  return { text, cities };
+}
+
+await serve({ complete, stream, callTool }, describe);

@@ -1,0 +1,62 @@
+import { serve } from './serve.mjs';
+// docs:begin
+import { ChatOpenAI } from '@langchain/openai';
+
+async function complete({ baseURL, apiKey, model, prompt, headers }) {
+  const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } });
+  const message = await chat.invoke(prompt, { options: { headers } });
+  return message.text;
+}
+
+/** What a program reads from an error: the openai SDK's, which a ContextOverflowError has as its cause. */
+function describe(error) {
+  const { status, code, type, param, requestID, error: envelope } = error.cause ?? error;
+  const { metadata } = envelope ?? {};
+  return {
+    class: error.constructor.name,
+    name: error.name,
+    status,
+    code,
+    type,
+    param,
+    metadata,
+    requestId: requestID,
+  };
+}
+// docs:end
+import { HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+
+async function stream({ baseURL, apiKey, model, prompt }) {
+  const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } });
+  let whole;
+  for await (const chunk of await chat.stream(prompt)) whole = whole ? whole.concat(chunk) : chunk;
+  return { text: whole.text, finishReason: whole.response_metadata.finish_reason };
+}
+
+async function callTool({ baseURL, apiKey, model, prompt }) {
+  const cities = [];
+  const weather = tool(
+    ({ city }) => {
+      cities.push(city);
+      return '12 degrees';
+    },
+    {
+      name: 'weather',
+      description: 'The weather in a city',
+      schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
+  );
+  const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } }).bindTools([
+    weather,
+  ]);
+  const messages = [new HumanMessage(prompt)];
+  const first = await chat.invoke(messages);
+  messages.push(first);
+  for (const call of first.tool_calls) {
+    messages.push(new ToolMessage({ content: await weather.invoke(call.args), tool_call_id: call.id }));
+  }
+  return { text: (await chat.invoke(messages)).text, cities };
+}
+
+await serve({ complete, stream, callTool }, describe);

@@ -1,0 +1,37 @@
+import { startPythonClient } from '../support/client-process';
+import { describeClient, type Reaction } from '../support/client-suite';
+import { pythonWith } from '../support/python';
+
+const python = pythonWith('litellm');
+const once = (name: string): Reaction => ({ calls: 1, failure: { class: name } });
+const thrice = (name: string, waits: Reaction['waits']): Reaction => ({
+  calls: 3,
+  waits,
+  failure: { class: name },
+});
+/** What its own `code` says in place of the envelope's. */
+const throttled = { class: 'RateLimitError', ownCode: '429' };
+
+describeClient({
+  name: 'LiteLLM',
+  it: python.it,
+  start: () => startPythonClient(python.executable(), 'litellm_client.py'),
+  reactions: {
+    context_length_exceeded: once('ContextWindowExceededError'),
+    invalid_api_key: once('AuthenticationError'),
+    insufficient_credits: once('APIError'),
+    // It has PermissionDeniedError, and does not use it for a 403 of this protocol.
+    missing_scope: once('APIError'),
+    model_not_found: once('NotFoundError'),
+    idempotency_key_in_flight: thrice('BadRequestError', 'as told'),
+    idempotency_key_reused: once('BadRequestError'),
+    rpm_exceeded: { calls: 3, waits: 'as told', failure: throttled },
+    tpm_exceeded: { calls: 3, waits: 'as told', failure: throttled },
+    concurrency: { calls: 3, waits: 'as told', failure: throttled },
+    daily_budget_exceeded: { calls: 1, failure: throttled },
+    upstream_config_error: once('InternalServerError'),
+    upstream_error: thrice('BadGatewayError', 'own backoff'),
+    no_capacity: thrice('ServiceUnavailableError', 'as told'),
+  },
+  brokenStream: { failure: { class: 'MidStreamFallbackError', code: 'upstream_error', type: 'api_error' } },
+});

@@ -1,0 +1,195 @@
+import { type PendingCall } from './counting-proxy';
+import { type ClientOptions } from './client-process';
+import { clientModels, SLOW, type ClientWorld } from './client-world';
+
+export type Situation =
+  | 'idempotency_key_in_flight'
+  | 'idempotency_key_reused'
+  | 'context_length_exceeded'
+  | 'invalid_api_key'
+  | 'insufficient_credits'
+  | 'missing_scope'
+  | 'model_not_found'
+  | 'rpm_exceeded'
+  | 'tpm_exceeded'
+  | 'concurrency'
+  | 'daily_budget_exceeded'
+  | 'upstream_config_error'
+  | 'upstream_error'
+  | 'no_capacity';
+
+interface Prepared {
+  readonly options: Partial<ClientOptions>;
+  /** Awaited when the client's first call has arrived, before it is passed on. */
+  readonly beforeFirst?: (call: PendingCall) => Promise<void>;
+  readonly clean?: () => void;
+}
+
+/** Something that a client runs into, brought about in a real gateway. */
+export interface ClientSituation {
+  readonly name: Situation;
+  readonly status: number;
+  /** What every answer says. */
+  readonly envelope: Readonly<Record<string, unknown>>;
+  prepare(world: ClientWorld, clientName: string): Promise<Prepared>;
+}
+
+/** The last seconds of a minute, in which a limit might end between a call and its retry. */
+const TOO_LATE_IN_THE_MINUTE_MS = 4_000;
+
+export const situations: readonly ClientSituation[] = [
+  // First, since what it keeps running ends while the others are tested.
+  {
+    name: 'idempotency_key_in_flight',
+    status: 409,
+    envelope: { code: 'idempotency_key_in_flight', type: 'invalid_request_error', metadata: {} },
+    prepare: async (world, clientName) => ({
+      options: { prompt: SLOW, headers: { 'Idempotency-Key': `in flight ${clientName}` } },
+      beforeFirst: world.runBeside,
+    }),
+  },
+  {
+    name: 'idempotency_key_reused',
+    status: 422,
+    envelope: {
+      code: 'idempotency_key_reused',
+      type: 'invalid_request_error',
+      param: 'Idempotency-Key',
+      metadata: {},
+    },
+    prepare: async (world, clientName) => {
+      const { apiKey } = await world.world.tenant();
+      const headers = { 'Idempotency-Key': `reused ${clientName}` };
+      await complete(world, apiKey, headers);
+      return { options: { apiKey, headers } };
+    },
+  },
+  {
+    name: 'context_length_exceeded',
+    status: 400,
+    envelope: {
+      code: 'context_length_exceeded',
+      type: 'invalid_request_error',
+      param: 'messages',
+      metadata: { estimated_tokens: expect.any(Number), limit: 131_072 },
+    },
+    prepare: async () => ({ options: { prompt: 'hello '.repeat(140_000) } }),
+  },
+  {
+    name: 'invalid_api_key',
+    status: 401,
+    envelope: { code: 'invalid_api_key', type: 'authentication_error', metadata: {} },
+    prepare: async () => ({ options: { apiKey: 'sk-gw-unknown' } }),
+  },
+  {
+    name: 'insufficient_credits',
+    status: 402,
+    envelope: {
+      code: 'insufficient_credits',
+      type: 'insufficient_credits',
+      metadata: { available: 0.000001, estimated_cost: expect.any(Number), currency: 'USD' },
+    },
+    prepare: async ({ world }) => ({
+      options: { apiKey: (await world.tenant({ credit: '0.000001' })).apiKey },
+    }),
+  },
+  {
+    name: 'missing_scope',
+    status: 403,
+    envelope: { code: 'missing_scope', type: 'permission_error', metadata: { required_scope: 'chat' } },
+    prepare: async ({ world }) => ({
+      options: { apiKey: (await world.tenant({ key: { scopes: ['usage:read'] } })).apiKey },
+    }),
+  },
+  {
+    name: 'model_not_found',
+    status: 404,
+    envelope: { code: 'model_not_found', type: 'not_found_error', param: 'model', metadata: {} },
+    prepare: async () => ({ options: { model: 'test/unknown' } }),
+  },
+  {
+    name: 'rpm_exceeded',
+    status: 429,
+    envelope: limited('rpm_exceeded', 'rpm', 1),
+    prepare: async (world) => {
+      const { apiKey } = await world.world.tenant({ limits: { requests_per_minute: 1 } });
+      await earlyEnoughInTheMinute();
+      await complete(world, apiKey);
+      return { options: { apiKey } };
+    },
+  },
+  {
+    name: 'tpm_exceeded',
+    status: 429,
+    envelope: limited('tpm_exceeded', 'tpm', 10),
+    prepare: async (world) => {
+      const { apiKey } = await world.world.tenant({ limits: { tokens_per_minute: 10 } });
+      await earlyEnoughInTheMinute();
+      await complete(world, apiKey);
+      return { options: { apiKey } };
+    },
+  },
+  {
+    name: 'concurrency',
+    status: 429,
+    envelope: limited('rpm_exceeded', 'concurrency', 1),
+    prepare: async (world) => {
+      const { apiKey } = await world.world.tenant({ limits: { concurrency: 1 } });
+      return { options: { apiKey }, clean: await world.occupySlot(apiKey) };
+    },
+  },
+  {
+    name: 'daily_budget_exceeded',
+    status: 429,
+    envelope: limited('daily_budget_exceeded', 'daily_budget', 0.000001),
+    prepare: async ({ world }) => ({
+      options: { apiKey: (await world.tenant({ limits: { daily_budget_usd: '0.000001' } })).apiKey },
+    }),
+  },
+  {
+    name: 'upstream_config_error',
+    status: 500,
+    envelope: { code: 'upstream_config_error', type: 'api_error', metadata: {} },
+    prepare: async () => ({ options: { model: clientModels.upstreamConfigError } }),
+  },
+  {
+    name: 'upstream_error',
+    status: 502,
+    envelope: { code: 'upstream_error', type: 'api_error', metadata: {} },
+    prepare: async () => ({ options: { model: clientModels.upstreamError } }),
+  },
+  {
+    name: 'no_capacity',
+    status: 503,
+    envelope: { code: 'no_capacity', type: 'service_unavailable_error', metadata: {} },
+    prepare: async () => ({ options: { model: clientModels.noCapacity } }),
+  },
+];
+
+function limited(code: string, limitType: string, limit: number) {
+  return {
+    code,
+    type: 'rate_limit_error',
+    metadata: { limit_type: limitType, scope: 'organization', limit },
+  };
+}
+
+/** A completion that no client under test made. */
+async function complete(world: ClientWorld, apiKey: string, headers = {}): Promise<void> {
+  const answer = await fetch(`${world.world.gateway.baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      model: clientModels.works,
+      messages: [{ role: 'user', content: 'Something else' }],
+      max_tokens: 50,
+    }),
+  });
+  await answer.text();
+  expect(answer.status).toBe(200);
+}
+
+async function earlyEnoughInTheMinute(): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < TOO_LATE_IN_THE_MINUTE_MS) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
+}
