@@ -4,14 +4,14 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, RetryError } from 'ai';
 
-const providers = {
-  'openai-compatible': ({ baseURL, apiKey }) => createOpenAICompatible({ name: 'gateway', baseURL, apiKey }),
+function connect({ provider, baseURL, apiKey }) {
+  if (provider === 'openai-compatible') return createOpenAICompatible({ name: 'gateway', baseURL, apiKey });
   // `.chat`, since the provider itself is for the responses API, which the gateway does not have.
-  openai: ({ baseURL, apiKey }) => createOpenAI({ baseURL, apiKey }).chat,
-};
+  return createOpenAI({ baseURL, apiKey }).chat;
+}
 
 async function complete({ provider, baseURL, apiKey, model, prompt, headers }) {
-  const gateway = providers[provider]({ baseURL, apiKey });
+  const gateway = connect({ provider, baseURL, apiKey });
   const { text } = await generateText({ model: gateway(model), prompt, maxOutputTokens: 200, headers });
   return text;
 }
@@ -35,10 +35,10 @@ function describe(error) {
   };
 }
 // docs:end
-import { jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import { jsonSchema, stepCountIs, streamObject, streamText, tool } from 'ai';
 
 async function stream({ provider, baseURL, apiKey, model, prompt }) {
-  const gateway = providers[provider]({ baseURL, apiKey });
+  const gateway = connect({ provider, baseURL, apiKey });
   const errors = [];
   const result = streamText({
     model: gateway(model),
@@ -58,7 +58,7 @@ async function stream({ provider, baseURL, apiKey, model, prompt }) {
 }
 
 async function callTool({ provider, baseURL, apiKey, model, prompt }) {
-  const gateway = providers[provider]({ baseURL, apiKey });
+  const gateway = connect({ provider, baseURL, apiKey });
   const cities = [];
   const { text } = await generateText({
     model: gateway(model),
@@ -83,4 +83,21 @@ async function callTool({ provider, baseURL, apiKey, model, prompt }) {
   return { text, cities };
 }
 
-await serve({ complete, stream, callTool }, describe);
+/** What `createOpenAI` gives without `.chat`. */
+async function completeByDefault({ baseURL, apiKey, model, prompt }) {
+  return (await generateText({ model: createOpenAI({ baseURL, apiKey })(model), prompt })).text;
+}
+
+async function streamJson({ provider, baseURL, apiKey, model, prompt }) {
+  const errors = [];
+  const result = streamObject({
+    model: connect({ provider, baseURL, apiKey })(model),
+    prompt,
+    schema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
+    onError: ({ error }) => void errors.push(error),
+  });
+  for await (const part of result.fullStream) void part;
+  if (errors.length > 0) throw errors[0];
+}
+
+await serve({ complete, stream, callTool, completeByDefault, streamJson }, describe);

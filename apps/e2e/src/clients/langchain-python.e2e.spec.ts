@@ -38,5 +38,16 @@ describeClient({
     upstream_error: thrice('own backoff', 'OpenAIAPIError', 'InternalServerError'),
     no_capacity: thrice('as told', 'OpenAIAPIError', 'InternalServerError'),
   },
-  brokenStream: { failure: { class: 'APIError', code: 'upstream_error', type: 'api_error' } },
+  brokenStream: {
+    failure: { class: 'APIError', status: undefined, code: 'upstream_error', type: 'api_error' },
+  },
+  more(it, work) {
+    it('has the limit that it sends as max_completion_tokens kept', async () => {
+      let sent = '';
+      const { value, calls } = await work.run('complete', {}, async ({ body }) => void (sent = body));
+      expect(JSON.parse(sent)).toMatchObject({ max_completion_tokens: 200 });
+      expect(value).toEqual(expect.any(String));
+      expect(calls).toHaveLength(1);
+    });
+  },
 });

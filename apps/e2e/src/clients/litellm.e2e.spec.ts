@@ -3,14 +3,15 @@ import { describeClient, type Reaction } from '../support/client-suite';
 import { pythonWith } from '../support/python';
 
 const python = pythonWith('litellm');
-const once = (name: string): Reaction => ({ calls: 1, failure: { class: name } });
-const thrice = (name: string, waits: Reaction['waits']): Reaction => ({
+/** Its own `code`, which is the envelope's in a BadRequestError only. */
+const failure = (name: string, ownCode?: string) => ({ class: name, ownCode });
+const once = (name: string, ownCode?: string): Reaction => ({ calls: 1, failure: failure(name, ownCode) });
+const thrice = (name: string, waits: Reaction['waits'], ownCode?: string): Reaction => ({
   calls: 3,
   waits,
-  failure: { class: name },
+  failure: failure(name, ownCode),
 });
-/** What its own `code` says in place of the envelope's. */
-const throttled = { class: 'RateLimitError', ownCode: '429' };
+const throttled = failure('RateLimitError', '429');
 
 describeClient({
   name: 'LiteLLM',
@@ -23,8 +24,8 @@ describeClient({
     // It has PermissionDeniedError, and does not use it for a 403 of this protocol.
     missing_scope: once('APIError'),
     model_not_found: once('NotFoundError'),
-    idempotency_key_in_flight: thrice('BadRequestError', 'as told'),
-    idempotency_key_reused: once('BadRequestError'),
+    idempotency_key_in_flight: thrice('BadRequestError', 'as told', 'idempotency_key_in_flight'),
+    idempotency_key_reused: once('BadRequestError', 'idempotency_key_reused'),
     rpm_exceeded: { calls: 3, waits: 'as told', failure: throttled },
     tpm_exceeded: { calls: 3, waits: 'as told', failure: throttled },
     concurrency: { calls: 3, waits: 'as told', failure: throttled },
@@ -33,5 +34,7 @@ describeClient({
     upstream_error: thrice('BadGatewayError', 'own backoff'),
     no_capacity: thrice('ServiceUnavailableError', 'as told'),
   },
-  brokenStream: { failure: { class: 'MidStreamFallbackError', code: 'upstream_error', type: 'api_error' } },
+  brokenStream: {
+    failure: { class: 'MidStreamFallbackError', status: 500, code: 'upstream_error', type: 'api_error' },
+  },
 });

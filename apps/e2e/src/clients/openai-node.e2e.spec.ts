@@ -29,7 +29,9 @@ describeClient({
     upstream_error: thrice('InternalServerError', 'own backoff'),
     no_capacity: thrice('InternalServerError', 'as told'),
   },
-  brokenStream: { failure: { class: 'APIError', code: 'upstream_error', type: 'api_error' } },
+  brokenStream: {
+    failure: { class: 'APIError', status: undefined, code: 'upstream_error', type: 'api_error' },
+  },
   more(it, work) {
     it('sends no header for its option idempotencyKey, so that only an explicit header protects', async () => {
       const { calls } = await work.run('completeWithKeyOption');

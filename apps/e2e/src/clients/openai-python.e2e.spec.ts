@@ -31,5 +31,7 @@ describeClient({
     upstream_error: thrice('InternalServerError', 'own backoff'),
     no_capacity: thrice('InternalServerError', 'as told'),
   },
-  brokenStream: { failure: { class: 'APIError', code: 'upstream_error', type: 'api_error' } },
+  brokenStream: {
+    failure: { class: 'APIError', status: undefined, code: 'upstream_error', type: 'api_error' },
+  },
 });

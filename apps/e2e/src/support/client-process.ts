@@ -67,7 +67,8 @@ function startClient(
       return JSON.parse(line) as ClientAnswer;
     },
     async stop() {
-      child.stdin.end();
+      // It has nothing to finish.
+      child.kill('SIGKILL');
       await ended;
     },
   };

@@ -23,7 +23,11 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
       ...(stateDirectory ? { stateDirectory } : {}),
       env: { LOG_LEVEL: 'warn', MODEL_EMULATOR_URL: emulator.url, ...options.env },
     });
-  let gateway = await start();
+  let gateway = await start().catch(async (error: unknown) => {
+    // Left open, it would keep the test run from ending.
+    await emulator.close();
+    throw error;
+  });
   let admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);
 
   return {

@@ -1,5 +1,4 @@
-import { startNodeClient } from '../support/client-process';
-import { describeClient, type ClientUnderTest, type Reaction } from '../support/client-suite';
+import { type ClientAtWork, type ClientUnderTest, type Reaction } from './client-suite';
 
 const once: Reaction = { calls: 1, failure: { class: 'AI_APICallError', wrapped: false } };
 const thrice = (waits: Reaction['waits']): Reaction => ({
@@ -8,7 +7,8 @@ const thrice = (waits: Reaction['waits']): Reaction => ({
   failure: { class: 'AI_APICallError', wrapped: true },
 });
 
-const reactions: ClientUnderTest['reactions'] = {
+/** What the SDK does with each situation, whatever the provider package. */
+export const aiSdkReactions: ClientUnderTest['reactions'] = {
   context_length_exceeded: once,
   invalid_api_key: once,
   insufficient_credits: once,
@@ -26,17 +26,10 @@ const reactions: ClientUnderTest['reactions'] = {
   no_capacity: thrice('as told'),
 };
 
-describeClient({
-  name: 'the Vercel AI SDK with @ai-sdk/openai-compatible',
-  start: () => startNodeClient('ai-sdk.mjs', { provider: 'openai-compatible' }),
-  reactions,
-  brokenStream: { failure: { code: 'upstream_error', type: 'api_error' } },
-});
-
-describeClient({
-  name: 'the Vercel AI SDK with @ai-sdk/openai',
-  start: () => startNodeClient('ai-sdk.mjs', { provider: 'openai' }),
-  reactions,
-  // It drops an error that stands beside choices: only the finish reason tells.
-  brokenStream: { value: { text: expect.any(String), finishReason: 'other', rawFinishReason: 'error' } },
-});
+export function refusesStreamedJson(it: jest.It, work: ClientAtWork): void {
+  it('is told that streamObject asks for what cannot be combined', async () => {
+    const { failure, calls } = await work.run('streamJson');
+    expect(failure).toMatchObject({ status: 400, code: 'json_mode_no_stream' });
+    expect(calls).toHaveLength(1);
+  });
+}

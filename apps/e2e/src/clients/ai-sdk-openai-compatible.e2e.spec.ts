@@ -1,0 +1,12 @@
+import { aiSdkReactions, refusesStreamedJson } from '../support/ai-sdk';
+import { startNodeClient } from '../support/client-process';
+import { describeClient } from '../support/client-suite';
+
+describeClient({
+  name: 'the Vercel AI SDK with @ai-sdk/openai-compatible',
+  start: () => startNodeClient('ai-sdk.mjs', { provider: 'openai-compatible' }),
+  reactions: aiSdkReactions,
+  // The error is the envelope's content itself, and no Error.
+  brokenStream: { failure: { class: undefined, code: 'upstream_error', type: 'api_error' } },
+  more: refusesStreamedJson,
+});
