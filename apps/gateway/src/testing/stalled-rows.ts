@@ -1,7 +1,7 @@
 import { eventually } from '@gateway/testing';
 import { Client } from 'pg';
 
-/** Rows that nobody else can write for now, so that a process can be killed at just that step. */
+/** Rows that nobody else can write for the moment, so that a process can be killed at just that step. */
 export interface StalledRows {
   /** Waits until somebody waits for the rows. */
   someoneWaits(): Promise<void>;
