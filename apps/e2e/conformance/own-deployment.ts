@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { freezeDatabaseOf } from '@gateway/testing';
 import { Client } from 'pg';
 import { startWorld, type World } from '../src/support/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';
@@ -18,13 +19,11 @@ function breakageOf(world: World): Breakage | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
   return {
     async withoutDatabase(during) {
-      const processes = descendantsOf(world.gateway.pid).filter((pid) => /postgres/.test(commandOf(pid)));
-      if (processes.length === 0) throw new Error('the gateway has no database process');
-      for (const pid of processes) signal(pid, 'SIGSTOP');
+      const thaw = freezeDatabaseOf(world.gateway.pid);
       try {
         return await during();
       } finally {
-        for (const pid of processes) signal(pid, 'SIGCONT');
+        thaw();
       }
     },
     async withoutGenerations(during) {
@@ -53,43 +52,5 @@ async function runSql(world: World, sql: string): Promise<void> {
     await client.query(sql);
   } finally {
     await client.end();
-  }
-}
-
-function descendantsOf(ancestor: number): number[] {
-  const children = new Map<number, number[]>();
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    const parent = parentOf(Number(entry));
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
-  }
-  const below = (pid: number): number[] =>
-    (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
-  return below(ancestor);
-}
-
-function parentOf(pid: number): number | undefined {
-  try {
-    // The name in parentheses may hold anything; what follows the last one is fixed.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // A backend that has ended meanwhile needs none.
   }
 }

@@ -5,7 +5,7 @@ import {
   seededRandom,
   type TestDatabase,
 } from '@gateway/testing';
-import { expectClosedBooks, holdOf, nothingOpen } from './testing/books';
+import { expectChargedAsTold, expectClosedBooks, nothingOpen } from './testing/books';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';
 import { startStorm } from './testing/storm';
 
@@ -38,10 +38,6 @@ describe('SIGTERM during fifty requests', () => {
 
       expect(await nothingOpen(world.pool)).toBe(true);
       await expectClosedBooks(world.pool);
-      for (const outcome of outcomes) {
-        if (outcome.kind !== 'finished') continue;
-        const hold = await holdOf(world.pool, outcome.id);
-        expect(hold).toEqual({ state: 'settled', cost: outcome.costNanoUsd, charged: outcome.costNanoUsd });
-      }
+      await expectChargedAsTold(world.pool, outcomes);
     }));
 });

@@ -1,6 +1,11 @@
 import { announceSeed, eventually, seededRandom, type SeededRandom } from '@gateway/testing';
 import { ask } from './testing/ask';
-import { claimsChargedTwice, expectClosedBooks, expectSoundLedger, holdOf } from './testing/books';
+import {
+  claimsChargedTwice,
+  expectChargedAsTold,
+  expectClosedBooks,
+  expectSoundLedger,
+} from './testing/books';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';
 import { startStorm, type Answered } from './testing/storm';
 
@@ -81,15 +86,9 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
   it('settles every finished generation once, and lets no hold outlive its deadline', async () => {
     await expectClosedBooks(world.pool);
     expect(await claimsChargedTwice(world.pool)).toEqual([]);
-    for (const { outcome } of all) {
-      if (outcome.kind !== 'finished') continue;
-      const { id, costNanoUsd } = outcome;
-      expect({ id, ...(await holdOf(world.pool, id)) }).toEqual({
-        id,
-        state: 'settled',
-        cost: costNanoUsd,
-        charged: costNanoUsd,
-      });
-    }
+    await expectChargedAsTold(
+      world.pool,
+      all.map(({ outcome }) => outcome),
+    );
   });
 });

@@ -7,7 +7,7 @@ import {
   type SeededRandom,
 } from '@gateway/testing';
 import { ask, type Outcome } from './testing/ask';
-import { claimsChargedTwice, expectClosedBooks } from './testing/books';
+import { claimsChargedTwice, expectChargedAsTold, expectClosedBooks } from './testing/books';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';
 import { limitConcurrency } from './testing/limit-concurrency';
 import { startStorm, type Storm } from './testing/storm';
@@ -33,9 +33,9 @@ describe('a gateway whose database is lost under load', () => {
   }
 
   /** The gateway itself lives on, so nobody's connection may simply end. */
-  function expectClearAnswers(outcomes: readonly Outcome[]): void {
+  function expectClearAnswers(outcomes: readonly Outcome[], refusals = ['no_capacity']): void {
     const kinds = outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.code : outcome.kind));
-    expect(kinds.filter((kind) => kind !== 'finished' && kind !== 'no_capacity')).toEqual([]);
+    expect(kinds.filter((kind) => kind !== 'finished' && !refusals.includes(kind))).toEqual([]);
   }
 
   /** Each slot that was not given back would refuse one of these. */
@@ -52,7 +52,8 @@ describe('a gateway whose database is lost under load', () => {
     announceSeed(async (seed) => {
       const storm = await stormUntilSomeAnswers(seededRandom(seed), `killed ${seed}`);
       process.kill(databaseProcessesOf(world.gateway.pid).postmaster, 'SIGKILL');
-      expectClearAnswers((await storm.outcomes).map(({ outcome }) => outcome));
+      const outcomes = (await storm.outcomes).map(({ outcome }) => outcome);
+      expectClearAnswers(outcomes);
       await eventually(
         'a request succeeds again',
         async () => {
@@ -63,28 +64,31 @@ describe('a gateway whose database is lost under load', () => {
       );
       await expectAllSlotsFree();
       await expectClosedBooks(world.pool);
+      await expectChargedAsTold(world.pool, outcomes);
     }));
 
   it('refuses clearly while PostgreSQL is frozen, and leaves neither hold nor slot behind', () =>
     announceSeed(async (seed) => {
       const storm = await stormUntilSomeAnswers(seededRandom(seed), `frozen ${seed}`);
       const thaw = freezeDatabaseOf(world.gateway.pid);
+      const outcomes: Outcome[] = [];
       try {
         const late = startStorm(world.gateway, seededRandom(seed + 1), {
           requests: REQUESTS,
           name: `late ${seed}`,
         });
         // Every caller has its answer before anything moves again.
-        const outcomes = [...(await storm.outcomes), ...(await late.outcomes)].map(({ outcome }) => outcome);
-        expect(outcomes.some(({ kind }) => kind === 'failed')).toBe(true);
-        for (const outcome of outcomes) {
-          if (outcome.kind === 'failed') expect([503, 429]).toContain(outcome.status);
+        for (const one of [storm, late]) {
+          outcomes.push(...(await one.outcomes).map(({ outcome }) => outcome));
         }
+        expect(outcomes.some(({ kind }) => kind === 'failed')).toBe(true);
+        expectClearAnswers(outcomes, ['no_capacity', 'rpm_exceeded']);
       } finally {
         thaw();
       }
       await expectAllSlotsFree();
       await expectClosedBooks(world.pool);
+      await expectChargedAsTold(world.pool, outcomes);
       expect(await claimsChargedTwice(world.pool)).toEqual([]);
     }));
 });

@@ -2,6 +2,7 @@ import { auditLedger, type LedgerAudit } from '@gateway/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
 import { eventually } from '@gateway/testing';
 import { type Pool } from 'pg';
+import { type Outcome } from './ask';
 
 /** More than the deadline of every hold of these tests and a round of the reaper. */
 const SETTLING_PATIENCE_MS = 45_000;
@@ -88,6 +89,15 @@ function usageDifferences(pool: Pool): Promise<unknown[]> {
           (select coalesce(sum(charged_nano_usd), 0) as charged from usage.usage_rollups) rollups
      where sums.charged <> rollups.charged`,
   );
+}
+
+/** Whoever was told of an end and a cost pays just that, once. */
+export async function expectChargedAsTold(pool: Pool, outcomes: readonly Outcome[]): Promise<void> {
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'finished') continue;
+    const { id, costNanoUsd: cost } = outcome;
+    expect({ id, ...(await holdOf(pool, id)) }).toEqual({ id, state: 'settled', cost, charged: cost });
+  }
 }
 
 /** What the ledger says became of a generation. */
