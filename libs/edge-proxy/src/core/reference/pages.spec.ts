@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json/json-value';
 import { code, heading, links, paragraph, table, type Block } from './blocks';
 import { htmlOf } from './html';
 import { markdownOf } from './markdown';
@@ -46,8 +47,8 @@ test('JSON has a member per line, and plain lists on one line where they fit', (
 });
 
 test('members are listed with those of references, lists and alternatives', () => {
-  const target = { type: 'object', properties: { deep: { type: 'integer', minimum: 1, maximum: 9 } } };
-  const schema = {
+  const target: JsonObject = { type: 'object', properties: { deep: { type: 'integer', minimum: 1, maximum: 9 } } };
+  const schema: JsonObject = {
     type: 'object',
     required: ['kind'],
     properties: {
