@@ -47,7 +47,10 @@ test('JSON has a member per line, and plain lists on one line where they fit', (
 });
 
 test('members are listed with those of references, lists and alternatives', () => {
-  const target: JsonObject = { type: 'object', properties: { deep: { type: 'integer', minimum: 1, maximum: 9 } } };
+  const target: JsonObject = {
+    type: 'object',
+    properties: { deep: { type: 'integer', minimum: 1, maximum: 9 } },
+  };
   const schema: JsonObject = {
     type: 'object',
     required: ['kind'],
