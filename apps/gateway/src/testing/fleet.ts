@@ -6,7 +6,7 @@ import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
 import { createPostgresEventLog } from '@gateway/events';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createMetrics, createSilentLogger, newId, systemClock as clock } from '@gateway/runtime';
+import { createLogger, createMetrics, newId, systemClock as clock } from '@gateway/runtime';
 import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
 import { type Pool } from 'pg';
 import { settings, type Config } from '../config';
@@ -28,6 +28,8 @@ export interface Fleet {
   readonly databaseUrl: string;
   /** Of the test's own, on the ledger. */
   readonly pool: Pool;
+  /** Every line that was logged. */
+  readonly logLines: readonly string[];
   close(): Promise<void>;
 }
 
@@ -48,7 +50,13 @@ export async function startFleet(): Promise<Fleet> {
 }
 
 async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'>> {
-  const log = createSilentLogger();
+  const logLines: string[] = [];
+  const log = createLogger({
+    name: 'fleet',
+    level: 'info',
+    pretty: false,
+    destination: { write: (line: string) => void logLines.push(line) },
+  });
   const state = await createScratchDirectory();
   undo.push(() => state.remove());
   const { url, drop } = await createTestDatabase();
@@ -137,6 +145,7 @@ async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'
     emulator,
     databaseUrl: url,
     pool,
+    logLines,
   };
 }
 
