@@ -1,27 +1,41 @@
 import { type ConformanceCase } from '../framework';
 import { precedenceCases } from './precedence';
+import { featureCases } from './section-1-features';
 import { serviceCases } from './section-1-service';
+import { headerCases } from './section-11-headers';
+import { keyCases } from './section-2-keys';
 import { resourceCases } from './section-2-resources';
 import { stateCases } from './section-3-states';
+import { bodyCases } from './section-4-bodies';
 import { chatCases } from './section-4-chat';
+import { fieldCases } from './section-4-fields';
 import { readEndpointCases } from './section-4-read-endpoints';
+import { restrictionCases } from './section-5-addresses';
 import { authenticationCases } from './section-5-authentication';
 import { streamingCases } from './section-6-streaming';
 import { errorCases } from './section-7-errors';
+import { exactnessCases } from './section-8-exactness';
 import { limitCases } from './section-8-limits';
 import { versioningCases } from './section-9-versioning';
 
 /** Every case, in the order of the contract's sections. */
 export const allCases: readonly ConformanceCase[] = [
   ...serviceCases,
+  ...featureCases,
   ...resourceCases,
+  ...keyCases,
   ...stateCases,
   ...chatCases,
+  ...fieldCases,
+  ...bodyCases,
   ...readEndpointCases,
   ...authenticationCases,
+  ...restrictionCases,
   ...streamingCases,
   ...errorCases,
   ...limitCases,
+  ...exactnessCases,
   ...versioningCases,
   ...precedenceCases,
+  ...headerCases,
 ];

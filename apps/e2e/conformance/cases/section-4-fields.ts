@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { settledGeneration } from '../../src/support/accounting';
+import { assertError, body, casesOf, chat, get, image, weatherTool } from '../framework';
+
+/** Top-level fields and what stands inside them, row by row. */
+export const fieldCases = casesOf('4', [
+  {
+    line: 'what a client library offers beyond OpenAI is refused by name, with a hint where there is another way',
+    async prove(deployment) {
+      for (const [name, hint] of [
+        ['functions', 'tools'],
+        ['function_call', 'tool_choice'],
+        ['reasoning', 'reasoning_effort'],
+        ['include_reasoning', 'reasoning_effort'],
+        ['thinking', 'reasoning_effort'],
+        ['moderation', ''],
+        ['top_a', ''],
+        ['repetition_penalty', ''],
+        ['session_id', ''],
+        ['extra_body', 'top level'],
+      ] as const) {
+        assertError(await chat(deployment, body(deployment, { [name]: {} })), 'unknown_parameter', {
+          param: name,
+          messageHas: [name, hint],
+        });
+        const absent = await chat(deployment, body(deployment, { [name]: null }));
+        assert.equal(absent.status, 200, `${name}: null is absent`);
+      }
+    },
+  },
+  {
+    line: 'a field that is on no list is refused even when null, and names of object internals are names like any other',
+    async prove(deployment) {
+      const text = JSON.stringify(body(deployment));
+      for (const name of ['zebra', '__proto__', 'constructor', 'toString', 'Model', 'model ', '']) {
+        const withField = `${text.slice(0, -1)},${JSON.stringify(name)}:null}`;
+        assertError(await chat(deployment, withField), 'unknown_parameter', { param: name });
+      }
+    },
+  },
+  {
+    line: 'fields that change the answer are refused where the model cannot honour them',
+    async prove(deployment) {
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']).id;
+      for (const [fields, param] of [
+        [{ logprobs: true }, 'logprobs'],
+        [{ logprobs: true, top_logprobs: 2 }, 'logprobs'],
+        [{ logit_bias: { '50256': -100 } }, 'logit_bias'],
+        [{ parallel_tool_calls: true }, 'parallel_tool_calls'],
+      ] as const) {
+        const response = await chat(deployment, body(deployment, { model, ...fields }));
+        assertError(response, 'invalid_request', { param });
+      }
+      for (const off of [{ logprobs: false }, { top_logprobs: 0 }, { logit_bias: {} }]) {
+        assert.equal((await chat(deployment, body(deployment, { model, ...off }))).status, 200);
+      }
+    },
+  },
+  {
+    line: 'mere hints are taken by every model',
+    async prove(deployment) {
+      const response = await chat(
+        deployment,
+        body(deployment, {
+          verbosity: 'high',
+          prompt_cache_key: 'a',
+          prompt_cache_retention: '24h',
+          prompt_cache_options: { mode: 'explicit' },
+          prediction: { type: 'content', content: 'Hello' },
+          stream_options: { include_usage: true, include_obfuscation: false },
+          tool_choice: 'auto',
+        }),
+      );
+      assert.equal(response.status, 200, response.text);
+    },
+  },
+  {
+    line: 'the end user is kept with the generation; safety_identifier is preferred to user',
+    async prove(deployment) {
+      const { apiKey } = deployment.shared;
+      for (const [fields, expected] of [
+        [{ user: 'u-1' }, 'u-1'],
+        [{ safety_identifier: 's-1', user: 'u-1' }, 's-1'],
+        [{}, null],
+      ] as const) {
+        const { id } = (await chat(deployment, body(deployment, fields))).json<{ id: string }>();
+        await settledGeneration(deployment.baseUrl, apiKey, id);
+        const { data } = (await get(deployment, `/v1/generation?id=${id}`)).json<{
+          data: { external_user: string | null };
+        }>();
+        assert.equal(data.external_user, expected);
+      }
+    },
+  },
+  {
+    line: 'ranges are those of OpenAI: at the edge accepted, beyond it refused by name',
+    async prove(deployment) {
+      const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']));
+      const sixteen = Object.fromEntries(Object.entries(pairs).slice(0, 16));
+      for (const [name, accepted, refused] of [
+        ['temperature', [0, 2], [-0.01, 2.01]],
+        ['top_p', [0, 1], [1.01]],
+        ['frequency_penalty', [-2, 2], [-2.1, 2.1]],
+        ['presence_penalty', [-2, 2], ['0']],
+        ['seed', [0, 2 ** 53 - 1], [0.5, 2 ** 60]],
+        ['stop', ['x', ['a', 'b', 'c', 'd']], [[], [1]]],
+        ['metadata', [{}, sixteen], [pairs, { a: 1 }, 'x']],
+        ['service_tier', ['auto', 'default'], ['flex', 'priority']],
+        ['modalities', [['text']], [['audio'], [], 'text']],
+        ['store', [true, false], ['yes']],
+        ['n', [1], [0, -1, 1.5, '1']],
+        ['max_tokens', [1], [0, -1, 0.5, '8']],
+        ['stream', [false], ['false', 0]],
+        ['verbosity', ['low', 'medium', 'high'], ['loud']],
+      ] as const) {
+        for (const value of accepted) {
+          const response = await chat(deployment, body(deployment, { [name]: value }));
+          assert.equal(response.status, 200, `${name} ${JSON.stringify(value)}: ${response.text}`);
+        }
+        for (const value of refused) {
+          const response = await chat(deployment, body(deployment, { [name]: value }));
+          const { param = '' } = assertError(response, 'invalid_request');
+          assert.ok(param === name || param.startsWith(`${name}[`) || param.startsWith(`${name}.`), param);
+        }
+      }
+      const wholeFloat = JSON.stringify(body(deployment)).replace(/}$/, ',"n":1.0}');
+      assert.equal((await chat(deployment, wholeFloat)).status, 200, 'n: 1.0 is one');
+    },
+  },
+  {
+    line: 'unknown fields inside messages, parts and tools are let go, since clients send many',
+    async prove(deployment) {
+      const tools = [
+        {
+          ...weatherTool,
+          cache_control: { type: 'ephemeral' },
+          function: {
+            ...weatherTool.function,
+            strict: true,
+            parameters: {
+              $schema: 'http://json-schema.org/draft-07/schema#',
+              ...weatherTool.function.parameters,
+            },
+          },
+        },
+      ];
+      const response = await chat(
+        deployment,
+        body(deployment, {
+          model: deployment.model(['tools']).id,
+          max_tokens: 200,
+          tools,
+          messages: [
+            { role: 'system', content: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'x' } }] },
+            { role: 'developer', content: 'Be kind.' },
+            { role: 'user', name: 'ann', content: 'Hello', prompt_cache_breakpoint: true },
+            {
+              role: 'assistant',
+              content: 'Hi',
+              refusal: null,
+              annotations: [],
+              reasoning_content: 'hm',
+            },
+            { role: 'user', content: [{ type: 'text', text: 'And now?' }] },
+          ],
+        }),
+      );
+      assert.equal(response.status, 200, response.text);
+    },
+  },
+  {
+    line: 'a remote image is refused in the messages of every role, with the path to it',
+    async prove(deployment) {
+      const model = deployment.model(['vision']).id;
+      const [remote] = image('https://example.com/a.png').messages as { content: unknown }[];
+      for (const message of [
+        { role: 'assistant', content: remote?.content },
+        { role: 'tool', tool_call_id: 'call-1', content: remote?.content },
+        { role: 'system', content: remote?.content },
+      ]) {
+        const messages = [{ role: 'user', content: 'Hello' }, message, { role: 'user', content: 'So?' }];
+        const response = await chat(deployment, body(deployment, { model, messages }));
+        assertError(response, 'image_url_not_supported', { param: 'messages[1].content[1].image_url.url' });
+      }
+    },
+  },
+  {
+    line: 'the message of json_mode_no_stream says what to do instead',
+    async prove(deployment) {
+      const fields = { stream: true, response_format: { type: 'json_object' } };
+      const response = await chat(deployment, body(deployment, fields));
+      assertError(response, 'json_mode_no_stream', { messageHas: [/stream/, /tool/] });
+    },
+  },
+  {
+    line: 'without max_tokens only an input that fills the window by itself is too long',
+    async prove(deployment) {
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const tooLong = 'word '.repeat(model.context_length + 10);
+      const request = (content: string) =>
+        body(deployment, { model: model.id, max_tokens: undefined, messages: [{ role: 'user', content }] });
+      assertError(await chat(deployment, request(tooLong)), 'context_length_exceeded');
+      // Many short messages: a long text is counted in pieces, and not by every provider in the same.
+      const nearlyFull = Array.from({ length: Math.floor((model.context_length - 500) / 106) }, () => ({
+        role: 'user',
+        content: 'word '.repeat(100),
+      }));
+      const response = await chat(deployment, { ...request(''), messages: nearlyFull });
+      assert.equal(response.status, 200, response.text.slice(0, 300));
+    },
+  },
+]);
