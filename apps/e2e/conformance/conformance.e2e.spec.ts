@@ -2,10 +2,10 @@ import { errorCodes } from '@gateway/errors';
 import { apiDocument } from '../src/support/api-document';
 import { allCases } from './cases';
 import {
+  caseRunner,
   codesWithoutCase,
   coverageTable,
   duplicateLines,
-  runCase,
   type CaseResult,
   type Deployment,
   type RawRequest,
@@ -16,8 +16,8 @@ import { startOwnDeployment } from './own-deployment';
 jest.setTimeout(120_000);
 
 describe('the public contract', () => {
-  let deployment: Deployment;
   let stop: (() => Promise<void>) | undefined;
+  let run: ReturnType<typeof caseRunner>;
   const results: CaseResult[] = [];
   /** What answers have that docs/openapi.json does not tell, or tells otherwise. */
   const undocumented = new Set<string>();
@@ -34,7 +34,9 @@ describe('the public contract', () => {
   }
 
   beforeAll(async () => {
+    let deployment: Deployment;
     ({ deployment, stop } = await startOwnDeployment(judge));
+    run = caseRunner(allCases, deployment);
   });
 
   afterAll(async () => {
@@ -53,7 +55,7 @@ describe('the public contract', () => {
   it.each(
     allCases.map((one) => [`§${one.section} ${one.code ? `${one.code}: ` : ''}${one.line}`, one] as const),
   )('%s', async (_, one) => {
-    const result = await runCase(one, deployment);
+    const result = await run(one);
     results.push(result);
     if (result.outcome === 'failed') throw result.error;
     expect(result.outcome).toBe('proven');

@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { allCases } from './cases';
 import {
+  caseRunner,
   codesWithoutCase,
   coverageTable,
   openDeployment,
-  runCase,
   type CaseResult,
+  type ConformanceCase,
   type DeploymentAddress,
 } from './framework';
 
@@ -45,21 +46,29 @@ async function main(): Promise<number> {
 
   const deployment = await openDeployment(address as DeploymentAddress);
   const results: CaseResult[] = [];
-  for (const one of allCases) {
-    const title = `§${one.section} ${one.code ? `${one.code}: ` : ''}${one.line}`;
-    if (!title.includes(values.only)) continue;
-    const result = await runCase(one, deployment);
+  const chosen = allCases.filter((one) => titleOf(one).includes(values.only));
+  const run = caseRunner(chosen, deployment);
+  for (const one of chosen) {
+    const result = await run(one);
     results.push(result);
-    process.stdout.write(
-      `${{ proven: '✓', failed: '✗', 'not provable here': '–' }[result.outcome]} ${title}\n`,
-    );
-    if (result.error)
-      process.stdout.write(`    ${String((result.error as Error).message).replaceAll('\n', '\n    ')}\n`);
+    process.stdout.write(`${lineOf(result)}\n`);
   }
   process.stdout.write(`\n${coverageTable(results)}\n`);
   const missing = codesWithoutCase(allCases);
   if (missing.length > 0) process.stdout.write(`Codes without a case: ${missing.join(', ')}\n`);
   return missing.length > 0 || results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
+}
+
+function titleOf({ section, code, line }: ConformanceCase): string {
+  return `§${section} ${code ? `${code}: ` : ''}${line}`;
+}
+
+function lineOf({ conformanceCase, outcome, durationMs, error }: CaseResult): string {
+  const mark = { proven: '✓', failed: '✗', 'not provable here': '–' }[outcome];
+  const seconds = durationMs >= 1_000 ? ` (${(durationMs / 1_000).toFixed(1)} s)` : '';
+  const reason = error instanceof Error ? error.message : String(error);
+  const details = error === undefined ? '' : `\n    ${reason.replaceAll('\n', '\n    ')}`;
+  return `${mark} ${titleOf(conformanceCase)}${seconds}${details}`;
 }
 
 main().then(

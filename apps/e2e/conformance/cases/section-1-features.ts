@@ -86,6 +86,7 @@ export const featureCases = casesOf('1', [
   },
   {
     line: 'a model that reasons takes each of the levels that it lists',
+    waits: true,
     async prove(deployment) {
       const model = deployment.model(['reasoning']);
       for (const level of model.reasoning?.supported_efforts ?? []) {

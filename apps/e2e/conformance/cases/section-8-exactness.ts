@@ -4,13 +4,14 @@ import { eventually } from '../../src/support/eventually';
 import { assertError, body, casesOf, chat, directive, type Deployment, type RawResponse } from '../framework';
 
 const AT_ONCE = 200;
-/** Longer than it takes to send all of them. */
-const RUNNING = directive('[[delay:6000]]');
+/** Longer than it takes to send all of them, also when several cases do so at once. */
+const RUNNING = directive('[[delay:10000]]');
 
 /** Limits to the last request, token and nano-dollar. */
 export const exactnessCases = casesOf('8', [
   {
     line: 'retry-after counts down to the end of the minute, exactly in retry-after-ms; then requests are let through',
+    waits: true,
     async prove(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { requests_per_minute: 1 } });
       const ask = () => chat(deployment, body(deployment), { apiKey });
@@ -26,6 +27,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     line: 'an empty window admits a request above the token cap, which then fills it',
+    waits: true,
     async prove(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: 1 } });
       await untilSecondsAreLeft(10);
@@ -36,6 +38,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     line: 'tokens that were reserved and not used are given back at the end of a request',
+    waits: true,
     needs: ['emulator'],
     async prove(deployment) {
       // Each request may use a thousand tokens and uses some thirty.
@@ -53,6 +56,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     line: 'of two hundred requests at once exactly as many as the rpm limit run',
+    waits: true,
     async prove(deployment) {
       const limit = 77;
       const { apiKey } = await deployment.tenant({ limits: { requests_per_minute: limit } });
@@ -64,6 +68,7 @@ export const exactnessCases = casesOf('8', [
   {
     line: 'of two hundred requests at once exactly as many as the tpm limit covers run',
     needs: ['emulator'],
+    waits: true,
     async prove(deployment) {
       const request = body(deployment, { max_tokens: 100, ...RUNNING });
       const probe = await deployment.tenant({ limits: { tokens_per_minute: 1_000_000 } });
@@ -79,6 +84,7 @@ export const exactnessCases = casesOf('8', [
   {
     line: 'of two hundred requests at once exactly as many as there are slots run; then the slots are free',
     needs: ['emulator'],
+    waits: true,
     async prove(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 7 } });
       const answers = await allAtOnce(() => chat(deployment, body(deployment, RUNNING), { apiKey }));
@@ -91,6 +97,7 @@ export const exactnessCases = casesOf('8', [
   {
     line: 'of two hundred requests at once exactly as many as the daily budget covers run',
     needs: ['emulator'],
+    waits: true,
     async prove(deployment) {
       const request = body(deployment, { max_tokens: 100, ...RUNNING });
       const estimate = await estimateOf(deployment, request);
@@ -104,6 +111,7 @@ export const exactnessCases = casesOf('8', [
   {
     line: 'of two hundred requests at once exactly as many as the balance covers run',
     needs: ['emulator'],
+    waits: true,
     async prove(deployment) {
       const request = body(deployment, { max_tokens: 100, ...RUNNING });
       const estimate = await estimateOf(deployment, request);

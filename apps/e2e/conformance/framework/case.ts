@@ -35,6 +35,8 @@ export interface ConformanceCase {
   /** The error code that this case shows with all its columns, if it does. */
   readonly code?: ErrorCode;
   readonly needs?: readonly Need[];
+  /** It mostly waits, as for a minute to pass, and disturbs nobody: it runs beside the others. */
+  readonly waits?: boolean;
   /** Throws when the statement is not true. */
   readonly prove: (deployment: Deployment) => Promise<void>;
 }

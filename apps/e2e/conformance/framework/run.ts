@@ -8,18 +8,38 @@ export interface CaseResult {
   readonly conformanceCase: ConformanceCase;
   readonly outcome: Outcome;
   readonly error?: unknown;
+  readonly durationMs: number;
 }
 
 export async function runCase(one: ConformanceCase, deployment: Deployment): Promise<CaseResult> {
-  if (one.needs?.some((need) => !deployment.has(need))) {
-    return { conformanceCase: one, outcome: 'not provable here' };
-  }
+  const startedAt = performance.now();
+  const result = (outcome: Outcome, error?: unknown): CaseResult => ({
+    conformanceCase: one,
+    outcome,
+    ...(error === undefined ? {} : { error }),
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+  if (one.needs?.some((need) => !deployment.has(need))) return result('not provable here');
   try {
     await one.prove(deployment);
-    return { conformanceCase: one, outcome: 'proven' };
+    return result('proven');
   } catch (error) {
-    return { conformanceCase: one, outcome: 'failed', error };
+    return result('failed', error);
   }
+}
+
+/**
+ * Starts the cases that mostly wait, all at once, and gives what runs a case:
+ * those that were started are awaited, the others run when asked for.
+ */
+export function caseRunner(
+  cases: readonly ConformanceCase[],
+  deployment: Deployment,
+): (one: ConformanceCase) => Promise<CaseResult> {
+  const started = new Map(
+    cases.filter(({ waits }) => waits).map((one) => [one, runCase(one, deployment)] as const),
+  );
+  return (one) => started.get(one) ?? runCase(one, deployment);
 }
 
 /** Codes of the catalogue that no case shows. */
