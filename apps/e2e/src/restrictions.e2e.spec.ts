@@ -1,0 +1,112 @@
+import { startWorld, type World } from './support/world';
+import { type Tenant } from './support/admin-client';
+
+jest.setTimeout(60_000);
+
+/** The tests call from the loopback address, which is a trusted proxy here. */
+describe('IP allowlists behind trusted proxies', () => {
+  let world: World;
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    world = await startWorld({
+      env: { GATEWAY_TRUSTED_PROXIES: '127.0.0.1, ::1, 10.0.0.0/8, 2001:db8:1::/48' },
+    });
+    tenant = await world.tenant();
+  });
+
+  afterAll(() => world?.stop());
+
+  async function codeFor(allowlist: string[], forwarded: string | undefined): Promise<string> {
+    const { apiKey } = await tenant.createKey({ ip_allowlist: allowlist });
+    const response = await fetch(`${world.gateway.baseUrl}/models`, {
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }),
+      },
+    });
+    const body = (await response.json()) as { error?: { code: string } };
+    return body.error?.code ?? 'ok';
+  }
+
+  it.each<[string, string[], string | undefined, string]>([
+    ['no header: the peer itself counts', ['127.0.0.1'], undefined, 'ok'],
+    ['the one hop counts, not the proxy', ['127.0.0.1'], '198.51.100.7', 'ip_not_allowed'],
+    ['the one hop', ['198.51.100.7'], '198.51.100.7', 'ok'],
+    ['the rightmost hop that is no proxy', ['198.51.100.7'], '203.0.113.9, 198.51.100.7, 10.1.2.3', 'ok'],
+    [
+      'what a caller writes further left is not believed',
+      ['203.0.113.9'],
+      '203.0.113.9, 198.51.100.7',
+      'ip_not_allowed',
+    ],
+    ['proxies all the way: the leftmost of them', ['10.9.9.9'], '10.9.9.9, 10.1.1.1', 'ok'],
+    ['a hop that is no address is on no allowlist', ['0.0.0.0/0', '::/0'], 'unknown', 'ip_not_allowed'],
+    [
+      'a hop behind one that is no address is not reached',
+      ['198.51.100.7'],
+      '198.51.100.7, nonsense',
+      'ip_not_allowed',
+    ],
+    ['an address with a port', ['198.51.100.7'], '198.51.100.7:4711', 'ok'],
+    ['a range', ['198.51.100.0/24'], '198.51.100.200', 'ok'],
+    ['beside a range', ['198.51.100.0/25'], '198.51.100.200', 'ip_not_allowed'],
+    ['a range with bits behind its prefix', ['198.51.100.77/24'], '198.51.100.200', 'ok'],
+    ['IPv6 in another spelling', ['2001:db8::1'], '2001:0DB8:0:0::0001', 'ok'],
+    ['IPv6 in brackets, with a port', ['2001:db8::1'], '[2001:db8::1]:443', 'ok'],
+    ['an IPv6 range', ['2001:db8:2::/48'], '2001:db8:2:ffff::1', 'ok'],
+    ['beside an IPv6 range', ['2001:db8:2::/48'], '2001:db8:3::1', 'ip_not_allowed'],
+    ['an IPv6 proxy in between', ['198.51.100.7'], '198.51.100.7, 2001:db8:1::5', 'ok'],
+    ['an IPv4 address inside IPv6', ['198.51.100.7'], '::ffff:198.51.100.7', 'ok'],
+    ['the same in hexadecimal', ['198.51.100.7'], '::ffff:c633:6407', 'ok'],
+    ['an IPv4 proxy inside IPv6', ['198.51.100.7'], '198.51.100.7, ::ffff:10.1.2.3', 'ok'],
+    ['IPv4 is in no IPv6 range', ['::/0'], '198.51.100.7', 'ip_not_allowed'],
+    ['IPv6 is in no IPv4 range', ['0.0.0.0/0'], '2001:db8::1', 'ip_not_allowed'],
+    ['an allowlist entry that is IPv4 inside IPv6', ['::ffff:198.51.100.7'], '198.51.100.7', 'ok'],
+  ])('%s', async (_, allowlist, forwarded, expected) => {
+    expect(await codeFor(allowlist, forwarded)).toBe(expected);
+  });
+});
+
+describe('a key that is revoked while its stream runs', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+
+  afterAll(() => world?.stop());
+
+  it('lets the stream finish, is billed for it, and refuses everything from then on', async () => {
+    const tenant = await world.tenant();
+    const { apiKey, keyId } = await tenant.createKey();
+    const stream = await world.client(apiKey).chat.completions.create({
+      model: 'demo/small',
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 40,
+      messages: [{ role: 'user', content: '[[tokens:40]] [[rate:20]] Hello' }],
+    });
+    let finish: string | null | undefined;
+    let completionTokens = 0;
+    let revoked = false;
+    for await (const chunk of stream) {
+      if (!revoked) {
+        revoked = true;
+        await tenant.revokeKey(keyId);
+        const refused = await Promise.all(
+          ['/models', '/credits', '/usage'].map((path) =>
+            fetch(`${world.gateway.baseUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } }),
+          ),
+        );
+        for (const response of refused) {
+          expect(await response.json()).toMatchObject({ error: { code: 'key_revoked' } });
+        }
+      }
+      finish = chunk.choices[0]?.finish_reason ?? finish;
+      completionTokens = chunk.usage?.completion_tokens ?? completionTokens;
+    }
+    expect(finish).toBe('stop');
+    expect(completionTokens).toBe(40);
+  });
+});

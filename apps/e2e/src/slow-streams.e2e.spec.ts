@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { nothingReserved } from './support/accounting';
+import { type Tenant } from './support/admin-client';
+import { writeModelsFile } from './support/models-file';
+import { postRaw } from './support/raw-stream';
+import { startWorld, type World } from './support/world';
+
+jest.setTimeout(60_000);
+
+const MIB = 1024 * 1024;
+/** What a gateway under load may grow by anyway; four whole streams would be more than a hundred MiB. */
+const MAX_GROWTH_BYTES = 90 * MIB;
+
+interface Stats {
+  completed: number;
+  in_flight: number;
+}
+
+async function statsOf(world: World): Promise<Stats> {
+  return (await (await fetch(new URL('/_emulator/stats', world.emulatorUrl))).json()) as Stats;
+}
+
+describe('a stream that falls silent', () => {
+  let world: World;
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    world = await startWorld({
+      modelsFile: writeModelsFile({
+        timeouts: { first_event_ms: 1_500, first_byte_ms: 1_500, idle_ms: 2_000, total_ms: 4_000 },
+      }),
+      env: { GATEWAY_KEEP_ALIVE_COMMENT_MS: '200' },
+    });
+    tenant = await world.tenant();
+  });
+
+  afterAll(() => world?.stop());
+
+  function ask(text: string, fields: object = {}): Promise<Response> {
+    return fetch(`${world.gateway.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'test/model',
+        max_tokens: 200,
+        messages: [{ role: 'user', content: text }],
+        ...fields,
+      }),
+    });
+  }
+
+  it('is kept alive by comments, then ends with the error chunk once it was idle for too long', async () => {
+    const text = await (await ask('[[fault:stall:3]]', { stream: true })).text();
+    const comments = text.split('\n\n').filter((event) => event === ': keep-alive');
+    expect(comments.length).toBeGreaterThan(1);
+    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
+    expect(events.at(-1)).toBe('data: [DONE]');
+    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({
+      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+      error: { code: 'request_timeout', type: 'timeout_error', metadata: {} },
+    });
+    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+  });
+
+  it('ends with the error chunk when it takes too long in all, though never idle', async () => {
+    const text = await (await ask('[[tokens:200]] [[rate:10]]', { stream: true })).text();
+    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
+    expect(events.at(-1)).toBe('data: [DONE]');
+    expect(events.length).toBeGreaterThan(10);
+    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({ error: { code: 'request_timeout' } });
+    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+  });
+
+  it('is a plain 408 when nothing was sent yet, streamed or not, and costs nothing', async () => {
+    const before = await tenant.balance();
+    for (const stream of [true, false]) {
+      const response = await ask('[[fault:hang]]', { stream });
+      expect(response.status).toBe(408);
+      expect(await response.json()).toMatchObject({ error: { code: 'request_timeout' } });
+    }
+    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    expect((await tenant.balance()).total_usage_usd).toBe(before.total_usage_usd);
+  });
+});
+
+describe('a reader that hardly reads', () => {
+  const SLOW_READERS = 4;
+  const TOKENS = 131_072;
+  let world: World;
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    world = await startWorld({ modelsFile: writeModelsFile() });
+    tenant = await world.tenant();
+  });
+
+  afterAll(() => world?.stop());
+
+  const residentBytes = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.gateway.pid}/status`, 'utf8'))?.[1]) * 1024;
+
+  it('holds the provider back instead of filling the memory, and gets all of its stream in the end', async () => {
+    const body = {
+      model: 'test/model',
+      stream: true,
+      max_tokens: TOKENS,
+      messages: [{ role: 'user', content: `[[tokens:${TOKENS}]] Hello` }],
+    };
+    const ask = () => postRaw(world.gateway.baseUrl, tenant.apiKey, body);
+    const before = residentBytes();
+    const slow = Array.from({ length: SLOW_READERS }, ask);
+    for (const reader of slow) {
+      await reader.until('data: ');
+      reader.pause();
+    }
+    // Were the slow ones' answers gathered, they would be complete when this one is.
+    const whole = await ask().until('data: [DONE]');
+    expect(whole.length).toBeGreaterThan(20 * MIB);
+    const stats = await statsOf(world);
+    const grown = residentBytes() - before;
+    console.info(
+      `${stats.in_flight} streams of ${(whole.length / MIB).toFixed(0)} MiB held back, memory grew by ${(grown / MIB).toFixed(0)} MiB`,
+    );
+    expect(stats).toMatchObject({ in_flight: SLOW_READERS, completed: 1 });
+    expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+
+    const [first, ...rest] = slow;
+    for (const reader of rest) reader.close();
+    const text = await first!.until('data: [DONE]');
+    expect(text.split('"finish_reason":"stop"').length).toBe(2);
+    expect(text).not.toContain('"error"');
+    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+  });
+});
