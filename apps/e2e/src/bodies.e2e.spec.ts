@@ -131,7 +131,8 @@ describe('hostile text', () => {
   it.each<[string, string, 'inline' | 'worker' | 'by_size']>([
     ['a greeting', 'Hello', 'inline'],
     ['a short text of special tokens', '<|endoftext|>'.repeat(100), 'inline'],
-    ['8,000 random ideographs', letters(8_000, 0x4e00, 20_000), 'inline'],
+    ['2,500 random ideographs', letters(2_500, 0x4e00, 20_000), 'inline'],
+    ['8,000 random ideographs', letters(8_000, 0x4e00, 20_000), 'worker'],
     ['200,000 times the letter a', 'a'.repeat(200_000), 'worker'],
     ['20,000 special tokens', '<|endoftext|>'.repeat(20_000), 'worker'],
     ['a megabyte of random letters', letters(1_000_000, 97, 26), 'worker'],

@@ -1,6 +1,6 @@
 export {
   createTokenCounter,
-  MAX_INLINE_LENGTH,
+  MAX_INLINE_BYTES,
   MAX_TOKENIZED_LENGTH,
   type ClosableTokenCounter,
   type CountingWay,

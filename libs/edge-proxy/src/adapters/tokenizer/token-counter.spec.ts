@@ -12,7 +12,7 @@ import { encodingPath, loadEncoding } from './encodings';
 import { piecesOf } from './pieces';
 import {
   createTokenCounter,
-  MAX_INLINE_LENGTH,
+  MAX_INLINE_BYTES,
   MAX_TOKENIZED_LENGTH,
   type ClosableTokenCounter,
   type CountingWay,
@@ -126,8 +126,10 @@ describe('the count', () => {
 
 describe('the event loop', () => {
   test.each<[string, string, CountingWay]>([
-    ['text up to the inline limit', 'x '.repeat(MAX_INLINE_LENGTH / 2), 'inline'],
-    ['text above it', 'x '.repeat(MAX_INLINE_LENGTH / 2 + 1), 'worker'],
+    ['text up to the inline limit', 'x '.repeat(MAX_INLINE_BYTES / 2), 'inline'],
+    ['text above it', 'x '.repeat(MAX_INLINE_BYTES / 2 + 1), 'worker'],
+    ['ideographs up to it, of three bytes each', '\u4e00'.repeat(MAX_INLINE_BYTES / 3), 'inline'],
+    ['ideographs above it', '\u4e00'.repeat(MAX_INLINE_BYTES / 3 + 1), 'worker'],
     ['200,000 times the same letter', 'a'.repeat(200_000), 'worker'],
     ['a megabyte of random letters', randomLetters(1_000_000), 'worker'],
     ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'by_size'],
