@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -38,7 +38,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const root = workspaceRoot();
   const main = path.join(root, 'dist/gateway/main.js');
   if (!existsSync(main)) throw new Error('The gateway is not built: run `npm run build`, or `npm test`.');
-  const stateDirectory = options.stateDirectory ?? mkdtempSync(path.join(os.tmpdir(), 'gateway-e2e-'));
+  const stateDirectory = options.stateDirectory ?? makeStateDirectory();
   const devFile = path.join(stateDirectory, 'dev.json');
   // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
   const child = spawn(process.execPath, ['--enable-source-maps', main], {
@@ -100,6 +100,13 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     await exited;
     throw error;
   }
+}
+
+/** One that everyone may enter: as root, the database's own user could not, and would keep its data outside. */
+function makeStateDirectory(): string {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'gateway-e2e-'));
+  chmodSync(directory, 0o755);
+  return directory;
 }
 
 /** The nearest folder above the current one that holds the workspace. */
