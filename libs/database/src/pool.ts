@@ -23,7 +23,7 @@ const IDLE_CONNECTION_MS = 60_000;
 
 /**
  * A pool of connections to one domain's schema. int8 columns arrive as bigint.
- * A lost idle connection is logged and replaced, never fatal. The caller ends
+ * A lost connection is replaced, never fatal, whoever has it. The caller ends
  * the pool.
  */
 export function createPool(options: PoolOptions): Pool {
@@ -41,7 +41,13 @@ export function createPool(options: PoolOptions): Pool {
     options: `-c search_path=${options.schema} -c timezone=UTC`,
     types: valueTypes,
   });
-  // Without a listener the loss of an idle connection would end the process.
+  // A connection that is lost while a caller has it, but between two of its
+  // statements, says so by an event. The caller learns of it from its next
+  // statement; unheard, the event would end the process.
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
+  // The same for those that nobody has.
   pool.on('error', (error) => {
     if (pool.ending) return;
     options.log?.warn({ err: error, schema: options.schema }, 'idle database connection lost');
