@@ -57,6 +57,17 @@ interface Round {
   readonly databaseCpu: number | undefined;
 }
 
+/**
+ * Drives every target for a while without measuring: a process that was just
+ * started runs interpreted code, the more of it the longer.
+ */
+export async function compile(targets: readonly Target[], { compileMs }: Options): Promise<void> {
+  for (const target of targets) {
+    await measureRound({ kind: 'whole', connections: 32 }, target, compileMs / 2, 1);
+    await measureRound({ kind: 'stream', connections: 32 }, target, compileMs / 2, 1);
+  }
+}
+
 /** Drives every target through a scenario, taking turns, and merges the rounds of each. */
 export async function measureScenario(
   scenario: Scenario,
@@ -66,9 +77,7 @@ export async function measureScenario(
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
   for (let round = 0; round < options.rounds; round++) {
     for (const target of targets) {
-      // The first round also compiles the code and fills the caches.
-      const warmUpMs = round === 0 ? options.warmUpMs * 2 : options.warmUpMs;
-      rounds.get(target)?.push(await measureRound(scenario, target, warmUpMs, options.windowMs));
+      rounds.get(target)?.push(await measureRound(scenario, target, options.warmUpMs, options.windowMs));
     }
   }
   return targets.map((target) => merge(scenario, target, rounds.get(target) ?? []));

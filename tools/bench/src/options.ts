@@ -7,6 +7,8 @@ export interface Options {
   readonly targets: readonly TargetName[];
   /** Rounds over all targets; their figures are merged, so that a slow moment hits every target alike. */
   readonly rounds: number;
+  /** How long each target is driven before anything is measured, so that its code is compiled. */
+  readonly compileMs: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly slowStreams: number;
@@ -40,8 +42,8 @@ export function readOptions(argv: readonly string[]): Options | undefined {
   return {
     targets: values.only === undefined ? TARGET_NAMES : values.only.split(',').map(targetName),
     ...(values.quick
-      ? { rounds: 1, warmUpMs: 500, windowMs: 1_500, slowChunks: 20 }
-      : { rounds: 3, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
+      ? { rounds: 1, compileMs: 4_000, warmUpMs: 500, windowMs: 1_500, slowChunks: 20 }
+      : { rounds: 3, compileMs: 10_000, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
     slowStreams: 1_000,
     jsonFile: values.json,
   };
