@@ -1,3 +1,4 @@
+import { seededRandom } from '@gateway/testing';
 import type { Admission, AdmissionRef, Decision, FinishedAdmission, Limits, WindowState } from './limits';
 import { ManualClock, type OpenLimitStoreUnderTest } from './limit-store.contract';
 
@@ -148,33 +149,23 @@ function sumOfTokens(records: readonly Remembered[]): number {
   return records.reduce((sum, record) => sum + (record.tokens ?? 0), 0);
 }
 
-/** A small seeded generator, so that a failure can be played again. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /**
  * Random histories of admissions, finishes, renewals and passing time, against
- * the model. The seed is in the test's name; SEED plays another one.
+ * the model. The seed is in the test's name; SIMULATION_SEED plays another one.
  */
 export function describeLimitStoreSimulation(
   name: string,
   open: OpenLimitStoreUnderTest,
   seeds: number,
 ): void {
-  const chosen = process.env.SEED;
+  const chosen = process.env.SIMULATION_SEED;
   const all =
     chosen === undefined ? Array.from({ length: seeds }, (_, index) => index + 1) : [Number(chosen)];
 
   describe(`limit store ${name}, simulated`, () => {
     it.each(all)('answers as the model does for seed %i', async (seed) => {
-      const random = randomFrom(seed);
+      const { integer } = seededRandom(seed);
+      const random = (below: number): number => integer(0, below - 1);
       const clock = new ManualClock(Date.UTC(2026, 0, 1) + random(MINUTE_MS));
       const model = new Model(clock);
       const { store, close } = await open({ clock, slotLeaseMs: SLOT_LEASE_MS });
