@@ -38,6 +38,20 @@ export const stateCases = casesOf('3', [
     },
   },
   {
+    line: 'whoever has the answer of an idempotent request can replay it at once',
+    async prove(deployment) {
+      for (const stream of [false, true]) {
+        for (let round = 0; round < 5; round += 1) {
+          const headers = freshKey('at-once');
+          const first = await chat(deployment, body(deployment, { stream }), { headers });
+          const replay = await chat(deployment, body(deployment, { stream }), { headers });
+          assert.deepEqual([first.status, replay.status], [200, 200], replay.text);
+          assert.equal(replay.headers['idempotent-replayed'], 'true');
+        }
+      }
+    },
+  },
+  {
     line: 'an idempotent stream is replayed as a stream with the same id and content',
     async prove(deployment) {
       const headers = freshKey('stream');

@@ -38,6 +38,19 @@ describe('the end of a generation', () => {
     await router.stop();
   });
 
+  it('with an Idempotency-Key is settled when the answer is there, so that it can be replayed at once', async () => {
+    const router = await start();
+    await router.collect(generateRequest({ generationId: 'gen-P' }));
+    expect(router.settled).toEqual([]);
+    await router.collect(generateRequest({ generationId: 'gen-I', idempotencyScope: 'scope' }));
+    expect(router.events).toMatchObject([{ generationId: 'gen-P' }, { generationId: 'gen-I' }]);
+    expect(router.settled).toMatchObject([{ generationId: 'gen-I', idempotentOutcome: { scope: 'scope' } }]);
+    router.ledgerDown = true;
+    const { finished } = await router.collect(generateRequest({ idempotencyScope: 'other' }));
+    expect(finished?.finishReason).toBe('stop');
+    await router.stop();
+  });
+
   it('waits on disk when the ledger is down too, and is replayed by the next process', async () => {
     const dying = await start();
     dying.eventLogDown = true;

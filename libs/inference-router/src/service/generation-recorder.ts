@@ -11,6 +11,8 @@ import { toGenerationFinished } from './messages';
 
 /** How long one way of keeping a finished generation may take, in milliseconds, before the next is tried. */
 export const RECORD_TIMEOUT_MS = 5_000;
+/** How long the end of a request with an Idempotency-Key waits for its answer to be stored, in milliseconds. */
+export const STORE_WAIT_MS = 500;
 /** How often spooled generations are offered again, in milliseconds. */
 export const REPLAY_INTERVAL_MS = 5_000;
 
@@ -53,6 +55,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     const { generationId } = message;
     const where = await keep(message, payload, finished.traceHeaders);
     ports.onKept(where);
+    if (where === 'event_log' && message.idempotentOutcome) await storeAnswer(message);
     if (where !== 'lost') return;
     // The last resort: everything that the books need is in the log. Nothing of the answer is.
     log.fatal(
@@ -60,6 +63,20 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       'a finished generation could not be kept anywhere; settle it by hand',
     );
     throw new GatewayError('internal_error', { internalMessage: `${generationId} could not be kept` });
+  }
+
+  /**
+   * Settles at once what the event log would have settled a moment later, so that
+   * whoever has the answer of a request with an Idempotency-Key can already
+   * replay it. Nothing depends on it: the event settles it otherwise.
+   */
+  async function storeAnswer(message: GenerationFinished): Promise<void> {
+    const { generationId } = message;
+    try {
+      await ledger.settleGenerations({ generations: [message] }, { timeoutMs: STORE_WAIT_MS });
+    } catch (error) {
+      log.debug({ err: error, generationId }, 'an answer is stored by its event only');
+    }
   }
 
   async function keep(
