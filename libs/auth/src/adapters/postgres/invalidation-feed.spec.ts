@@ -1,0 +1,46 @@
+import { EventEmitter } from 'node:events';
+import { createSilentLogger } from '@gateway/runtime';
+import type { Pool } from 'pg';
+import { createPostgresInvalidationFeed } from './invalidation-feed';
+
+/** A connection as far as the feed uses one. */
+class StubClient extends EventEmitter {
+  readonly released: boolean[] = [];
+
+  query(): Promise<{ rows: never[] }> {
+    return Promise.resolve({ rows: [] });
+  }
+
+  release(destroy = false): void {
+    this.released.push(destroy);
+  }
+}
+
+describe('the invalidation feed', () => {
+  it('lets go of a connection that it gets while it stops, so that the pool can end', async () => {
+    const [first, second] = [new StubClient(), new StubClient()];
+    let connectSecond: () => void = () => undefined;
+    let isAskedAgain: () => void = () => undefined;
+    const askedAgain = new Promise<void>((resolve) => (isAskedAgain = resolve));
+    const connections = [
+      () => Promise.resolve(first),
+      () => {
+        isAskedAgain();
+        return new Promise<StubClient>((resolve) => (connectSecond = () => resolve(second)));
+      },
+    ];
+    const pool = {
+      query: () => Promise.resolve({ rows: [] }),
+      connect: () => connections.shift()?.(),
+    } as unknown as Pool;
+    const feed = createPostgresInvalidationFeed({ pool, log: createSilentLogger() });
+    await feed.start();
+    first.emit('end');
+    await askedAgain;
+    await feed.stop();
+    connectSecond();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(first.released).toEqual([true]);
+    expect(second.released).toEqual([true]);
+  });
+});
