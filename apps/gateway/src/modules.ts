@@ -12,12 +12,7 @@ import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { createDashboardApi } from '@gateway/dashboard-api';
-import {
-  createApiDocuments,
-  createEdgeProxyModule,
-  createKeyDirectory,
-  createTokenCounter,
-} from '@gateway/edge-proxy';
+import { createApiDocuments, createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
 import {
   createBreakerGauge,
@@ -33,6 +28,7 @@ import {
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import { createTokenCounter } from '@gateway/tokenizer';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,

@@ -1,10 +1,5 @@
 export { createKeyDirectory, type KeyDirectoryOptions } from './adapters/key-directory';
 export {
-  createTokenCounter,
-  type ClosableTokenCounter,
-  type TokenCounterOptions,
-} from './adapters/tokenizer';
-export {
   createEdgeProxyModule,
   type EdgeProxyModule,
   type EdgeProxyPorts,

@@ -246,7 +246,7 @@ test('counts the same from a production bundle', async () => {
     await build({
       stdin: {
         contents: `
-          import { createTokenCounter } from './libs/edge-proxy/src/adapters/tokenizer';
+          import { createTokenCounter } from './libs/tokenizer/src';
           const counter = createTokenCounter();
           Promise.all([counter.count('Hello', 'o200k_base'), counter.count('word '.repeat(4_000), 'cl100k_base')])
             .then((counts) => counter.close().then(() => process.stdout.write(JSON.stringify(counts))));`,

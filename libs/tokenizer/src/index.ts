@@ -4,5 +4,6 @@ export {
   MAX_TOKENIZED_LENGTH,
   type ClosableTokenCounter,
   type CountingWay,
+  type TokenCounter,
   type TokenCounterOptions,
 } from './token-counter';

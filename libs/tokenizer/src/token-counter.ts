@@ -1,5 +1,4 @@
 import { Counter, type Registry } from 'prom-client';
-import type { TokenCounter } from '../../core/chat-completion/types';
 import { encodingPath, loadEncoding, type CountPiece } from './encodings';
 import { piecesOf } from './pieces';
 import { WorkerPool } from './worker-pool';
@@ -18,6 +17,15 @@ export const MAX_INLINE_BYTES = 8_192;
  */
 export const MAX_TOKENIZED_LENGTH = 2_000_000;
 const BYTES_PER_TOKEN_BY_SIZE = 3;
+
+/**
+ * Counts the tokens of a text. The same text and encoding always give the same
+ * count, however loaded the process is. Answers at once or later; a count that
+ * cannot be taken now rejects with the GatewayError `no_capacity`.
+ */
+export interface TokenCounter {
+  count(text: string, encoding: string): number | Promise<number>;
+}
 
 /** How a text was counted. */
 export type CountingWay = 'inline' | 'worker' | 'by_size';
