@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorType } from './catalogue';
+import type { ErrorCode, ErrorType } from './error-table';
 import type { ErrorMetadata, GatewayError } from './gateway-error';
 
 /** The body of every error answer. `param` is left out when there is none. */

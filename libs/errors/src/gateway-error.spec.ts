@@ -22,6 +22,13 @@ describe('GatewayError', () => {
     expect(errorEnvelope(new GatewayError('unknown_parameter', { param: 'foo' })).error.param).toBe('foo');
   });
 
+  it('asks to wait as long as the table says, and as long as it is told where the table says nothing', () => {
+    expect(new GatewayError('no_capacity').retryAfterMs).toBe(10_000);
+    expect(new GatewayError('no_capacity', { retryAfterMs: 3 }).retryAfterMs).toBe(10_000);
+    expect(new GatewayError('rpm_exceeded', { retryAfterMs: 3 }).retryAfterMs).toBe(3);
+    expect(new GatewayError('rpm_exceeded').retryAfterMs).toBeUndefined();
+  });
+
   it('turns anything unknown into a bare internal_error', () => {
     const error = toGatewayError(new TypeError('cannot read secret of undefined'));
     expect(errorEnvelope(error).error.message).not.toContain('secret');

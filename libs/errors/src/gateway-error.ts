@@ -1,15 +1,15 @@
-import { catalogue, type CatalogueRow, type ErrorCode } from './catalogue';
+import { errorTable, type ErrorCode, type ErrorRow } from './error-table';
 
 /** Extra machine-readable data of an error; public. */
 export type ErrorMetadata = Readonly<Record<string, unknown>>;
 
 export interface GatewayErrorOptions {
-  /** Public text; the catalogue's when absent. Never holds keys, prompts or internals. */
+  /** Public text; the error table's when absent. Never holds keys, prompts or internals. */
   readonly message?: string;
   /** Path of the offending field, in the style of `messages[0].content`. */
   readonly param?: string;
   readonly metadata?: ErrorMetadata;
-  /** How long the caller should wait. */
+  /** How long the caller should wait; counts only where the error table names no time of its own. */
   readonly retryAfterMs?: number;
   /** For our logs only. */
   readonly internalMessage?: string;
@@ -17,7 +17,7 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * An error of the catalogue, on its way to the caller. `message` is public;
+ * An error of the error table, on its way to the caller. `message` is public;
  * what only we may read is in `internalMessage` and `cause`, which never cross
  * a process boundary.
  */
@@ -30,20 +30,20 @@ export class GatewayError extends Error {
   readonly internalMessage: string | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
-    super(options.message ?? catalogue[code].message, { cause: options.cause });
+    super(options.message ?? errorTable[code].message, { cause: options.cause });
     this.code = code;
     this.param = options.param;
     this.metadata = options.metadata ?? {};
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAfterMs = this.row.retryAfterMs ?? options.retryAfterMs;
     this.internalMessage = options.internalMessage;
   }
 
-  get row(): CatalogueRow {
-    return catalogue[this.code];
+  get row(): ErrorRow {
+    return errorTable[this.code];
   }
 }
 
-/** Any thrown value as a catalogue error; what is unknown becomes a bare `internal_error`. */
+/** Any thrown value as an error of the table; what is unknown becomes a bare `internal_error`. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal_error', {

@@ -1,4 +1,4 @@
-export * from './catalogue';
+export * from './error-table';
 export * from './envelope';
 export * from './gateway-error';
 export * from './refusal';

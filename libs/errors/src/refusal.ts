@@ -1,4 +1,4 @@
-import type { ErrorCode } from './catalogue';
+import type { ErrorCode } from './error-table';
 import { GatewayError, type GatewayErrorOptions } from './gateway-error';
 
 /** An expected refusal as a value: what core code returns instead of throwing. */

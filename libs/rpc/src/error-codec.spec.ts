@@ -1,5 +1,5 @@
 import { ErrorDetail } from '@gateway/contracts/common';
-import { errorCodes, GatewayError } from '@gateway/errors';
+import { errorCodes, errorTable, GatewayError } from '@gateway/errors';
 import { decodeError, encodeError } from './error-codec';
 import { MAX_ERROR_DETAIL_BYTES } from './limits';
 
@@ -10,7 +10,7 @@ describe('the error codec', () => {
       message: new GatewayError(code).message,
       param: undefined,
       metadata: {},
-      retryAfterMs: undefined,
+      retryAfterMs: errorTable[code].retryAfterMs,
     });
   });
 

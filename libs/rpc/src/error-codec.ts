@@ -3,8 +3,8 @@ import { GatewayError, isErrorCode, toGatewayError, type ErrorMetadata } from '@
 import { MAX_ERROR_DETAIL_BYTES } from './limits';
 
 /**
- * A thrown value as it crosses a boundary. Only the public parts of a catalogue
- * error do; anything else is a bare `internal_error`.
+ * A thrown value as it crosses a boundary. Only the public parts of an error of
+ * the table do; anything else is a bare `internal_error`.
  */
 export function encodeError(thrown: unknown): Uint8Array {
   const error = toGatewayError(thrown);

@@ -15,8 +15,6 @@ const CODES: Readonly<Record<RpcFailure, ErrorCode>> = {
   cancelled: 'internal_error',
 };
 
-const NO_CAPACITY_RETRY_AFTER_MS = 10_000;
-
 /** A failure of the transport, as opposed to an error that a handler answered with. */
 export class RpcError extends GatewayError {
   constructor(
@@ -24,11 +22,7 @@ export class RpcError extends GatewayError {
     internalMessage: string,
     cause?: unknown,
   ) {
-    super(CODES[failure], {
-      internalMessage,
-      cause,
-      ...(failure === 'unavailable' ? { retryAfterMs: NO_CAPACITY_RETRY_AFTER_MS } : {}),
-    });
+    super(CODES[failure], { internalMessage, cause });
   }
 }
 

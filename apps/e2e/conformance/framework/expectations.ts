@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { catalogue, type ErrorCode } from '@gateway/errors';
+import { errorTable, type ErrorCode } from '@gateway/errors';
 import { type ErrorBody, type RawResponse } from './http';
 
 export interface ExpectedError {
@@ -19,7 +19,7 @@ export function assertError(
   code: ErrorCode,
   expected: ExpectedError = {},
 ): ErrorBody['error'] {
-  const row = catalogue[code];
+  const row = errorTable[code];
   const { error, ...rest } = response.json();
   assert.deepEqual(
     { status: response.status, type: error?.type, code: error?.code },

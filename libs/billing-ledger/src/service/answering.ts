@@ -1,11 +1,9 @@
 import { GatewayError } from '@gateway/errors';
 import { LedgerUnavailableError } from '../core/ledger-store';
 
-const RETRY_AFTER_MS = 10_000;
-
 /** What a caller is told while the ledger's database gets nothing done. */
 export function noCapacity(internalMessage: string, cause?: unknown): GatewayError {
-  return new GatewayError('no_capacity', { retryAfterMs: RETRY_AFTER_MS, internalMessage, cause });
+  return new GatewayError('no_capacity', { internalMessage, cause });
 }
 
 /** A handler whose failures to reach the database are `no_capacity`, to be tried again. */

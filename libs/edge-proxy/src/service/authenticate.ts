@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type Clock } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
-import { catalogue, type Refusal, refuse } from '@gateway/errors';
+import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope, RecentNames } from '../core';
 import { withoutDispatch } from './admission/refusals';
 import { type FloodGuard } from './floods/flood-guard';
@@ -68,7 +68,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     // Most keys allow every address; then it is not worth reading.
     const address = grant.ipAllowlist.length > 0 ? (clientAddress(request) ?? '') : '';
     const refusal = checkKeyGrant(known.view, { address, now: clock.now(), scope, isAddressAllowed });
-    if (refusal && catalogue[refusal.code].httpStatus === AUTHENTICATION_FAILED) {
+    if (refusal && errorTable[refusal.code].httpStatus === AUTHENTICATION_FAILED) {
       return failed(request, isFlooding, refusal);
     }
     if (!known.wasValid) {

@@ -7,7 +7,7 @@ import type { InFlight } from './in-flight';
 import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
 import type { OpenedStream } from './open-target';
 import type { CatalogueSource } from './ports';
-import { errorAfterFirstEvent, errorBeforeFirstEvent, NO_CAPACITY_RETRY_AFTER_MS } from './public-error';
+import { errorAfterFirstEvent, errorBeforeFirstEvent } from './public-error';
 import type { Bill, SettlePorts } from './settle-generation';
 import { toUpstreamFailure, UpstreamFailure } from './upstream-failure';
 
@@ -160,13 +160,10 @@ function once(action: () => void): () => void {
 }
 
 function stopping(): GatewayError {
-  return new GatewayError('no_capacity', {
-    retryAfterMs: NO_CAPACITY_RETRY_AFTER_MS,
-    internalMessage: 'the router is stopping',
-  });
+  return new GatewayError('no_capacity', { internalMessage: 'the router is stopping' });
 }
 
-/** Nobody is there to read it; the code only has to be one of the catalogue. */
+/** Nobody is there to read it; the code only has to be one of the table. */
 function callerGone(): GatewayError {
   return new GatewayError('request_timeout', { internalMessage: 'the caller went away' });
 }

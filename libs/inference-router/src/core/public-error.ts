@@ -1,17 +1,12 @@
 import { GatewayError } from '@gateway/errors';
 import { type UpstreamFailure } from './upstream-failure';
 
-/** What `no_capacity` asks a caller to wait. */
-export const NO_CAPACITY_RETRY_AFTER_MS = 10_000;
-
 /** The error of a generation of which the caller has seen nothing. */
 export function errorBeforeFirstEvent(failure: UpstreamFailure): GatewayError {
-  const { code } = failure.rule;
-  return new GatewayError(code, {
+  return new GatewayError(failure.rule.code, {
     ...(failure.publicMessage === undefined ? {} : { message: failure.publicMessage }),
     ...(failure.param === undefined ? {} : { param: failure.param }),
     ...(failure.metadata === undefined ? {} : { metadata: failure.metadata }),
-    ...(code === 'no_capacity' ? { retryAfterMs: NO_CAPACITY_RETRY_AFTER_MS } : {}),
     internalMessage: failure.message,
     cause: failure,
   });

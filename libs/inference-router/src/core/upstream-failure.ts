@@ -116,7 +116,7 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
 export interface FailureDetails {
   /** For our logs: may name the provider, never holds a key. */
   readonly detail: string;
-  /** Replaces the catalogue's text; already sanitised. */
+  /** Replaces the error table's text; already sanitised. */
   readonly publicMessage?: string;
   readonly param?: string;
   readonly metadata?: ErrorMetadata;
@@ -125,7 +125,7 @@ export interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** A call to a provider that failed. Internal: it becomes a catalogue error before it leaves the router. */
+/** A call to a provider that failed. Internal: it becomes an error of the table before it leaves the router. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: FailureKind;

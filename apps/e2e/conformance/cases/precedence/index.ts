@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { catalogue } from '@gateway/errors';
+import { errorTable } from '@gateway/errors';
 import { body, casesOf, chat, type Deployment } from '../../framework';
 import { canStandTogether, faults, nameOf, type Fault, type FaultContext } from './faults';
 import { createObserver, type Observation } from './observe';
@@ -63,7 +63,7 @@ export const precedenceCases = casesOf('10', [
 ]);
 
 function differences(given: readonly Fault[], expected: Fault, observed: Observation | undefined): string[] {
-  const status = catalogue[expected.code].httpStatus;
+  const status = errorTable[expected.code].httpStatus;
   const isExpected =
     observed?.code === expected.code &&
     observed.status === status &&

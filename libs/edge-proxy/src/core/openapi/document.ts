@@ -1,4 +1,4 @@
-import { catalogue, errorCodes, type ErrorCode } from '@gateway/errors';
+import { errorCodes, errorTable, type ErrorCode } from '@gateway/errors';
 import { chatRequestJsonSchema } from '../chat-completion/schema/json-schema';
 import { type Endpoint, type EndpointName, endpoints } from '../endpoints';
 import type { JsonObject, JsonValue } from '../json/json-value';
@@ -193,10 +193,10 @@ function chatSuccess({ chatCompletion, chatStream }: AnswerExamples): JsonObject
 }
 
 function errorResponses({ name, errors: codes }: Endpoint, errors: readonly ErrorExample[]): JsonObject {
-  const statuses = [...new Set(codes.map((code) => catalogue[code].httpStatus))].sort((a, b) => a - b);
+  const statuses = [...new Set(codes.map((code) => errorTable[code].httpStatus))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status): [string, JsonValue] => {
-      const ofStatus = codes.filter((code) => catalogue[code].httpStatus === status);
+      const ofStatus = codes.filter((code) => errorTable[code].httpStatus === status);
       const examples = errors.filter(({ code }) => ofStatus.includes(code));
       const retry = [...new Set(examples.flatMap((example) => Object.keys(example.headers)))];
       const limited = name === 'chat_completions' ? headersOfAdmission(status) : [];
@@ -239,7 +239,7 @@ function exampleReferences(name: EndpointName, examples: readonly ErrorExample[]
 
 /** An error with all that is known of its code; readers that know only OpenAPI see the answer's body. */
 function errorExample({ code, summary, request, headers: sent, body }: ErrorExample): JsonObject {
-  const { httpStatus, advice } = catalogue[code];
+  const { httpStatus, advice } = errorTable[code];
   return {
     summary,
     description: errorFacts[code].when,

@@ -1,4 +1,4 @@
-import { catalogue, errorCodes, type Advice, type ErrorCode } from '@gateway/errors';
+import { errorCodes, errorTable, type Advice, type ErrorCode } from '@gateway/errors';
 import type { JsonObject } from '../json/json-value';
 import { errorFacts } from './error-facts';
 import { oneOfTexts, record, text } from './schema';
@@ -28,7 +28,7 @@ function envelopeOf(code: ErrorCode): JsonObject {
   const { when, param, metadata = {}, optionalMetadata = [] } = errorFacts[code];
   const members = {
     message: text('For people.'),
-    type: { type: 'string', const: catalogue[code].type },
+    type: { type: 'string', const: errorTable[code].type },
     ...(param === 'never' ? {} : { param: text(PARAM) }),
     code: { type: 'string', const: code },
     metadata: record('', metadata, optionalMetadata),
@@ -38,7 +38,7 @@ function envelopeOf(code: ErrorCode): JsonObject {
 
 /** Any error, for where the code does not follow from the status. */
 export function errorDetailSchema(): JsonObject {
-  const types = [...new Set(errorCodes.map((code) => catalogue[code].type))];
+  const types = [...new Set(errorCodes.map((code) => errorTable[code].type))];
   return record(
     'An error; what the codes mean and what their `metadata` holds is told with the answers.',
     {

@@ -270,7 +270,7 @@ function ofQueries(): ErrorExample[] {
   ];
 }
 
-/** Errors whose text is the catalogue's, whatever their cause. */
+/** Errors whose text is the error table's, whatever their cause. */
 function ofService(): ErrorExample[] {
   const causes = [
     ['request_timeout', 'The model takes too long.'],

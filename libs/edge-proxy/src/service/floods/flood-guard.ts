@@ -1,7 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { type Clock } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
-import { catalogue, type Refusal, refuse } from '@gateway/errors';
+import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { MinuteCounts, msUntilNextMinute } from '../../core';
 import { type ClientAddressReader, networkOf } from '../http/client-address';
 
@@ -97,7 +97,7 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
     },
 
     countInvalidRequest(grant, { code }) {
-      if (catalogue[code].httpStatus >= 500 || maxInvalidOf(grant) === Infinity) return;
+      if (errorTable[code].httpStatus >= 500 || maxInvalidOf(grant) === Infinity) return;
       invalid.add(grant.keyId, clock.now());
     },
   };

@@ -9,8 +9,6 @@ export interface RateLimitState {
   readonly tokens?: WindowState | undefined;
 }
 
-const NO_CAPACITY_RETRY_AFTER_MS = 10_000;
-const IN_FLIGHT_RETRY_AFTER_MS = 2_000;
 /** SDKs follow retry-after-ms only below a minute; for longer waits they read retry-after. */
 const MAX_RETRY_AFTER_MS_HEADER = 59_999;
 const MINUTE_MS = 60_000;
@@ -41,7 +39,7 @@ export function addRetryHeaders(headers: AnswerHeaders, error: GatewayError): vo
   const { httpStatus, advice } = error.row;
   if (httpStatus === 401) headers['www-authenticate'] = 'Bearer';
 
-  const waitMs = retryAfterMs(error);
+  const waitMs = advice === 'fix' ? undefined : error.retryAfterMs;
   if (waitMs !== undefined) {
     // Never 0: some SDKs take that for "at once" and retry within milliseconds.
     headers['retry-after'] = Math.max(1, Math.ceil(waitMs / 1000));
@@ -51,17 +49,6 @@ export function addRetryHeaders(headers: AnswerHeaders, error: GatewayError): vo
   }
   // SDKs retry these statuses by themselves; here that cannot help.
   if (advice !== 'backoff' && isRetriedBySdks(httpStatus)) headers['x-should-retry'] = 'false';
-}
-
-function retryAfterMs(error: GatewayError): number | undefined {
-  switch (error.code) {
-    case 'no_capacity':
-      return NO_CAPACITY_RETRY_AFTER_MS;
-    case 'idempotency_key_in_flight':
-      return IN_FLIGHT_RETRY_AFTER_MS;
-    default:
-      return error.row.advice === 'fix' ? undefined : error.retryAfterMs;
-  }
 }
 
 function isRetriedBySdks(status: number): boolean {

@@ -131,7 +131,6 @@ export function createMemoryLimitStore({
       expire(now);
       if (admissions.size + batch.length > maxAdmissions) {
         throw new GatewayError('no_capacity', {
-          retryAfterMs: 10_000,
           internalMessage: `more than ${maxAdmissions} admissions at once`,
         });
       }

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** A catalogue error as it crosses a process boundary. Carries public text only. */
+/** An error of the error table as it crosses a process boundary. Carries public text only. */
 export interface ErrorDetail {
   /** One of the codes of libs/errors. */
   code: string;

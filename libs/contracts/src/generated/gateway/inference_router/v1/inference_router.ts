@@ -1037,7 +1037,7 @@ export const InferenceRouterDefinition = {
       options: {},
     },
     /**
-     * Runs one generation. Fails with a catalogue error. An error before the
+     * Runs one generation. Fails with an error of the error table. An error before the
      * first message means that nothing was produced and nothing is owed; an error
      * after it means that the generation.finished event is durable. Cancelling
      * the call cancels the provider's call and settles what was produced.

@@ -1,4 +1,4 @@
-import { catalogue, errorCodes, GrpcStatus, isErrorCode } from './catalogue';
+import { errorCodes, errorTable, GrpcStatus, isErrorCode } from './error-table';
 
 /** The public contract, row by row; written out so that a change of the table is a change of two files. */
 const contract = `
@@ -40,9 +40,9 @@ upstream_error                 502 api_error
 no_capacity                    503 service_unavailable_error
 `;
 
-describe('the error catalogue', () => {
+describe('the error table', () => {
   it('holds exactly the 36 codes of the contract with their status and type', () => {
-    const rows = errorCodes.map((code) => [code, String(catalogue[code].httpStatus), catalogue[code].type]);
+    const rows = errorCodes.map((code) => [code, String(errorTable[code].httpStatus), errorTable[code].type]);
     const expected = contract
       .trim()
       .split('\n')
@@ -53,7 +53,7 @@ describe('the error catalogue', () => {
 
   it('advises to fix the request for every 400, 401, 403, 404, 413 and 422', () => {
     for (const code of errorCodes) {
-      const { httpStatus, advice } = catalogue[code];
+      const { httpStatus, advice } = errorTable[code];
       if ([400, 401, 403, 404, 413, 422].includes(httpStatus)) expect([code, advice]).toEqual([code, 'fix']);
       else expect([code, advice]).not.toEqual([code, 'fix']);
     }
@@ -61,14 +61,23 @@ describe('the error catalogue', () => {
 
   it('never says "rate limit" outside 429, nor words that make clients give up on a minute limit', () => {
     for (const code of errorCodes) {
-      const { httpStatus, message } = catalogue[code];
+      const { httpStatus, message } = errorTable[code];
       if (httpStatus !== 429) expect(message).not.toMatch(/rate[\s_-]*limit/i);
       expect(message).not.toMatch(/billing|quota exhausted/i);
     }
   });
 
+  it('knows how long to wait for no capacity and for a key in flight, and for nothing else', () => {
+    const fixed = errorCodes.filter((code) => errorTable[code].retryAfterMs !== undefined);
+    expect(fixed.map((code) => [code, errorTable[code].retryAfterMs])).toEqual([
+      ['idempotency_key_in_flight', 2_000],
+      ['no_capacity', 10_000],
+    ]);
+    expect(errorTable.no_capacity.message).toContain('Retry in 10 seconds');
+  });
+
   it('gives each code a gRPC status that is an error', () => {
-    for (const code of errorCodes) expect(GrpcStatus[catalogue[code].grpcStatus]).toBeDefined();
+    for (const code of errorCodes) expect(GrpcStatus[errorTable[code].grpcStatus]).toBeDefined();
   });
 
   it('does not take inherited names for codes', () => {

@@ -39,11 +39,17 @@ export enum GrpcStatus {
  */
 export type Advice = 'backoff' | 'fix' | 'act' | 'none';
 
-export interface CatalogueRow {
+export interface ErrorRow {
   readonly type: ErrorType;
   readonly httpStatus: number;
   readonly grpcStatus: GrpcStatus;
   readonly advice: Advice;
+  /**
+   * How long a caller waits before it tries again, in milliseconds, where that
+   * is always the same; undefined where whoever raises the error knows it (the
+   * end of a minute, midnight), or where waiting does not help.
+   */
+  readonly retryAfterMs?: number;
   /** Public text when the place that raises the error has nothing more precise to say. */
   readonly message: string;
 }
@@ -54,20 +60,31 @@ function row(
   grpcStatus: GrpcStatus,
   advice: Advice,
   message: string,
-): CatalogueRow {
-  return { type, httpStatus, grpcStatus, advice, message };
+  retryAfterMs?: number,
+): ErrorRow {
+  return {
+    type,
+    httpStatus,
+    grpcStatus,
+    advice,
+    message,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
-const invalid = (message: string): CatalogueRow =>
+const IN_FLIGHT_RETRY_AFTER_MS = 2_000;
+const NO_CAPACITY_RETRY_AFTER_MS = 10_000;
+
+const invalid = (message: string): ErrorRow =>
   row(400, 'invalid_request_error', GrpcStatus.InvalidArgument, 'fix', message);
-const unauthenticated = (message: string): CatalogueRow =>
+const unauthenticated = (message: string): ErrorRow =>
   row(401, 'authentication_error', GrpcStatus.Unauthenticated, 'fix', message);
-const forbidden = (message: string): CatalogueRow =>
+const forbidden = (message: string): ErrorRow =>
   row(403, 'permission_error', GrpcStatus.PermissionDenied, 'fix', message);
-const notFound = (message: string): CatalogueRow =>
+const notFound = (message: string): ErrorRow =>
   row(404, 'not_found_error', GrpcStatus.NotFound, 'fix', message);
 
-export const catalogue = {
+export const errorTable = {
   context_length_exceeded: invalid(
     "The input and max_tokens together are longer than the model's context window.",
   ),
@@ -122,6 +139,7 @@ export const catalogue = {
     GrpcStatus.Aborted,
     'backoff',
     'A request with this Idempotency-Key is still being processed.',
+    IN_FLIGHT_RETRY_AFTER_MS,
   ),
   request_too_large: row(
     413,
@@ -184,14 +202,15 @@ export const catalogue = {
     'service_unavailable_error',
     GrpcStatus.Unavailable,
     'backoff',
-    'No capacity right now. Retry in 10 seconds; this request was not billed.',
+    `No capacity right now. Retry in ${NO_CAPACITY_RETRY_AFTER_MS / 1000} seconds; this request was not billed.`,
+    NO_CAPACITY_RETRY_AFTER_MS,
   ),
-} as const satisfies Record<string, CatalogueRow>;
+} as const satisfies Record<string, ErrorRow>;
 
-export type ErrorCode = keyof typeof catalogue;
+export type ErrorCode = keyof typeof errorTable;
 
-export const errorCodes = Object.keys(catalogue) as readonly ErrorCode[];
+export const errorCodes = Object.keys(errorTable) as readonly ErrorCode[];
 
 export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(catalogue, text);
+  return Object.hasOwn(errorTable, text);
 }
