@@ -15,7 +15,8 @@ export interface ProjectFile {
 export function projectFiles(folder = ''): ProjectFile[] {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = path.posix.join(folder, entry.name);
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : projectFiles(name);
+    if (SKIPPED.has(entry.name)) return [];
+    if (entry.isDirectory()) return projectFiles(name);
     if (!entry.isFile() || entry.name === 'package-lock.json' || entry.name === 'LICENSE') return [];
     return [{ name, text: readFileSync(path.join(root, name), 'utf8') }];
   });
