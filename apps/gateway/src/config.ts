@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isAddressRange } from '@gateway/addresses';
 import { readConfig, type LogLevel } from '@gateway/runtime';
 import { z } from 'zod';
 
@@ -8,6 +9,11 @@ const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
 const MIN_IDEMPOTENCY_LEASE_MS = 3_000;
 /** The longest lease that the billing-ledger grants. */
 const MAX_IDEMPOTENCY_LEASE_MS = 3_600_000;
+const notRanges = (ranges: unknown) =>
+  (ranges as string[])
+    .filter((range) => !isAddressRange(range))
+    .map((range) => JSON.stringify(range))
+    .join(', ');
 /** 0 stands for no limit. */
 const perMinute = z.coerce.number().int().min(0).max(1_000_000_000);
 const logLevels = [
@@ -43,7 +49,19 @@ export const settings = z.object({
         .split(',')
         .map((part) => part.trim())
         .filter(Boolean),
-    ),
+    )
+    .refine((ranges) => ranges.every(isAddressRange), {
+      error: ({ input }) => `must be addresses or CIDR ranges, which ${notRanges(input)} is not`,
+    }),
+  GATEWAY_DASHBOARD_ORIGIN: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// origin' })
+    .transform((url, context) => {
+      const { origin } = new URL(url);
+      if (origin === url.replace(/\/$/, '')) return origin;
+      context.addIssue('must be an origin alone, such as https://dashboard.example.com, without a path');
+      return z.NEVER;
+    })
+    .optional(),
   GATEWAY_MAX_BODY_BYTES: z.coerce
     .number()
     .int()

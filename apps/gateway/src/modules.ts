@@ -160,6 +160,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     settings: {
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_DASHBOARD_PORT,
+      publicOrigin: config.GATEWAY_DASHBOARD_ORIGIN,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
     },
   });

@@ -108,7 +108,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     const devFile: DevFile = {
       baseUrl: `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
       apiKey: credentials.apiKey,
-      dashboardUrl: `http://${config.GATEWAY_HOST}:${dashboardApi.port()}`,
+      dashboardUrl: config.GATEWAY_DASHBOARD_ORIGIN ?? `http://${config.GATEWAY_HOST}:${dashboardApi.port()}`,
       adminEmail: credentials.adminEmail,
       adminPassword: credentials.adminPassword,
     };

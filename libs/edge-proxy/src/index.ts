@@ -5,6 +5,5 @@ export {
   type EdgeProxyPorts,
 } from './service/create-edge-proxy-module';
 export { createApiDocuments, type ApiDocuments } from './service/documents';
-export { isAddressRange } from './service/http/client-address';
 export { type KeyDirectory } from './service/ports';
 export { defaultEdgeProxySettings, type EdgeProxySettings } from './service/settings';

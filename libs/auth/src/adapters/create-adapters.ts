@@ -1,7 +1,7 @@
+import { canonicalRange, networkOf } from '@gateway/addresses';
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import type { AuthPorts } from '../core/ports';
-import { ipaddrRanges } from './address-ranges';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
 import { systemSecrets } from './crypto/secrets';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
@@ -44,7 +44,7 @@ export function createAuthAdapters({ pool, log, scryptCost }: AuthAdapterOptions
     audit: createPrismaAuditStore(prisma),
     passwords: createScryptPasswordHasher(scryptCost),
     secrets: systemSecrets,
-    addressRanges: ipaddrRanges,
+    addressRanges: { canonical: canonicalRange, countedAs: networkOf },
     leases: createPostgresEdgeLeases(pool),
     feed,
     async start() {

@@ -9,6 +9,11 @@ export const dashboardErrors = {
   cross_origin: row(403, 'permission_error', 'Requests from other origins are refused.'),
   not_found: row(404, 'not_found_error', 'This does not exist.'),
   conflict: row(409, 'invalid_request_error', 'This conflicts with what is there.'),
+  unknown_host: row(
+    421,
+    'invalid_request_error',
+    'The dashboard answers on this machine only, until its public origin is set (GATEWAY_DASHBOARD_ORIGIN).',
+  ),
   body_too_large: row(413, 'invalid_request_error', 'The request body is too large.'),
   unsupported_media_type: row(
     415,

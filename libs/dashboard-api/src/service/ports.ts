@@ -11,7 +11,7 @@ export interface DashboardApiSettings {
   readonly port: number;
   /**
    * Where browsers see this API, such as "https://dashboard.example.com". With
-   * https the session cookie is Secure. Absent: plain http at whatever host is asked.
+   * https the session cookie is Secure. Absent: plain http, and on this machine only.
    */
   readonly publicOrigin?: string;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default none. */

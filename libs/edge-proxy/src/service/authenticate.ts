@@ -1,3 +1,4 @@
+import { type AddressMatcher, type ClientAddressReader } from '@gateway/addresses';
 import { createHash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type Clock } from '@gateway/base';
@@ -6,7 +7,6 @@ import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope, RecentNames } from '../core';
 import { withoutDispatch } from './admission/refusals';
 import { type FloodGuard } from './floods/flood-guard';
-import { type AddressMatcher, type ClientAddressReader } from './http/client-address';
 import { type Exchange } from './http/exchange';
 import { type KeyDirectory } from './ports';
 

@@ -1,3 +1,4 @@
+import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
 import { type Clock } from '@gateway/base';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
@@ -21,7 +22,6 @@ import { routeNotFound } from './endpoints/route-not-found';
 import { createFloodGuard } from './floods/flood-guard';
 import { createAnswerer } from './http/answer';
 import { createApp } from './http/app';
-import { createAddressMatcher, createClientAddressReader } from './http/client-address';
 import { createKeepAlive } from './http/event-stream';
 import { createPublicServer } from './http/public-server';
 import { createBodyReader } from './http/read-body';

@@ -1,3 +1,4 @@
+import { createClientAddressReader } from '@gateway/addresses';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { Counter } from 'prom-client';
@@ -6,7 +7,7 @@ import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../refusals';
 import { createAuditRoutes } from './audit-routes';
 import { createDocumentRoutes } from './document-routes';
-import { createCrossSiteGuard, createSessionGuard } from './guards';
+import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './guards';
 import { createKeyRoutes } from './key-routes';
 import { createMoneyRoutes } from './money-routes';
 import { createOrganizationRoutes } from './organization-routes';
@@ -21,16 +22,17 @@ export function createApp(ports: DashboardApiPorts): Express {
   const app = express();
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.set('trust proxy', settings.trustedProxies ? [...settings.trustedProxies] : false);
   app.enable('case sensitive routing');
 
   app.use(identifyRequests(ports));
+  app.use(readAddresses(settings.trustedProxies ?? []));
   app.use(
     helmet({
       strictTransportSecurity: https,
       contentSecurityPolicy: https ? true : { directives: { upgradeInsecureRequests: null } },
     }),
   );
+  app.use(createHostGuard(settings.publicOrigin));
   app.get('/', (_request, response) => {
     response.type('html').send(startPage(settings.documentationUrl, ports.documents !== undefined));
   });
@@ -51,6 +53,15 @@ export function createApp(ports: DashboardApiPorts): Express {
   });
   app.use(renderErrors(ports));
   return app;
+}
+
+/** Leaves the client's address for the handlers: who tried to sign in, and from where a change came. */
+function readAddresses(trustedProxies: readonly string[]): RequestHandler {
+  const clientAddress = createClientAddressReader(trustedProxies);
+  return (request, response, next) => {
+    response.locals['clientAddress'] = clientAddress(request) ?? '';
+    next();
+  };
 }
 
 function identifyRequests({ newId, metrics }: DashboardApiPorts): RequestHandler {

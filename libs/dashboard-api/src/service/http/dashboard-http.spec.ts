@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { get } from 'node:http';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
@@ -250,6 +251,19 @@ describe('the dashboard API over HTTP', () => {
     expect(calls).toEqual([]);
     const own = await ask(line, { body: {}, headers: { origin: `http://127.0.0.1:${api.port()}` } });
     expect(own.status).toBe(200);
+  });
+
+  it('answers under no name that another site could lead to this address', async () => {
+    const statusAs = (host: string, path: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get({ port: api.port(), path, headers: { host } }, (response) => {
+          resolve(response.resume().statusCode);
+        }).on('error', reject);
+      });
+    expect(await statusAs('evil.example', '/')).toBe(421);
+    expect(await statusAs('evil.example', '/api/session')).toBe(421);
+    expect(await statusAs('localhost', '/')).toBe(200);
+    expect(calls).toEqual([]);
   });
 
   it('shows a key with every restriction, and its secret only at creation', async () => {

@@ -1,11 +1,19 @@
 import type { RequestHandler } from 'express';
 import { DashboardError } from '../../core/dashboard-error';
-import { isSameOrigin } from '../../core/same-origin';
+import { isOwnHost, isSameOrigin } from '../../core/same-origin';
 import type { DashboardApiPorts } from '../ports';
 import type { SignedIn } from './request';
 import { sessionTokenOf } from './session-cookie';
 
 const READING_METHODS = new Set(['GET', 'HEAD']);
+
+/** Nothing is served under a name that another site could have given to this address. */
+export function createHostGuard(publicOrigin: string | undefined): RequestHandler {
+  return (request, _response, next) => {
+    if (!isOwnHost({ host: request.headers.host, publicOrigin })) throw new DashboardError('unknown_host');
+    next();
+  };
+}
 
 /**
  * Beside the SameSite cookie: a form of another site cannot send JSON, and a

@@ -22,7 +22,7 @@ export function createKeyRoutes(ports: DashboardApiPorts): Router {
   router.post('/organizations/:organizationId/keys', async (request, response) => {
     const body = readBody(request, createKeyBody);
     const { outcome } = await authAdmin.createKey({
-      actor: actorOf(request, response),
+      actor: actorOf(response),
       organizationId: pathParameter(request, 'organizationId'),
       settings: changedKeySettings(UNRESTRICTED_KEY, body),
     });
@@ -47,7 +47,7 @@ export function createKeyRoutes(ports: DashboardApiPorts): Router {
     };
     const current = keyOf(await authAdmin.getKey(target));
     const updated = await authAdmin.updateKey(
-      { ...target, actor: actorOf(request, response), settings: changedKeySettings(current, changes) },
+      { ...target, actor: actorOf(response), settings: changedKeySettings(current, changes) },
       { timeoutMs: EDGE_CHANGE_TIMEOUT_MS },
     );
     response.json({ key: keyView(keyOf(updated)) });
@@ -57,7 +57,7 @@ export function createKeyRoutes(ports: DashboardApiPorts): Router {
     readBody(request, emptyBody);
     const revoked = await authAdmin.revokeKey(
       {
-        actor: actorOf(request, response),
+        actor: actorOf(response),
         organizationId: pathParameter(request, 'organizationId'),
         keyId: pathParameter(request, 'keyId'),
       },

@@ -24,7 +24,7 @@ export function createMoneyRoutes(ports: DashboardApiPorts): Router {
     const organizationId = pathParameter(request, 'organizationId');
     const { amount_usd: amountNanoUsd, note } = readBody(request, addCreditBody);
     const creditId = creditIdOf(ports, request, organizationId);
-    const actor = actorOf(request, response);
+    const actor = actorOf(response);
     await requireOrganization(ports, organizationId);
 
     const details = { amount_usd: formatUsd(amountNanoUsd), note: note ?? null };

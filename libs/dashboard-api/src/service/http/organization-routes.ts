@@ -26,7 +26,7 @@ export function createOrganizationRoutes({ authAdmin }: DashboardApiPorts): Rout
   router.post('/organizations', async (request, response) => {
     const { name, limits } = readBody(request, createOrganizationBody);
     const created = await authAdmin.createOrganization({
-      actor: actorOf(request, response),
+      actor: actorOf(response),
       name,
       limits: limits && organizationLimitsMessage(limits),
     });
@@ -41,7 +41,7 @@ export function createOrganizationRoutes({ authAdmin }: DashboardApiPorts): Rout
   router.put('/organizations/:organizationId/limits', async (request, response) => {
     const limits = organizationLimitsMessage(readBody(request, organizationLimitsBody));
     const change = {
-      actor: actorOf(request, response),
+      actor: actorOf(response),
       organizationId: pathParameter(request, 'organizationId'),
       limits,
     };
@@ -52,7 +52,7 @@ export function createOrganizationRoutes({ authAdmin }: DashboardApiPorts): Rout
   router.post('/organizations/:organizationId/suspend', async (request, response) => {
     const { reason } = readBody(request, suspendBody);
     const change = {
-      actor: actorOf(request, response),
+      actor: actorOf(response),
       organizationId: pathParameter(request, 'organizationId'),
       suspended: true,
       reason: reason ?? undefined,
@@ -64,7 +64,7 @@ export function createOrganizationRoutes({ authAdmin }: DashboardApiPorts): Rout
   router.post('/organizations/:organizationId/resume', async (request, response) => {
     readBody(request, emptyBody);
     const change = {
-      actor: actorOf(request, response),
+      actor: actorOf(response),
       organizationId: pathParameter(request, 'organizationId'),
       suspended: false,
       reason: undefined,

@@ -16,13 +16,14 @@ export function signedInOf(response: Response): SignedIn {
   return signedIn;
 }
 
-export function actorOf(request: Request, response: Response): Actor {
+export function actorOf(response: Response): Actor {
   const { member } = signedInOf(response);
-  return { id: member.id, label: member.email, ipAddress: addressOf(request) };
+  return { id: member.id, label: member.email, ipAddress: addressOf(response) };
 }
 
-export function addressOf(request: Request): string {
-  return request.ip ?? '';
+/** The client's address in canonical form; empty when none can be read. */
+export function addressOf(response: Response): string {
+  return (response.locals['clientAddress'] as string | undefined) ?? '';
 }
 
 /** The body in its shape, or the first fault of it. */

@@ -19,7 +19,7 @@ export function createSessionRoutes(ports: DashboardApiPorts): Router {
   router.post('/session', async (request, response) => {
     const { email, password } = readBody(request, signInBody);
     const { outcome } = await authAdmin.signIn(
-      { email, password, ipAddress: addressOf(request) },
+      { email, password, ipAddress: addressOf(response) },
       { timeoutMs: SIGN_IN_TIMEOUT_MS },
     );
     if (outcome?.$case !== 'signedIn' || !outcome.value.member) {

@@ -1,9 +1,9 @@
 import { type IncomingMessage } from 'node:http';
+import { networkOf, UNKNOWN_NETWORK, type ClientAddressReader } from '@gateway/addresses';
 import { type Clock } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { MinuteCounts, msUntilNextMinute } from '../../core';
-import { type ClientAddressReader, networkOf } from '../http/client-address';
 
 /**
  * Keeps floods of requests that count nowhere else away from auth, the
@@ -39,8 +39,6 @@ export interface FloodGuardOptions {
 /** Of each kind, about a megabyte. */
 const MAX_COUNTED = 10_000;
 const TIMES_REQUESTS_PER_MINUTE = 20;
-/** All callers whose address cannot be read count as one. */
-const UNREADABLE = '';
 
 export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
   const { clientAddress, clock, onRefused } = options;
@@ -51,7 +49,7 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
 
   const networkOfCaller = (request: IncomingMessage): string => {
     const address = clientAddress(request);
-    return address === undefined ? UNREADABLE : networkOf(address);
+    return address === undefined ? UNKNOWN_NETWORK : networkOf(address);
   };
 
   /** Far above what the key may send: whoever may send without bound may also err without bound. */

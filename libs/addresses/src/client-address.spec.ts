@@ -1,5 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { createAddressMatcher, createClientAddressReader, isAddressRange } from './client-address';
+import { createClientAddressReader } from './client-address';
 
 function from(remoteAddress: string | undefined, forwarded?: string): IncomingMessage {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
@@ -21,6 +21,7 @@ test.each([
   [['10.0.0.1'], '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
   // nothing that can be read: no address, rather than a wrong one
   [['10.0.0.1'], '10.0.0.1', '1.1.1.1, unknown', undefined],
+  [['10.0.0.1'], '10.0.0.1', '010.0.0.1', undefined],
   [['10.0.0.1'], '10.0.0.1', '', undefined],
   [[], undefined, undefined, undefined],
   [[], 'fe80::1%eth0', undefined, 'fe80::1'],
@@ -28,22 +29,6 @@ test.each([
   expect(createClientAddressReader(trusted)(from(peer, forwarded))).toBe(expected);
 });
 
-test.each([
-  ['127.0.0.1', ['127.0.0.1'], true],
-  ['10.1.2.3', ['10.0.0.0/8'], true],
-  ['11.1.2.3', ['10.0.0.0/8'], false],
-  ['2001:db8::1', ['2001:0DB8:0000::/32'], true],
-  ['::ffff:10.0.0.1', ['10.0.0.1'], true],
-  ['10.0.0.1', ['::ffff:10.0.0.1'], true],
-  ['10.0.0.1', ['nonsense', '10.0.0.1'], true],
-  ['10.0.0.1', ['nonsense'], false],
-  ['', ['0.0.0.0/0', '::/0'], false],
-  ['010.0.0.1', ['10.0.0.1'], false],
-])('%s on %j: %s', (address, allowlist, expected) => {
-  expect(createAddressMatcher()(address, allowlist)).toBe(expected);
-});
-
-test('a range that cannot be read is told apart', () => {
-  expect(['10.0.0.0/8', '::1', 'fd00::/8'].every(isAddressRange)).toBe(true);
-  expect(['', 'host', '10.0.0.0/33', '10.0.0.0/'].some(isAddressRange)).toBe(false);
+test('a trusted proxy that is neither an address nor a range is refused by name', () => {
+  expect(() => createClientAddressReader(['10.0.0.0/8', 'nonsense'])).toThrow(/"nonsense"/);
 });
