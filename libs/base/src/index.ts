@@ -1,4 +1,6 @@
+export * from './backoff';
 export * from './brand';
+export * from './minute-window';
 export * from './money';
 export * from './pricing';
 export * from './time';

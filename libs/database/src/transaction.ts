@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '@gateway/base';
 import type { Pool, PoolClient } from 'pg';
 import { isTransactionConflict } from './transient-error';
 
@@ -9,8 +10,7 @@ export interface TransactionOptions {
 }
 
 const DEFAULT_MAX_ATTEMPTS = 5;
-const FIRST_BACKOFF_MS = 5;
-const MAX_BACKOFF_MS = 200;
+const BACKOFF = { firstMs: 10, maxMs: 200 };
 
 /**
  * Runs `work` in one transaction and commits it; a rejection rolls it back.
@@ -29,8 +29,7 @@ export async function inTransaction<Result>(
       return await attemptTransaction(pool, work, options.isolation ?? 'read committed');
     } catch (error) {
       if (attempt >= maxAttempts || !isTransactionConflict(error)) throw error;
-      const ceilingMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
-      await delay(Math.random() * ceilingMs);
+      await delay(backoffMs(attempt, BACKOFF, Math.random()));
     }
   }
 }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '@gateway/base';
 import { isTransientDatabaseError } from '@gateway/database';
 import { InvalidEventError } from '@gateway/events';
 import { LedgerUnavailableError, UnbookableError } from '../core/ledger-store';
 
 const MAX_ATTEMPTS = 6;
-const FIRST_BACKOFF_MS = 4;
-const MAX_BACKOFF_MS = 250;
+const BACKOFF = { firstMs: 8, maxMs: 250 };
 
 /** Two batches inserted one id at once; the loser finds it there the next time. */
 const UNIQUE_VIOLATION = '23505';
@@ -27,7 +27,7 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
           cause: error,
         });
       }
-      await delay(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
+      await delay(backoffMs(attempt, BACKOFF, Math.random()));
     }
   }
 }

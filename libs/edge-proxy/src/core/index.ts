@@ -1,6 +1,6 @@
 export * from './access/check-key-grant';
 export * from './chat-completion/types';
-export { MinuteCounts, msUntilNextMinute } from './floods/minute-counts';
+export { MinuteCounts } from './floods/minute-counts';
 export { RecentNames } from './floods/recent-names';
 export { readTraceContext } from './trace-context';
 export { validateChatRequest, type ChatValidation } from './chat-completion/validate-chat-request';

@@ -1,3 +1,4 @@
+import { backoffMs } from '@gateway/base';
 import {
   type InferenceRouterDefinition,
   type Model,
@@ -24,8 +25,7 @@ export interface CatalogueWatchOptions {
   readonly log: Logger;
 }
 
-const FIRST_RETRY_DELAY_MS = 50;
-const MAX_RETRY_DELAY_MS = 5_000;
+const RECONNECT = { firstMs: 100, maxMs: 5_000 };
 
 export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOptions): CatalogueWatch {
   const stopping = new AbortController();
@@ -56,11 +56,10 @@ export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOpt
         if (!stopping.signal.aborted) log.warn({ err: error }, 'the catalogue watch broke; opening it again');
       }
       failures += 1;
-      await pause(Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** Math.min(failures, 10)));
+      await pause(backoffMs(failures, RECONNECT, Math.random()));
     }
   }
 
-  /** Waits somewhere between half of the time and all of it, so that edges do not come back in step. */
   function pause(ms: number): Promise<void> {
     if (stopping.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -69,7 +68,7 @@ export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOpt
         stopping.signal.removeEventListener('abort', settle);
         resolve();
       };
-      const timer = setTimeout(settle, ms / 2 + Math.random() * (ms / 2));
+      const timer = setTimeout(settle, ms);
       stopping.signal.addEventListener('abort', settle);
     });
   }

@@ -1,5 +1,5 @@
 import { isTransientDatabaseError, type DatabaseLog } from '@gateway/database';
-import type { Clock } from '@gateway/base';
+import { backoffMs, type Clock } from '@gateway/base';
 import type { Pool } from 'pg';
 import {
   UnprocessableEventsError,
@@ -51,7 +51,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
         if (error instanceof Stopped) return;
         failures += 1;
         log.warn({ err: error, topic, group, failures }, 'event consumer lost its connection; reconnecting');
-        await waiter.pause(backoffMs(failures));
+        await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
       } finally {
         session?.close();
       }
@@ -99,7 +99,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
         }
         retried.inc(remaining.length);
         // After a burial the rest is delivered at once: it has not failed.
-        if (hopeless.length === 0) await pauseOrStop(backoffMs(failures));
+        if (hopeless.length === 0) await pauseOrStop(backoffMs(failures, limits.backoff, Math.random()));
       }
     }
   }
@@ -124,12 +124,6 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
   async function pauseOrStop(ms: number): Promise<void> {
     await waiter.pause(ms);
     if (waiter.stopped) throw new Stopped();
-  }
-
-  /** Jittered, so that members of many groups do not all knock at once. */
-  function backoffMs(failures: number): number {
-    const ceiling = Math.min(limits.maxBackoffMs, limits.firstBackoffMs * 2 ** Math.min(failures - 1, 20));
-    return ceiling * (0.5 + Math.random() / 2);
   }
 
   const running = runSessions();

@@ -1,3 +1,5 @@
+import { type Backoff } from '@gateway/base';
+
 /** What bounds the event log. Times in milliseconds, sizes in bytes. */
 export interface EventLogLimits {
   /** Of one event. */
@@ -13,8 +15,8 @@ export interface EventLogLimits {
   readonly maxBatchSize: number;
   /** Of one event on its own, before it is dead-lettered. */
   readonly maxAttempts: number;
-  readonly firstBackoffMs: number;
-  readonly maxBackoffMs: number;
+  /** Between deliveries of a batch that failed, and between attempts to connect. */
+  readonly backoff: Backoff;
   /**
    * How long a consumer that has just handled a batch lets events gather before
    * it looks again. What comes after a silence is delivered at once.
@@ -37,8 +39,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxBatchBytes: 32 * 1024 * 1024,
   maxBatchSize: 200,
   maxAttempts: 5,
-  firstBackoffMs: 50,
-  maxBackoffMs: 5_000,
+  backoff: { firstMs: 50, maxMs: 5_000 },
   gatherMs: 20,
   pollIntervalMs: 1_000,
   lockRetryMs: 1_000,

@@ -19,8 +19,7 @@ const ignore = () => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 /** Looking without having been woken is as good as off, so that a lost notification shows. */
 const QUICK: Partial<EventLogLimits> = {
-  firstBackoffMs: 1,
-  maxBackoffMs: 5,
+  backoff: { firstMs: 1, maxMs: 5 },
   lockRetryMs: 20,
   gatherMs: 0,
   pollIntervalMs: 600_000,

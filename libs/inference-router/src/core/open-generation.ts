@@ -5,7 +5,7 @@ import type { GenerationRequest } from './finished-generation';
 import { openTarget, type OpenedAnswer, type OpenedStream, type OpenTargetPorts } from './open-target';
 import type { CircuitBreakers, Random, Timers } from './ports';
 import { providerRequestBody } from './request-body';
-import { backoffMs, type RetryBudgets } from './retry-budget';
+import { retryPauseMs, type RetryBudgets } from './retry-budget';
 import { toUpstreamFailure, UpstreamFailure } from './upstream-failure';
 
 export interface OpenGenerationPorts extends OpenTargetPorts {
@@ -62,7 +62,7 @@ export async function openGeneration(
       if (!result.rule.tryNextTarget) throw result;
       if (!told || result.rule.dispatched || !told.rule.dispatched) told = result;
       if (attempt >= provider.maxAttempts || !mayRetry(result, isLast)) break;
-      const waitMs = backoffMs(attempt, ports.random(), result.retryAfterMs);
+      const waitMs = retryPauseMs(attempt, ports.random(), result.retryAfterMs);
       if (waitMs === undefined || !ports.retryBudgets.withdraw(provider.name)) break;
       await pause(ports.timers, waitMs, call.signal);
       ports.observer.retried(target);

@@ -1,3 +1,5 @@
+import { backoffMs } from '@gateway/base';
+
 export interface RetryBudgetOptions {
   /** Retries that each first call pays in: 0.2 allows one retry per five calls. */
   readonly retriesPerCall: number;
@@ -36,23 +38,20 @@ export class RetryBudgets {
   }
 }
 
-export const BACKOFF_BASE_MS = 100;
-export const BACKOFF_CAP_MS = 2_000;
+export const BACKOFF = { firstMs: 100, maxMs: 2_000 };
 
 /**
- * How long to wait before retry number `retry` (from 1): full jitter, so that
- * callers that failed together do not come back together. What the provider
- * asked for is a floor.
+ * How long to wait before retry number `retry` (from 1): the usual backoff, with
+ * what the provider asked for as a floor.
  *
  * @param random from 0 up to 1.
  * @returns undefined when the provider asks for longer than a caller should wait here.
  */
-export function backoffMs(
+export function retryPauseMs(
   retry: number,
   random: number,
   retryAfterMs: number | undefined,
 ): number | undefined {
-  if (retryAfterMs !== undefined && retryAfterMs > BACKOFF_CAP_MS) return undefined;
-  const jittered = random * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (retry - 1));
-  return Math.max(jittered, retryAfterMs ?? 0);
+  if (retryAfterMs !== undefined && retryAfterMs > BACKOFF.maxMs) return undefined;
+  return Math.max(backoffMs(retry, BACKOFF, random), retryAfterMs ?? 0);
 }

@@ -3,7 +3,7 @@ import { fuzzRuns } from '@gateway/testing';
 import { Bulkheads } from './bulkhead';
 import { finishReasonOf } from './finish-reason';
 import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './public-text';
-import { BACKOFF_CAP_MS, backoffMs, RetryBudgets } from './retry-budget';
+import { BACKOFF, RetryBudgets, retryPauseMs } from './retry-budget';
 import { believedUsage } from './usage';
 
 describe('the retry budget', () => {
@@ -20,12 +20,12 @@ describe('the retry budget', () => {
   });
 
   it('waits between nothing and a doubling cap, never shorter than the provider asks', () => {
-    expect(backoffMs(1, 0, undefined)).toBe(0);
-    expect(backoffMs(1, 0.5, undefined)).toBe(50);
-    expect(backoffMs(2, 0.5, undefined)).toBe(100);
-    expect(backoffMs(20, 0.999, undefined)).toBeLessThan(BACKOFF_CAP_MS);
-    expect(backoffMs(1, 0, 1_000)).toBe(1_000);
-    expect(backoffMs(1, 0, BACKOFF_CAP_MS + 1)).toBeUndefined();
+    expect(retryPauseMs(1, 0, undefined)).toBe(0);
+    expect(retryPauseMs(1, 0.5, undefined)).toBe(50);
+    expect(retryPauseMs(2, 0.5, undefined)).toBe(100);
+    expect(retryPauseMs(20, 0.999, undefined)).toBeLessThan(BACKOFF.maxMs);
+    expect(retryPauseMs(1, 0, 1_000)).toBe(1_000);
+    expect(retryPauseMs(1, 0, BACKOFF.maxMs + 1)).toBeUndefined();
   });
 });
 

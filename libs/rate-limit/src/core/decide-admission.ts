@@ -1,6 +1,5 @@
-import type { UnixMs } from '@gateway/base';
+import { msLeftInMinute, type UnixMs } from '@gateway/base';
 import type { Admission, Limits, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
-import { msLeftInWindow } from './window';
 
 /** What an organization or a key has taken: requests and tokens of the current window, slots in use. */
 export interface Taken {
@@ -35,7 +34,7 @@ export function findRefusal(admission: Admission, taken: TakenByScope, now: Unix
   for (const { limitType, scope } of CHECKS) {
     const limit = limitOf(limitsOf(admission, scope), limitType);
     if (limit === undefined || fits(limitType, limit, taken[scope], admission.tokens)) continue;
-    const retryAfterMs = limitType === 'concurrency' ? CONCURRENCY_RETRY_AFTER_MS : msLeftInWindow(now);
+    const retryAfterMs = limitType === 'concurrency' ? CONCURRENCY_RETRY_AFTER_MS : msLeftInMinute(now);
     return { kind: 'refused', limitType, scope, limit, retryAfterMs };
   }
   return undefined;
@@ -44,7 +43,7 @@ export function findRefusal(admission: Admission, taken: TakenByScope, now: Unix
 /** The windows as the caller should see them, given what is taken after the decision. */
 export function windowStates(admission: Admission, taken: TakenByScope, now: UnixMs): WindowStates {
   const { keyLimits, organizationLimits } = admission;
-  const resetMs = msLeftInWindow(now);
+  const resetMs = msLeftInMinute(now);
   return {
     requests: narrower(
       windowState(keyLimits.requestsPerMinute, taken.key.requests, resetMs),

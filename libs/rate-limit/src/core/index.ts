@@ -1,4 +1,3 @@
 export * from './decide-admission';
 export * from './limit-store';
 export * from './limits';
-export * from './window';

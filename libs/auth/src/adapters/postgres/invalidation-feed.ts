@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool, PoolClient } from 'pg';
 import type { Invalidation, InvalidationFeed } from '../../core/ports';
@@ -25,8 +26,7 @@ export interface RunningInvalidationFeed extends InvalidationFeed {
 
 const DEFAULT_POLL_MS = 500;
 const DEFAULT_CAPACITY = 4_096;
-const RECONNECT_MIN_MS = 50;
-const RECONNECT_MAX_MS = 2_000;
+const RECONNECT = { firstMs: 50, maxMs: 2_000 };
 /** Rows read at once. */
 const READ_LIMIT = 1_000;
 
@@ -109,13 +109,10 @@ export function createPostgresInvalidationFeed({
     listener = undefined;
     lost.release(true);
     log.warn('the connection that listens for key invalidations was lost; connecting again');
-    for (
-      let waitMs = RECONNECT_MIN_MS;
-      !stopping.signal.aborted;
-      waitMs = Math.min(waitMs * 2, RECONNECT_MAX_MS)
-    ) {
+    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
       try {
-        await delay(waitMs * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal });
+        const pauseMs = backoffMs(attempt, RECONNECT, Math.random());
+        await delay(pauseMs, undefined, { signal: stopping.signal });
         await listen();
         await catchUp();
         return;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '@gateway/base';
+import { backoffMs, type Clock } from '@gateway/base';
 import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
@@ -46,8 +46,7 @@ export interface KeyDirectory {
 }
 
 const DEFAULT_MAX_UNKNOWN_KEYS = 1_000;
-const RECONNECT_MIN_MS = 20;
-const RECONNECT_MAX_MS = 2_000;
+const RECONNECT = { firstMs: 20, maxMs: 2_000 };
 
 /**
  * A cache of auth's answers that may be used only while auth can take them
@@ -108,7 +107,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   }
 
   async function watchForGood(): Promise<void> {
-    let pauseMs = RECONNECT_MIN_MS;
+    let failures = 0;
     while (!stopping.signal.aborted) {
       let forgets = 0;
       try {
@@ -130,12 +129,11 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
         if (stopping.signal.aborted) return;
         instruments.watchesLost.inc();
         // A watch that was opened shows that auth is there: begin again with short pauses.
-        pauseMs = forgets > 0 ? RECONNECT_MIN_MS : Math.min(pauseMs * 2, RECONNECT_MAX_MS);
+        failures = forgets > 0 ? 1 : failures + 1;
         log.warn({ err: error, edgeId }, 'the watch on key changes was lost; asking auth for every key');
       }
-      await delay(pauseMs * (0.5 + Math.random()), undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      );
+      const pauseMs = backoffMs(failures, RECONNECT, Math.random());
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }
 

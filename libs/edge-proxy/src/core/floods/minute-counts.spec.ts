@@ -1,15 +1,9 @@
 import { type UnixMs } from '@gateway/base';
-import { MinuteCounts, msUntilNextMinute } from './minute-counts';
+import { MinuteCounts } from './minute-counts';
 
 const MINUTE = 60_000;
 const AT = Date.UTC(2026, 10, 20, 9, 0, 20) as UnixMs;
 const after = (ms: number) => (AT + ms) as UnixMs;
-
-test('tells how long the minute lasts, never 0', () => {
-  expect(msUntilNextMinute(AT)).toBe(40_000);
-  expect(msUntilNextMinute(after(39_999))).toBe(1);
-  expect(msUntilNextMinute(after(40_000))).toBe(MINUTE);
-});
 
 test('counts each name by itself', () => {
   const counts = new MinuteCounts(10);

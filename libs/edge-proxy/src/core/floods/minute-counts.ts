@@ -1,13 +1,7 @@
-import { type UnixMs } from '@gateway/base';
+import { minuteWindow, type UnixMs } from '@gateway/base';
 
-const MINUTE_MS = 60_000;
 /** How many names compete for which is forgotten. */
 const EVICTION_SAMPLE = 8;
-
-/** Milliseconds until the next UTC minute begins, 1 to 60,000. */
-export function msUntilNextMinute(at: UnixMs): number {
-  return MINUTE_MS - (at % MINUTE_MS);
-}
 
 /**
  * Counts by name within the current UTC minute, for a bounded number of names.
@@ -32,7 +26,7 @@ export class MinuteCounts {
   }
 
   add(name: string, at: UnixMs): void {
-    const minute = Math.floor(at / MINUTE_MS);
+    const minute = minuteWindow(at);
     if (minute !== this.minute) {
       this.minute = minute;
       this.largest = 0;
@@ -54,9 +48,7 @@ export class MinuteCounts {
 
   hasReached(name: string, limit: number, at: UnixMs): boolean {
     return (
-      this.mayHaveReached(limit) &&
-      Math.floor(at / MINUTE_MS) === this.minute &&
-      (this.counts.get(name) ?? 0) >= limit
+      this.mayHaveReached(limit) && minuteWindow(at) === this.minute && (this.counts.get(name) ?? 0) >= limit
     );
   }
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '@gateway/base';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
 
 export interface ReleaseQueueOptions<Item> {
@@ -20,8 +21,7 @@ const MAX_BATCH_SIZE = 256;
 const MAX_CONCURRENT_BATCHES = 4;
 const MAX_PENDING_ITEMS = 50_000;
 const MAX_ATTEMPTS = 8;
-const FIRST_RETRY_DELAY_MS = 100;
-const MAX_RETRY_DELAY_MS = 5_000;
+const BACKOFF = { firstMs: 200, maxMs: 10_000 };
 
 /**
  * Gives things back to another service: in natural batches, and again when that
@@ -73,7 +73,7 @@ export function createReleaseQueue<Item>({
           log.error({ err: error, what }, 'gave up giving something back; its lease or deadline frees it');
           return;
         }
-        await delay(Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1)));
+        await delay(backoffMs(attempt, BACKOFF, Math.random()));
       }
     }
   }

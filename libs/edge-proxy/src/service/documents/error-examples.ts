@@ -1,3 +1,4 @@
+import { msLeftInMinute } from '@gateway/base';
 import { BudgetScope } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import { type ErrorCode, errorEnvelope, GatewayError, type Refusal, refusalError } from '@gateway/errors';
@@ -153,7 +154,7 @@ function ofIdempotency(): ErrorExample[] {
 }
 
 function ofLimits(): ErrorExample[] {
-  const minute = { retryAfterMs: 60_000 - (NOW % 60_000) };
+  const minute = { retryAfterMs: msLeftInMinute(NOW) };
   return [
     example(
       'rpm_exceeded',

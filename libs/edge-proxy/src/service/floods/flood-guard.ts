@@ -1,9 +1,9 @@
 import { type IncomingMessage } from 'node:http';
 import { networkOf, UNKNOWN_NETWORK, type ClientAddressReader } from '@gateway/addresses';
-import { type Clock } from '@gateway/base';
+import { msLeftInMinute, type Clock } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
-import { MinuteCounts, msUntilNextMinute } from '../../core';
+import { MinuteCounts } from '../../core';
 
 /**
  * Keeps floods of requests that count nowhere else away from auth, the
@@ -64,7 +64,7 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
     return refuse('rpm_exceeded', {
       message,
       metadata: { limit_type: 'rpm', scope: kind, limit },
-      retryAfterMs: msUntilNextMinute(clock.now()),
+      retryAfterMs: msLeftInMinute(clock.now()),
     });
   }
 

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gateway/base';
 import { type WindowState } from '@gateway/contracts/rate-limit';
 import { type GatewayError } from '@gateway/errors';
 
@@ -11,7 +12,6 @@ export interface RateLimitState {
 
 /** SDKs follow retry-after-ms only below a minute; for longer waits they read retry-after. */
 const MAX_RETRY_AFTER_MS_HEADER = 59_999;
-const MINUTE_MS = 60_000;
 
 export function addRateLimitHeaders(headers: AnswerHeaders, { requests, tokens }: RateLimitState): void {
   if (requests) addWindow(headers, 'requests', requests);

@@ -1,8 +1,7 @@
-import type { Clock, UnixMs } from '@gateway/base';
+import { minuteWindow, type Clock, type UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import {
   findRefusal,
-  windowOf,
   windowStates,
   type Admission,
   type AdmissionRef,
@@ -63,7 +62,7 @@ export function createMemoryLimitStore({
   const lapsed = new Set<Running>();
 
   function admit(admission: Admission, now: UnixMs): Decision {
-    const window = windowOf(now);
+    const window = minuteWindow(now);
     const key = keys.lookUp(`${admission.organizationId}/${admission.keyId}`, window);
     const organization = organizations.lookUp(admission.organizationId, window);
     const id = idOf(admission);
@@ -82,7 +81,7 @@ export function createMemoryLimitStore({
       counter.slots += 1;
       return { counter, window: counter.current };
     });
-    const running = { id, window: windowOf(now), tokens, counted, slotExpiresMs: now + slotLeaseMs };
+    const running = { id, window: minuteWindow(now), tokens, counted, slotExpiresMs: now + slotLeaseMs };
     admissions.set(id, running);
     leases.add(running);
   }
@@ -117,7 +116,7 @@ export function createMemoryLimitStore({
       freeSlots(running);
       lapsed.add(running);
     }
-    const window = windowOf(now);
+    const window = minuteWindow(now);
     for (const running of lapsed) {
       if (running.window === window) break;
       lapsed.delete(running);
