@@ -1,23 +1,27 @@
-export {
-  createInferenceRouterModule,
-  DEFAULT_DRAIN_MS,
-  type InferenceRouterPorts,
-} from './service/create-inference-router-module';
+export { createInferenceRouterModule, DEFAULT_DRAIN_MS, type InferenceRouterPorts } from './service/module';
 export { createBreakerGauge } from './service/metrics';
 export {
   createFileCatalogue,
   type FileCatalogue,
   type FileCatalogueOptions,
-} from './adapters/catalogue-file/file-catalogue';
+} from './adapters/yaml/file-catalogue';
 export {
   CatalogueError,
   catalogueNeedsEmulator,
   EMULATOR_VARIABLE,
   parseCatalogue,
   type Secrets,
-} from './adapters/catalogue-file/parse-catalogue';
-export { createFileSpool, DEFAULT_MAX_SPOOL_BYTES, type FileSpoolOptions } from './adapters/file-spool';
+} from './adapters/yaml/parse-catalogue';
+export {
+  createFileSpool,
+  DEFAULT_MAX_SPOOL_BYTES,
+  type FileSpoolOptions,
+} from './adapters/file-system/file-spool';
 export { createGptTokenCounter } from './adapters/gpt-token-counter';
-export { nodeTimers } from './adapters/node-timers';
-export { createOpenAiTransport } from './adapters/openai-provider/undici-transport';
-export { createOpossumBreakers, type BreakerOptions, type BreakerState } from './adapters/opossum-breakers';
+export { nodeTimers } from './adapters/node/timers';
+export { createOpenAiTransport } from './adapters/undici/openai-transport';
+export {
+  createOpossumBreakers,
+  type BreakerOptions,
+  type BreakerState,
+} from './adapters/opossum/circuit-breakers';

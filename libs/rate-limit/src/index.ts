@@ -4,4 +4,4 @@ export {
   type MemoryLimitStoreOptions,
 } from './adapters/memory/memory-limit-store';
 export type { LimitStore } from './core';
-export { createRateLimitModule, type RateLimitPorts } from './service/rate-limit-module';
+export { createRateLimitModule, type RateLimitPorts } from './service/module';

@@ -46,13 +46,18 @@ export function seededRandom(seed: number): SeededRandom {
   };
 }
 
+/** The seeds of a simulation that is run for each: 1 to `count`, or that of SIMULATION_SEED alone. */
+export function simulationSeeds(count: number): readonly number[] {
+  const given = givenSeed();
+  return given === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [given];
+}
+
 /**
  * Runs a simulation with the seed of SIMULATION_SEED, else a new one, and names
  * the seed when it fails, so that the failure can be had again.
  */
 export async function announceSeed(simulate: (seed: number) => Promise<void> | void): Promise<void> {
-  const given = Number(process.env['SIMULATION_SEED']);
-  const seed = Number.isSafeInteger(given) && given > 0 ? given : Math.floor(Math.random() * 2 ** 31) + 1;
+  const seed = givenSeed() ?? Math.floor(Math.random() * 2 ** 31) + 1;
   try {
     await simulate(seed);
   } catch (error) {
@@ -60,4 +65,9 @@ export async function announceSeed(simulate: (seed: number) => Promise<void> | v
     console.error(`to run this simulation again: SIMULATION_SEED=${seed}`);
     throw error;
   }
+}
+
+function givenSeed(): number | undefined {
+  const given = Number(process.env['SIMULATION_SEED']);
+  return Number.isSafeInteger(given) && given > 0 ? given : undefined;
 }

@@ -18,7 +18,7 @@ import {
 } from '@gateway/contracts/auth';
 import { GatewayError } from '@gateway/errors';
 import type { AdminRefusal } from '../core/admin-refusal';
-import type { RequestedKeySettings } from '../core/key-settings';
+import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
 import type { Invalidation } from '../core/ports';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '@gateway/errors';
-import { LedgerUnavailableError } from '../core/ledger-store';
+import { LedgerUnavailableError } from '../core/ports';
 
 /** What a caller is told while the ledger's database gets nothing done. */
 export function noCapacity(internalMessage: string, cause?: unknown): GatewayError {

@@ -6,7 +6,7 @@ import {
   type Unprocessable,
 } from '@gateway/events';
 import type { Logger, ModuleConsumer } from '@gateway/runtime';
-import { MalformedMessageError, parseFinished } from './parse';
+import { MalformedMessageError, parseFinished } from './messages';
 import type { Settle, SettleItem } from './settler';
 
 /**

@@ -10,9 +10,9 @@ import {
 } from '@gateway/events';
 import { createMetrics, createSilentLogger, systemClock, type GatewayModule } from '@gateway/runtime';
 import type { Pool } from 'pg';
-import { createPostgresLedgerStore } from '../adapters/postgres-ledger-store';
+import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
 import { auditLedger } from '../audit/audit-ledger';
-import type { LedgerStore } from '../core/ledger-store';
+import type { LedgerStore } from '../core/ports';
 import { createLedgerRig, makeHold, UNIT_PRICES, usdNano, type LedgerRig } from '../testing/ledger-rig';
 import { createBillingLedgerModule } from './module';
 

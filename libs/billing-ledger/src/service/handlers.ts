@@ -2,7 +2,7 @@ import type { Clock, UnixMs } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
-import type { ClaimStore, LedgerStore } from '../core/ledger-store';
+import type { ClaimStore, LedgerStore } from '../core/ports';
 import { MAX_CLAIM_LEASE_MS, MAX_NOTE_LENGTH } from '../core/limits';
 import { answering } from './answering';
 import type { HoldBatcher } from './hold-batcher';
@@ -15,7 +15,7 @@ import {
   parseIdentifier,
   parseItems,
   parseRequest,
-} from './parse';
+} from './messages';
 import { renderBalance, renderClaimOutcome, renderHoldOutcome } from './render';
 import type { Settle } from './settler';
 import type { VoidBatcher } from './void-batcher';

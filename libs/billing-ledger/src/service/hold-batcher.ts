@@ -1,7 +1,7 @@
 import { createNaturalBatcher } from '@gateway/runtime';
 import { GatewayError } from '@gateway/errors';
-import type { HoldOutcome, HoldRequest } from '../core/hold';
-import type { LedgerStore } from '../core/ledger-store';
+import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
+import type { LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import { noCapacity } from './answering';
 import type { LedgerMetrics } from './metrics';

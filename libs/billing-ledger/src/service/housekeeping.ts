@@ -1,5 +1,5 @@
 import type { Logger } from '@gateway/runtime';
-import type { ClaimStore, LedgerStore } from '../core/ledger-store';
+import type { ClaimStore, LedgerStore } from '../core/ports';
 import type { LedgerMetrics } from './metrics';
 
 /** Rows that one round of one duty may touch before it lets others at the tables. */

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { HoldOutcome } from '../core/hold';
-import type { SettlementReport } from '../core/ledger-store';
-import type { SettlementOrigin } from '../core/settlement';
+import type { HoldOutcome } from '../core/credit/hold';
+import type { SettlementReport } from '../core/ports';
+import type { SettlementOrigin } from '../core/settlement/settlement';
 
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 

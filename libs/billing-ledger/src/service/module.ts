@@ -2,7 +2,7 @@ import type { Clock } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule, Logger, Registry } from '@gateway/runtime';
-import type { ClaimStore, LedgerStore } from '../core/ledger-store';
+import type { ClaimStore, LedgerStore } from '../core/ports';
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';

@@ -1,5 +1,5 @@
-import type { Balance } from '../core/balance';
-import { remainderOf } from '../core/balance';
+import type { Balance } from '../core/credit/balance';
+import { remainderOf } from '../core/credit/balance';
 import {
   BudgetScope,
   type ClaimIdempotencyKeyResponse,
@@ -8,8 +8,8 @@ import {
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import { unreachable, type NanoUsd } from '@gateway/base';
-import type { ClaimOutcome } from '../core/claim';
-import type { HoldOutcome } from '../core/hold';
+import type { ClaimOutcome } from '../core/idempotency/claim';
+import type { HoldOutcome } from '../core/credit/hold';
 
 export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: NanoUsd): HoldResult {
   switch (outcome.kind) {

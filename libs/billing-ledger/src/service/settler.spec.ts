@@ -1,7 +1,7 @@
 import { GenerationFinished } from '@gateway/contracts/events';
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock } from '@gateway/testing';
-import { LedgerUnavailableError, UnbookableError, type LedgerStore } from '../core/ledger-store';
+import { LedgerUnavailableError, UnbookableError, type LedgerStore } from '../core/ports';
 import { makeFinished } from '../testing/ledger-rig';
 import { createLedgerMetrics } from './metrics';
 import { createSettler, type SettleItem } from './settler';

@@ -1,7 +1,7 @@
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
-import { UnbookableError, type Announce, type LedgerStore } from '../core/ledger-store';
+import { UnbookableError, type Announce, type LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
-import type { FinishedGeneration, RejectedGeneration } from '../core/settlement';
+import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
 import type { Clock } from '@gateway/base';
 import type { LedgerMetrics } from './metrics';
 

@@ -1,6 +1,6 @@
 import { createNaturalBatcher } from '@gateway/runtime';
-import type { HoldRef } from '../core/hold';
-import type { LedgerStore } from '../core/ledger-store';
+import type { HoldRef } from '../core/credit/hold';
+import type { LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import { noCapacity } from './answering';
 import type { LedgerMetrics } from './metrics';

@@ -1,4 +1,4 @@
-import type { HoldOutcome, HoldRequest } from '../core/hold';
+import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
 import { nanoUsd } from '@gateway/base';
 
 /**

@@ -1,9 +1,9 @@
 import type { UnixMs } from '@gateway/base';
 import type { SeededRandom } from '@gateway/testing';
 import { Client } from 'pg';
-import type { HoldRequest } from '../core/hold';
-import { LedgerUnavailableError } from '../core/ledger-store';
-import type { FinishedGeneration } from '../core/settlement';
+import type { HoldRequest } from '../core/credit/hold';
+import { LedgerUnavailableError } from '../core/ports';
+import type { FinishedGeneration } from '../core/settlement/settlement';
 import {
   announce,
   makeFinished,

@@ -4,12 +4,12 @@ import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import { createTestClock, createTestDatabase, type TestClock, type TestDatabase } from '@gateway/testing';
 import type { Pool, PoolClient } from 'pg';
-import { createPostgresClaimStore } from '../adapters/postgres-claim-store';
-import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres-ledger-store';
+import { createPostgresClaimStore } from '../adapters/postgres/claim-store';
+import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
 import { billingLedgerMigrations } from '../adapters/prisma/migrations';
-import type { HoldRequest } from '../core/hold';
-import type { Announce, ClaimStore, LedgerStore } from '../core/ledger-store';
-import type { FinishedGeneration } from '../core/settlement';
+import type { HoldRequest } from '../core/credit/hold';
+import type { Announce, ClaimStore, LedgerStore } from '../core/ports';
+import type { FinishedGeneration } from '../core/settlement/settlement';
 
 /** One ledger process: its own connections, the shared database. */
 export interface LedgerInstance {

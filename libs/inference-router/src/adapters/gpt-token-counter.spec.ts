@@ -1,4 +1,4 @@
-import type { TokenCounting } from '../core/catalogue';
+import type { TokenCounting } from '../core/catalogue/model-catalogue';
 import { createGptTokenCounter } from './gpt-token-counter';
 
 const counter = createGptTokenCounter();

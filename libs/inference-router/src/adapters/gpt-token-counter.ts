@@ -1,4 +1,4 @@
-import type { TokenEncoding } from '../core/catalogue';
+import type { TokenEncoding } from '../core/catalogue/model-catalogue';
 import type { TokenCounter } from '../core/ports';
 
 /** Byte-pair encoding is quadratic on long unbroken runs, so text is counted in pieces of this many characters. */

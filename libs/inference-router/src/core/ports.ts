@@ -1,6 +1,6 @@
-import type { Catalogue, Target, TokenCounting } from './catalogue';
-import type { FinishedGeneration } from './finished-generation';
-import type { UpstreamFailure } from './upstream-failure';
+import type { Catalogue, Target, TokenCounting } from './catalogue/model-catalogue';
+import type { FinishedGeneration } from './generation/finished-generation';
+import type { UpstreamFailure } from './failure/upstream-failure';
 
 /** The catalogue in force. `current` never blocks and never throws after `start`. */
 export interface CatalogueSource {

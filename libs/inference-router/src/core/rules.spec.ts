@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { fuzzRuns } from '@gateway/testing';
-import { Bulkheads } from './bulkhead';
-import { finishReasonOf } from './finish-reason';
-import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './public-text';
-import { BACKOFF, RetryBudgets, retryPauseMs } from './retry-budget';
-import { believedUsage } from './usage';
+import { Bulkheads } from './resilience/bulkhead';
+import { finishReasonOf } from './completion/finish-reason';
+import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './failure/public-text';
+import { BACKOFF, RetryBudgets, retryPauseMs } from './resilience/retry-budget';
+import { believedUsage } from './generation/usage';
 
 describe('the retry budget', () => {
   it('lets a fifth of the calls be repeated once its savings are gone, per provider', () => {

@@ -4,7 +4,7 @@ import { GatewayError } from '@gateway/errors';
 import { TOPIC_GENERATION_FINISHED, type EventAppender } from '@gateway/events';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
-import type { FinishedGeneration } from '../core/finished-generation';
+import type { FinishedGeneration } from '../core/generation/finished-generation';
 import type { FinishedSpool } from '../core/finished-spool';
 import type { GenerationRecorder, Timer, Timers } from '../core/ports';
 import { toGenerationFinished } from './messages';

@@ -6,9 +6,9 @@ import type {
   Model as ModelMessage,
   WatchCatalogueResponse,
 } from '@gateway/contracts/inference-router';
-import type { Catalogue, Model } from '../core/catalogue';
-import type { FinishedGeneration, GenerationRequest } from '../core/finished-generation';
-import type { GenerationEvent } from '../core/generate';
+import type { Catalogue, Model } from '../core/catalogue/model-catalogue';
+import type { FinishedGeneration, GenerationRequest } from '../core/generation/finished-generation';
+import type { GenerationEvent } from '../core/generation/generate';
 
 export function toGenerationRequest(message: GenerateRequest): GenerationRequest {
   return {

@@ -1,6 +1,6 @@
 import type { Logger, Registry } from '@gateway/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { targetKey, type Target } from '../core/catalogue';
+import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome, RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/finished-spool';
 import type { KeptIn } from './generation-recorder';

@@ -12,17 +12,14 @@ import type { SettleGenerationsRequest } from '@gateway/contracts/billing-ledger
 import type { NewEvent } from '@gateway/events';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, systemClock, type GatewayModule } from '@gateway/runtime';
-import { createFileSpool } from '../adapters/file-spool';
+import { createFileSpool } from '../adapters/file-system/file-spool';
 import { createGptTokenCounter } from '../adapters/gpt-token-counter';
-import { nodeTimers } from '../adapters/node-timers';
-import { createOpenAiTransport } from '../adapters/openai-provider/undici-transport';
-import { createOpossumBreakers, type BreakerOptions } from '../adapters/opossum-breakers';
-import type { Catalogue, Model, Provider } from '../core/catalogue';
+import { nodeTimers } from '../adapters/node/timers';
+import { createOpenAiTransport } from '../adapters/undici/openai-transport';
+import { createOpossumBreakers, type BreakerOptions } from '../adapters/opossum/circuit-breakers';
+import type { Catalogue, Model, Provider } from '../core/catalogue/model-catalogue';
 import type { CatalogueSource, Timers } from '../core/ports';
-import {
-  createInferenceRouterModule,
-  type InferenceRouterPorts,
-} from '../service/create-inference-router-module';
+import { createInferenceRouterModule, type InferenceRouterPorts } from '../service/module';
 
 export function provider(name: string, baseUrl: string, changes: Partial<Provider> = {}): Provider {
   return {

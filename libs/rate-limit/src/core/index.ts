@@ -1,3 +1,3 @@
 export * from './decide-admission';
-export * from './limit-store';
+export * from './ports';
 export * from './limits';

@@ -1,5 +1,5 @@
 import { createPrismaAdapter } from '@gateway/database';
-import { BILLING_LEDGER_SCHEMA } from '../postgres-ledger-store';
+import { BILLING_LEDGER_SCHEMA } from '../postgres/ledger-store';
 import { createLedgerRig, type LedgerRig } from '../../testing/ledger-rig';
 import { Prisma, PrismaClient } from './generated/client';
 

@@ -4,7 +4,7 @@ import helmet from 'helmet';
 import { Counter } from 'prom-client';
 import { DashboardError } from '../../core/dashboard-error';
 import type { DashboardApiPorts } from '../ports';
-import { toDashboardError } from '../refusals';
+import { toDashboardError } from '../errors';
 import { createAuditRoutes } from './audit-routes';
 import { createDocumentRoutes } from './document-routes';
 import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './guards';

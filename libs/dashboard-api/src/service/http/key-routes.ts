@@ -2,7 +2,7 @@ import type { CreatedKey, Key, KeyResponse } from '@gateway/contracts/auth';
 import { Router } from 'express';
 import { changedKeySettings, createKeyBody, emptyBody, UNRESTRICTED_KEY, updateKeyBody } from '../bodies';
 import type { DashboardApiPorts } from '../ports';
-import { accepted } from '../refusals';
+import { accepted } from '../errors';
 import { keyView, pageView } from '../views';
 import { EDGE_CHANGE_TIMEOUT_MS, requireOrganization } from './organization-routes';
 import { actorOf, pathParameter, readBody, readPage } from './request';

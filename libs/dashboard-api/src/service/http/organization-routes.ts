@@ -8,7 +8,7 @@ import {
   suspendBody,
 } from '../bodies';
 import type { DashboardApiPorts } from '../ports';
-import { accepted } from '../refusals';
+import { accepted } from '../errors';
 import { organizationView, pageView } from '../views';
 import { actorOf, pathParameter, readBody, readPage } from './request';
 

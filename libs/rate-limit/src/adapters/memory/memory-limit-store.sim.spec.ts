@@ -1,4 +1,4 @@
-import { describeLimitStoreSimulation } from '../../core/limit-store-simulation.contract';
+import { describeLimitStoreSimulation } from '../../testing/limit-store.simulation';
 import { createMemoryLimitStore } from './memory-limit-store';
 
 const SEEDS = 30;

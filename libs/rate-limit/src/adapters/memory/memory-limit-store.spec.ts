@@ -1,4 +1,4 @@
-import { describeLimitStore, ManualClock } from '../../core/limit-store.contract';
+import { describeLimitStore, ManualClock } from '../../testing/limit-store.contract';
 import type { Admission } from '../../core';
 import { createMemoryLimitStore } from './memory-limit-store';
 

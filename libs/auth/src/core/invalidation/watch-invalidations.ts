@@ -1,0 +1,54 @@
+import { GatewayError } from '@gateway/errors';
+import type { AuthPorts, Invalidation } from '../ports';
+
+const MAX_EDGE_ID_CHARACTERS = 100;
+
+type WatchPorts = Pick<AuthPorts, 'leases' | 'feed' | 'newId' | 'settings'>;
+
+/**
+ * Everything an edge has to forget from now on, for as long as it listens. The
+ * first item tells it to forget all.
+ */
+export async function* watchInvalidations(
+  { leases, feed, newId, settings }: WatchPorts,
+  edgeId: string,
+  signal: AbortSignal,
+): AsyncGenerator<Invalidation> {
+  checkEdgeId(edgeId);
+  const watchId = newId('watch');
+  let sequence = await leases.open(edgeId, watchId, settings.leaseMs);
+  try {
+    yield { sequence, target: { kind: 'all' } };
+    for (;;) {
+      const invalidations = await feed.after(sequence, signal);
+      if (invalidations.length === 0) return;
+      for (const invalidation of invalidations) {
+        yield invalidation;
+        sequence = invalidation.sequence;
+      }
+    }
+  } finally {
+    // The edge may not know yet that its watch is over: its lease stays until it
+    // runs out, but the next renewal tells the edge to open a new watch.
+    await leases.close(edgeId, watchId);
+  }
+}
+
+/** For how many milliseconds, counted from when it asked, the edge may go on; 0 when it must open a new watch. */
+export async function renewLease(
+  { leases, settings }: Pick<AuthPorts, 'leases' | 'settings'>,
+  edgeId: string,
+  acknowledgedSequence: bigint,
+): Promise<number> {
+  checkEdgeId(edgeId);
+  return leases.renew(edgeId, acknowledgedSequence, settings.leaseMs);
+}
+
+function checkEdgeId(edgeId: string): void {
+  if (edgeId.length > MAX_EDGE_ID_CHARACTERS || !/^[\x21-\x7e]+$/.test(edgeId)) {
+    throw new GatewayError('invalid_request', {
+      message: `edge_id must be 1 to ${MAX_EDGE_ID_CHARACTERS} printable characters.`,
+      param: 'edge_id',
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { isRefusal, notFound, type AdminRefusal } from '../admin-refusal';
+import { awaitEdges } from '../invalidation/await-edges';
+import type { Actor, ApiKey, Organization } from '../model';
+import type { AuthPorts, Decision } from '../ports';
+import { isIdLike } from '../text-rules';
+
+export type KeyPorts = Pick<AuthPorts, 'keys' | 'leases' | 'feed' | 'addressRanges' | 'clock' | 'newId'>;
+
+export interface KeyTarget {
+  readonly actor: Actor;
+  readonly organizationId: string;
+  readonly keyId: string;
+}
+
+/**
+ * Writes what `decide` says, and answers once no edge can act on what was
+ * before. That holds too when nothing is left to change: an earlier call may
+ * have been cut short while it waited.
+ */
+export async function changeKey(
+  ports: KeyPorts,
+  { organizationId, keyId }: KeyTarget,
+  decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
+  signal: AbortSignal,
+): Promise<ApiKey | AdminRefusal> {
+  if (!isIdLike(organizationId) || !isIdLike(keyId)) return notFound('key');
+  const committed = await ports.keys.change(organizationId, keyId, decide);
+  if (!committed) return notFound('key');
+  if (isRefusal(committed)) return committed;
+  await awaitEdges(ports, committed.sequence, signal);
+  return committed.value;
+}

@@ -1,0 +1,49 @@
+import { isRefusal, notFound, type AdminRefusal } from '../admin-refusal';
+import { auditOf, keyFields } from '../audit/audit';
+import { makeKeySecret } from './key-secret';
+import { readKeySettings, type RequestedKeySettings } from './key-settings';
+import type { Actor, ApiKey } from '../model';
+import type { AuthPorts } from '../ports';
+import { isIdLike } from '../text-rules';
+
+export interface CreateKey {
+  readonly actor: Actor;
+  readonly organizationId: string;
+  readonly settings: RequestedKeySettings;
+}
+
+export interface CreatedKey {
+  readonly kind: 'created';
+  readonly key: ApiKey;
+  /** The full value, which nothing can show again. */
+  readonly secret: string;
+}
+
+/**
+ * Edges need not hear of a new key: nobody can have asked for its hash before
+ * it existed, so no edge remembers it as unknown.
+ */
+export async function createKey(
+  ports: Pick<AuthPorts, 'keys' | 'secrets' | 'addressRanges' | 'clock' | 'newId'>,
+  { actor, organizationId, settings: requested }: CreateKey,
+): Promise<CreatedKey | AdminRefusal> {
+  if (!isIdLike(organizationId)) return notFound('organization');
+  const { secret, sha256, last4 } = makeKeySecret(ports.secrets);
+  const id = ports.newId('key');
+  const createdAt = ports.clock.now();
+  const key = await ports.keys.insert(organizationId, (organization) => {
+    const settings = readKeySettings(requested, {
+      organizationLimits: organization.limits,
+      addressRanges: ports.addressRanges,
+    });
+    if (isRefusal(settings)) return settings;
+    const value: ApiKey = { id, organizationId, last4, settings, createdAt };
+    const audit = auditOf(
+      { actor, organizationId, action: 'key.create', target: id, details: keyFields(value) },
+      ports,
+    );
+    return { kind: 'change', value: { key: value, sha256 }, audit };
+  });
+  if (!key) return notFound('organization');
+  return isRefusal(key) ? key : { kind: 'created', key, secret };
+}

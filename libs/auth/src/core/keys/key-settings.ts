@@ -1,0 +1,93 @@
+import { isUtcDay, type UtcDay } from '@gateway/base';
+import { invalid, isRefusal, type AdminRefusal } from '../admin-refusal';
+import { checkLimits, checkWithinOrganization } from '../organizations/limits';
+import { SCOPES, type KeyLimits, type KeySettings, type OrganizationLimits, type Scope } from '../model';
+import type { AddressRanges } from '../ports';
+import { MAX_NAME_CHARACTERS, readText } from '../text-rules';
+
+export const MAX_ALLOWED_MODELS = 200;
+export const MAX_MODEL_ID_CHARACTERS = 200;
+export const MAX_ALLOWLIST_ENTRIES = 200;
+
+/** Settings as a caller asks for them. */
+export interface RequestedKeySettings {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly allowedModels: readonly string[];
+  readonly ipAllowlist: readonly string[];
+  readonly expiresOn?: string;
+  readonly limits: KeyLimits;
+}
+
+export interface KeySettingsContext {
+  readonly organizationLimits: OrganizationLimits;
+  readonly addressRanges: AddressRanges;
+}
+
+/** The settings in canonical form, or what is wrong with the first faulty one. */
+export function readKeySettings(
+  requested: RequestedKeySettings,
+  context: KeySettingsContext,
+): KeySettings | AdminRefusal {
+  const name = readText('name', requested.name, MAX_NAME_CHARACTERS);
+  if (isRefusal(name)) return name;
+  const scopes = SCOPES.filter((scope) => requested.scopes.includes(scope));
+  if (scopes.length === 0) return invalid('scopes', `scopes must name at least one of ${SCOPES.join(', ')}.`);
+  const allowedModels = readAllowedModels(requested.allowedModels);
+  if (isRefusal(allowedModels)) return allowedModels;
+  const ipAllowlist = readIpAllowlist(requested.ipAllowlist, context.addressRanges);
+  if (isRefusal(ipAllowlist)) return ipAllowlist;
+  const expiresOn = readExpiresOn(requested.expiresOn);
+  if (isRefusal(expiresOn)) return expiresOn;
+  const refusal =
+    checkLimits(requested.limits) ?? checkWithinOrganization(requested.limits, context.organizationLimits);
+  if (refusal) return refusal;
+  return {
+    name,
+    scopes,
+    allowedModels,
+    ipAllowlist,
+    ...(expiresOn === undefined ? {} : { expiresOn }),
+    limits: requested.limits,
+  };
+}
+
+/** Whether the models exist is not asked: the catalogue may come to have them later. */
+function readAllowedModels(models: readonly string[]): string[] | AdminRefusal {
+  if (models.length > MAX_ALLOWED_MODELS) {
+    return invalid('allowed_models', `allowed_models must have at most ${MAX_ALLOWED_MODELS} entries.`);
+  }
+  const read: string[] = [];
+  for (const [index, model] of models.entries()) {
+    const field = `allowed_models[${index}]`;
+    const id = readText(field, model, MAX_MODEL_ID_CHARACTERS);
+    if (isRefusal(id)) return id;
+    if (!read.includes(id)) read.push(id);
+  }
+  return read;
+}
+
+function readIpAllowlist(entries: readonly string[], ranges: AddressRanges): string[] | AdminRefusal {
+  if (entries.length > MAX_ALLOWLIST_ENTRIES) {
+    return invalid('ip_allowlist', `ip_allowlist must have at most ${MAX_ALLOWLIST_ENTRIES} entries.`);
+  }
+  const read: string[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const range = ranges.canonical(entry.trim());
+    if (range === undefined) {
+      return invalid(
+        `ip_allowlist[${index}]`,
+        `ip_allowlist[${index}] must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24.`,
+      );
+    }
+    if (!read.includes(range)) read.push(range);
+  }
+  return read;
+}
+
+/** A day that has passed is taken as well: the key is then expired, which is how one is switched off until later. */
+function readExpiresOn(text: string | undefined): UtcDay | undefined | AdminRefusal {
+  if (text === undefined) return undefined;
+  if (!isUtcDay(text)) return invalid('expires_on', 'expires_on must be a day as YYYY-MM-DD.');
+  return text;
+}

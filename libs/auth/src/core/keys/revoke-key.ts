@@ -1,0 +1,31 @@
+import type { AdminRefusal } from '../admin-refusal';
+import { auditOf } from '../audit/audit';
+import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
+import type { ApiKey } from '../model';
+
+/** Revokes for good. Answers once no edge can accept the key any more. Idempotent. */
+export async function revokeKey(
+  ports: KeyPorts,
+  target: KeyTarget,
+  signal: AbortSignal,
+): Promise<ApiKey | AdminRefusal> {
+  return changeKey(
+    ports,
+    target,
+    (current) => {
+      if (current.revokedAt !== undefined) return { kind: 'keep', value: current };
+      const audit = auditOf(
+        {
+          actor: target.actor,
+          organizationId: target.organizationId,
+          action: 'key.revoke',
+          target: target.keyId,
+          details: { name: current.settings.name, last4: current.last4 },
+        },
+        ports,
+      );
+      return { kind: 'change', value: { ...current, revokedAt: ports.clock.now() }, audit };
+    },
+    signal,
+  );
+}

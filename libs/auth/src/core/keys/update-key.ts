@@ -1,0 +1,45 @@
+import { conflict, isRefusal, type AdminRefusal } from '../admin-refusal';
+import { auditOf, changedFields, keyFields } from '../audit/audit';
+import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
+import { readKeySettings, type RequestedKeySettings } from './key-settings';
+import type { ApiKey } from '../model';
+
+export interface UpdateKey extends KeyTarget {
+  readonly settings: RequestedKeySettings;
+}
+
+/** Replaces name and restrictions. */
+export async function updateKey(
+  ports: KeyPorts,
+  request: UpdateKey,
+  signal: AbortSignal,
+): Promise<ApiKey | AdminRefusal> {
+  return changeKey(
+    ports,
+    request,
+    (current, organization) => {
+      if (current.revokedAt !== undefined) return conflict('A revoked key cannot be changed.');
+      const settings = readKeySettings(request.settings, {
+        organizationLimits: organization.limits,
+        addressRanges: ports.addressRanges,
+      });
+      if (isRefusal(settings)) return settings;
+      const value: ApiKey = { ...current, settings };
+      const before = keyFields(current);
+      const after = keyFields(value);
+      if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'keep', value: current };
+      const audit = auditOf(
+        {
+          actor: request.actor,
+          organizationId: request.organizationId,
+          action: 'key.update',
+          target: request.keyId,
+          details: changedFields(before, after),
+        },
+        ports,
+      );
+      return { kind: 'change', value, audit };
+    },
+    signal,
+  );
+}

@@ -1,0 +1,42 @@
+import { isRefusal, notFound, type AdminRefusal } from '../admin-refusal';
+import { auditOf, changedFields, organizationFields } from '../audit/audit';
+import { awaitEdges } from '../invalidation/await-edges';
+import type { Actor, Organization } from '../model';
+import type { AuthPorts } from '../ports';
+import { isIdLike } from '../text-rules';
+
+export type OrganizationPorts = Pick<AuthPorts, 'organizations' | 'leases' | 'feed' | 'clock' | 'newId'>;
+
+export interface OrganizationChange {
+  readonly actor: Actor;
+  readonly organizationId: string;
+  /** For the audit log. */
+  readonly action: string;
+  readonly apply: (current: Organization) => Organization;
+}
+
+/**
+ * Writes the change with its audit entry, and answers once every edge has heard
+ * of it. A change that changes nothing writes nothing, but waits all the same:
+ * the change before it may still be on its way to an edge.
+ */
+export async function changeOrganization(
+  ports: OrganizationPorts,
+  { actor, organizationId, action, apply }: OrganizationChange,
+  signal: AbortSignal,
+): Promise<Organization | AdminRefusal> {
+  if (!isIdLike(organizationId)) return notFound('organization');
+  const committed = await ports.organizations.change(organizationId, (current) => {
+    const value = apply(current);
+    const before = organizationFields(current);
+    const after = organizationFields(value);
+    if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'keep', value: current };
+    const details = changedFields(before, after);
+    const audit = auditOf({ actor, organizationId, action, target: organizationId, details }, ports);
+    return { kind: 'change', value, audit };
+  });
+  if (!committed) return notFound('organization');
+  if (isRefusal(committed)) return committed;
+  await awaitEdges(ports, committed.sequence, signal);
+  return committed.value;
+}

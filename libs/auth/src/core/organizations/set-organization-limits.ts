@@ -1,0 +1,30 @@
+import type { AdminRefusal } from '../admin-refusal';
+import { changeOrganization, type OrganizationPorts } from './change-organization';
+import { checkLimits } from './limits';
+import type { Actor, Organization, OrganizationLimits } from '../model';
+
+export interface SetOrganizationLimits {
+  readonly actor: Actor;
+  readonly organizationId: string;
+  readonly limits: OrganizationLimits;
+}
+
+/** Replaces all limits. Keys whose caps are now above them keep those caps; both are enforced. */
+export async function setOrganizationLimits(
+  ports: OrganizationPorts,
+  { actor, organizationId, limits }: SetOrganizationLimits,
+  signal: AbortSignal,
+): Promise<Organization | AdminRefusal> {
+  const refusal = checkLimits(limits);
+  if (refusal) return refusal;
+  return changeOrganization(
+    ports,
+    {
+      actor,
+      organizationId,
+      action: 'organization.set_limits',
+      apply: (current) => ({ ...current, limits }),
+    },
+    signal,
+  );
+}

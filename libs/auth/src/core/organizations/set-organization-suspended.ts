@@ -1,0 +1,39 @@
+import { isRefusal, type AdminRefusal } from '../admin-refusal';
+import { changeOrganization, type OrganizationPorts } from './change-organization';
+import type { Actor, Organization } from '../model';
+import { MAX_REASON_CHARACTERS, readText } from '../text-rules';
+
+export interface SetOrganizationSuspended {
+  readonly actor: Actor;
+  readonly organizationId: string;
+  readonly suspended: boolean;
+  readonly reason?: string;
+}
+
+/** Suspends or resumes. Idempotent; suspending again replaces the reason. */
+export async function setOrganizationSuspended(
+  ports: OrganizationPorts,
+  { actor, organizationId, suspended, reason: requestedReason }: SetOrganizationSuspended,
+  signal: AbortSignal,
+): Promise<Organization | AdminRefusal> {
+  let reason: string | undefined;
+  if (suspended && requestedReason !== undefined) {
+    const read = readText('reason', requestedReason, MAX_REASON_CHARACTERS);
+    if (isRefusal(read)) return read;
+    reason = read;
+  }
+  return changeOrganization(
+    ports,
+    {
+      actor,
+      organizationId,
+      action: suspended ? 'organization.suspend' : 'organization.resume',
+      apply: ({ suspendedReason: _previous, ...current }) => ({
+        ...current,
+        suspended,
+        ...(reason === undefined ? {} : { suspendedReason: reason }),
+      }),
+    },
+    signal,
+  );
+}

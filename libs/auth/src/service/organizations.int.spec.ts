@@ -1,0 +1,135 @@
+import { AuditOutcome, type OrganizationResponse } from '@gateway/contracts/auth';
+import { ACTOR, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+
+describe('organizations and the audit log', () => {
+  let fixture: AuthFixture;
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture();
+  });
+  afterAll(() => fixture.stop());
+
+  function organizationOf({ outcome }: OrganizationResponse) {
+    if (outcome?.$case !== 'organization') throw new Error(`refused: ${JSON.stringify(outcome)}`);
+    return outcome.value;
+  }
+
+  async function auditOf(organizationId: string) {
+    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 0, pageToken: '' });
+    return entries.map(({ action, outcome, actor, detailsJson }) => ({
+      action,
+      outcome,
+      actor,
+      details: JSON.parse(detailsJson) as unknown,
+    }));
+  }
+
+  it('replaces all limits at once; an absent one no longer applies', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n, multipleCompletions: true };
+    organizationOf(await fixture.admin.setOrganizationLimits({ actor: ACTOR, organizationId, limits }));
+    const read = organizationOf(await fixture.admin.getOrganization({ organizationId }));
+    expect(read.limits).toEqual({
+      requestsPerMinute: 10,
+      tokensPerMinute: undefined,
+      dailyBudgetNanoUsd: 7n,
+      concurrency: undefined,
+      maxOutputTokens: undefined,
+      multipleCompletions: true,
+    });
+  });
+
+  it('suspends with a reason and resumes without one', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const change = { actor: ACTOR, organizationId };
+    const suspended = organizationOf(
+      await fixture.admin.setOrganizationSuspended({ ...change, suspended: true, reason: 'unpaid' }),
+    );
+    expect(suspended).toMatchObject({ suspended: true, suspendedReason: 'unpaid' });
+    const resumed = organizationOf(
+      await fixture.admin.setOrganizationSuspended({ ...change, suspended: false, reason: undefined }),
+    );
+    expect(resumed).toMatchObject({ suspended: false, suspendedReason: undefined });
+  });
+
+  it('writes one entry per change, with who and what before and after', async () => {
+    const { id: organizationId } = await fixture.organization('Before');
+    const limits = {
+      requestsPerMinute: 5,
+      tokensPerMinute: 1_000_000,
+      concurrency: 64,
+      maxOutputTokens: 32_768,
+    };
+    const change = { actor: ACTOR, organizationId, limits: { ...limits, multipleCompletions: false } };
+    await fixture.admin.setOrganizationLimits(change);
+    await fixture.admin.setOrganizationLimits(change);
+    expect(await auditOf(organizationId)).toEqual([
+      {
+        action: 'organization.set_limits',
+        outcome: AuditOutcome.AUDIT_OUTCOME_DONE,
+        actor: ACTOR,
+        details: { changed: { requests_per_minute: { before: 600, after: 5 } } },
+      },
+      expect.objectContaining({ action: 'organization.create' }),
+    ]);
+  });
+
+  it('writes nothing, and audits nothing, when the audit entry cannot be written', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const key = await fixture.key(organizationId);
+    await fixture.pool.query(`
+      create function refuse_audit() returns trigger language plpgsql as $$ begin raise 'no audit'; end $$;
+      create trigger refuse_audit before insert on audit_entries for each row execute function refuse_audit()`);
+    const target = { actor: ACTOR, organizationId, keyId: key.id };
+    await expect(fixture.admin.revokeKey(target)).rejects.toMatchObject({ code: 'internal_error' });
+    await expect(
+      fixture.admin.createKey({ actor: ACTOR, organizationId, settings: keySettings() }),
+    ).rejects.toMatchObject({ code: 'internal_error' });
+    await fixture.pool.query('drop trigger refuse_audit on audit_entries');
+    const { keys } = await fixture.admin.listKeys({ organizationId, pageSize: 0, pageToken: '' });
+    expect(keys).toEqual([expect.objectContaining({ id: key.id, revokedUnixMs: undefined })]);
+  });
+
+  it('refuses a change without an actor', async () => {
+    const { id: organizationId } = await fixture.organization();
+    await expect(
+      fixture.admin.setOrganizationSuspended({ actor: undefined, organizationId, suspended: true }),
+    ).rejects.toMatchObject({ code: 'invalid_request', param: 'actor' });
+  });
+
+  it('keeps an entry for a change of another domain, and how it went', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const { auditId } = await fixture.admin.recordAudit({
+      actor: ACTOR,
+      organizationId,
+      action: 'credit.add',
+      target: 'crd-1',
+      detailsJson: '{"amount_usd":"10"}',
+    });
+    expect((await auditOf(organizationId))[0]?.outcome).toBe(AuditOutcome.AUDIT_OUTCOME_STARTED);
+    await fixture.admin.completeAudit({ auditId, succeeded: true });
+    await fixture.admin.completeAudit({ auditId, succeeded: true });
+    expect((await auditOf(organizationId))[0]).toMatchObject({
+      action: 'credit.add',
+      outcome: AuditOutcome.AUDIT_OUTCOME_DONE,
+      details: { amount_usd: '10' },
+    });
+    await expect(fixture.admin.completeAudit({ auditId, succeeded: false })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
+  it.each(['', 'nonsense', '[]', 'null', '"text"', '{"a":"\\u0000"}'])(
+    'refuses details that are no storable JSON object: %s',
+    async (detailsJson) => {
+      const entry = {
+        actor: ACTOR,
+        organizationId: undefined,
+        action: 'credit.add',
+        target: '',
+        detailsJson,
+      };
+      await expect(fixture.admin.recordAudit(entry)).rejects.toMatchObject({ param: 'details_json' });
+    },
+  );
+});

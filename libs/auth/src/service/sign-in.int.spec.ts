@@ -1,0 +1,96 @@
+import { createTestClock } from '@gateway/testing';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '../core/sign-in/sign-in-throttle';
+
+const PASSWORD = 'correct horse battery';
+
+describe('members and sessions', () => {
+  let fixture: AuthFixture;
+  const clock = createTestClock();
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture({ clock, settings: { sessionLifetimeMs: 60_000 } });
+    await fixture.member('ops@example.com', PASSWORD);
+  });
+  afterAll(() => fixture.stop());
+
+  const attempt = (password: string, ipAddress = '192.0.2.1', email = 'ops@example.com') =>
+    fixture.admin.signIn({ email, password, ipAddress });
+
+  async function signedIn(password = PASSWORD) {
+    const { outcome } = await attempt(password);
+    if (outcome?.$case !== 'signedIn') throw new Error(`refused: ${JSON.stringify(outcome)}`);
+    return outcome.value;
+  }
+
+  it('opens a session whose token is stored only as a hash', async () => {
+    const { sessionToken, member } = await signedIn();
+    expect(member?.email).toBe('ops@example.com');
+    const session = await fixture.admin.getSession({ sessionToken });
+    expect(session).toEqual({ member, expiresUnixMs: BigInt(clock.now() + 60_000) });
+    const { rows } = await fixture.pool.query<{ dump: string }>(
+      `select string_agg(s::text, ' ') as dump from sessions s`,
+    );
+    expect(rows[0]?.dump).not.toContain(sessionToken);
+  });
+
+  it('finds the member whatever the case and spaces of the email', async () => {
+    const { outcome } = await attempt(PASSWORD, '192.0.2.1', ' OPS@Example.com ');
+    expect(outcome?.$case).toBe('signedIn');
+  });
+
+  it('ends a session at its expiry, and at once on signing out', async () => {
+    const { sessionToken } = await signedIn();
+    const start = clock.now();
+    clock.advance(60_000);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    clock.set(start);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
+    await fixture.admin.signOut({ sessionToken });
+    await fixture.admin.signOut({ sessionToken });
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+  });
+
+  it('answers a wrong password and an unknown email alike', async () => {
+    const wrong = await attempt('not the password', '192.0.2.2');
+    const unknown = await attempt(PASSWORD, '192.0.2.2', 'nobody@example.com');
+    const nonsense = await attempt('x'.repeat(100_000), '192.0.2.2', 'nul\u0000@example.com');
+    expect(wrong.outcome).toEqual({ $case: 'refused', value: { retryAfterMs: undefined } });
+    expect(unknown).toEqual(wrong);
+    expect(nonsense).toEqual(wrong);
+  });
+
+  it('refuses even the right password after too many attempts, until the window ends', async () => {
+    await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', '2001:db8::1')));
+    const { outcome } = await attempt(PASSWORD, '2001:db8::2');
+    expect(outcome).toEqual({ $case: 'refused', value: { retryAfterMs: ATTEMPT_WINDOW_MS } });
+    expect((await attempt(PASSWORD, '198.51.100.1')).outcome?.$case).toBe('signedIn');
+    clock.advance(ATTEMPT_WINDOW_MS);
+    expect((await attempt(PASSWORD, '2001:db8::2')).outcome?.$case).toBe('signedIn');
+  });
+
+  it('leaves an existing member unchanged unless a reset is asked for, which ends all sessions', async () => {
+    const { sessionToken } = await signedIn();
+    const kept = await fixture.member('ops@example.com', 'another password');
+    expect(kept.created).toBe(false);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
+
+    await fixture.member('ops@example.com', 'another password', true);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    expect((await attempt(PASSWORD)).outcome?.$case).toBe('refused');
+    await signedIn('another password');
+  });
+
+  it('creates a member once, however many processes start at once', async () => {
+    const ensured = await Promise.all(
+      Array.from({ length: 5 }, () => fixture.member('second@example.com', PASSWORD)),
+    );
+    expect(ensured.filter(({ created }) => created)).toHaveLength(1);
+    expect(new Set(ensured.map(({ member }) => member?.id)).size).toBe(1);
+  });
+
+  it('refuses a password that is too short and an email that is none', async () => {
+    await expect(fixture.member('new@example.com', 'short')).rejects.toMatchObject({ param: 'password' });
+    await expect(fixture.member('nobody', PASSWORD)).rejects.toMatchObject({ param: 'email' });
+  });
+});

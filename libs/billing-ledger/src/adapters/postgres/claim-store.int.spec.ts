@@ -1,0 +1,212 @@
+import type { UnixMs } from '@gateway/base';
+import { auditLedger } from '../../audit/audit-ledger';
+import type { ClaimRequest } from '../../core/idempotency/claim';
+import { CLAIM_RETENTION_MS } from '../../core/limits';
+import {
+  announce,
+  createLedgerRig,
+  makeFinished,
+  makeHold,
+  usdNano,
+  type LedgerRig,
+} from '../../testing/ledger-rig';
+
+const LEASE_MS = 10_000;
+const BODY = Buffer.alloc(32, 1);
+const OTHER_BODY = Buffer.alloc(32, 2);
+
+let rig: LedgerRig;
+let scope: string;
+let counter = 0;
+
+beforeAll(async () => {
+  rig = await createLedgerRig();
+  await rig.first.store.addCredit({
+    creditId: 'credit',
+    organizationId: 'org-a',
+    amountNanoUsd: usdNano(1_000_000),
+    note: 'test',
+  });
+});
+
+afterAll(async () => {
+  await rig.close();
+});
+
+beforeEach(() => {
+  scope = `scope-${(counter += 1)}`;
+});
+
+afterEach(async () => {
+  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+});
+
+const generation = (name: string) => `${scope}-${name}`;
+
+function claim(name: string, more: Partial<ClaimRequest> = {}) {
+  return rig.first.claims.claimIdempotencyKey({
+    scope,
+    organizationId: 'org-a',
+    bodySha256: BODY,
+    generationId: generation(name),
+    leaseEndsUnixMs: (rig.clock.now() + LEASE_MS) as UnixMs,
+    ...more,
+  });
+}
+
+const hold = (name: string) =>
+  rig.first.store.holdCredit([
+    makeHold({ holdId: generation(name), amount: 100, at: rig.clock.now(), idempotencyScope: scope }),
+  ]);
+
+/** Settles generations at a cost of 10 each; those with an answer complete the claim. */
+async function settle(...outcomes: [name: string, answer: string | undefined][]): Promise<number[]> {
+  const { settlements } = await rig.second.store.settleGenerations(
+    outcomes.map(([name, answer]) =>
+      makeFinished({
+        generationId: generation(name),
+        cost: 10,
+        at: rig.clock.now(),
+        idempotentOutcome: { scope, responseJson: answer === undefined ? undefined : Buffer.from(answer) },
+      }),
+    ),
+    announce,
+  );
+  return settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd));
+}
+
+async function answered(name: string): Promise<string> {
+  const outcome = await claim(name);
+  return outcome.kind === 'completed' ? Buffer.from(outcome.responseJson).toString() : outcome.kind;
+}
+
+it('gives a key to one of many who claim it at once', async () => {
+  const outcomes = await Promise.all(Array.from({ length: 8 }, (_, index) => claim(`g${index}`)));
+  const kinds = outcomes.map(({ kind }) => kind).sort();
+  expect(kinds).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'in_flight')]);
+});
+
+it('answers its holder again as the first time', async () => {
+  await claim('g1');
+  expect(await claim('g1')).toEqual({ kind: 'claimed' });
+});
+
+it('tells another body from the first, while it runs and after', async () => {
+  await claim('g1');
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
+  await settle(['g1', 'answer']);
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
+});
+
+it('stores the answer with the charge, and replays it', async () => {
+  await claim('g1');
+  await hold('g1');
+  expect(await settle(['g1', 'answer'])).toEqual([10]);
+  const outcome = await claim('g2');
+  expect(outcome).toMatchObject({ kind: 'completed', generationId: generation('g1') });
+  expect(await answered('g3')).toBe('answer');
+});
+
+it('lets a claim be taken over when its lease has ended, and not while it is renewed', async () => {
+  await claim('g1');
+  rig.clock.advance(LEASE_MS - 1);
+  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
+  rig.clock.advance(LEASE_MS - 1);
+  expect(await claim('g2')).toEqual({ kind: 'in_flight' });
+  rig.clock.advance(1);
+  expect(await claim('g2')).toEqual({ kind: 'claimed' });
+  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], 10 * LEASE_MS);
+  rig.clock.advance(LEASE_MS);
+  expect(await claim('g3')).toEqual({ kind: 'claimed' });
+});
+
+it('is released by its holder only, and never once completed', async () => {
+  await claim('g1');
+  await rig.first.claims.releaseClaim({ scope, generationId: generation('g2') });
+  expect(await claim('g2')).toEqual({ kind: 'in_flight' });
+  await rig.first.claims.releaseClaim({ scope, generationId: generation('g1') });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  await settle(['g2', 'answer']);
+  await rig.first.claims.releaseClaim({ scope, generationId: generation('g2') });
+  expect(await claim('g3', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'completed' });
+});
+
+describe('a key that two generations ran under', () => {
+  beforeEach(async () => {
+    await claim('g1');
+    await hold('g1');
+    rig.clock.advance(LEASE_MS);
+    await claim('g2');
+    await hold('g2');
+  });
+
+  it.each([
+    ['the older', 'g1', 'g2'],
+    ['the newer', 'g2', 'g1'],
+  ])(
+    'is charged once when %s settles first, and gives the other its hold back',
+    async (_who, first, second) => {
+      const before = await rig.first.store.readBalance('org-a');
+      expect(await settle([first, `answer of ${first}`])).toEqual([10]);
+      expect(await settle([second, `answer of ${second}`])).toEqual([0]);
+      expect(await answered('g3')).toBe(`answer of ${first}`);
+      const after = await rig.first.store.readBalance('org-a');
+      expect(after.availableNanoUsd - before.availableNanoUsd).toBe(190n);
+    },
+  );
+
+  it('is charged once when both settle in one batch', async () => {
+    expect(await settle(['g1', 'answer of g1'], ['g2', 'answer of g2'])).toEqual([10, 0]);
+    expect(await answered('g3')).toBe('answer of g1');
+  });
+
+  it('is charged once when both settle at once', async () => {
+    const charges = await Promise.all([settle(['g1', 'one']), settle(['g2', 'two'])]);
+    expect(charges.flat().sort()).toEqual([0, 10]);
+  });
+
+  it('stays with the newer one when the older one fails', async () => {
+    await settle(['g1', undefined]);
+    expect(await claim('g3')).toEqual({ kind: 'in_flight' });
+    await settle(['g2', 'answer of g2']);
+    expect(await answered('g3')).toBe('answer of g2');
+  });
+
+  it('is answered by the older one when the newer one fails, so that no third is charged', async () => {
+    await settle(['g2', undefined]);
+    await settle(['g1', 'answer of g1']);
+    expect(await answered('g3')).toBe('answer of g1');
+  });
+});
+
+it('charges a failed generation and frees its key', async () => {
+  await claim('g1');
+  expect(await settle(['g1', undefined])).toEqual([10]);
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+});
+
+it('does not answer another body with what an earlier body produced late', async () => {
+  await claim('g1');
+  await rig.first.claims.releaseClaim({ scope, generationId: generation('g1') });
+  await claim('g2', { bodySha256: OTHER_BODY });
+  expect(await settle(['g1', 'answer to the first body'])).toEqual([10]);
+  expect(await claim('g3', { bodySha256: OTHER_BODY })).toEqual({ kind: 'in_flight' });
+});
+
+it('keeps an answer for 24 hours, then forgets it', async () => {
+  await claim('g1');
+  await settle(['g1', 'answer']);
+  rig.clock.advance(CLAIM_RETENTION_MS - 1);
+  while ((await rig.first.claims.trimClaims(2)) > 0);
+  expect(await answered('g2')).toBe('answer');
+  rig.clock.advance(1);
+  expect(await rig.first.claims.trimClaims(100)).toBeGreaterThan(0);
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+});
+
+it('counts an answer past its retention as none, also before it is trimmed', async () => {
+  await claim('g1');
+  await settle(['g1', 'answer']);
+  rig.clock.advance(CLAIM_RETENTION_MS);
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+});

@@ -1,0 +1,149 @@
+import { auditLedger } from '../../audit/audit-ledger';
+import {
+  announce,
+  createLedgerRig,
+  makeFinished,
+  makeHold,
+  usdNano,
+  type LedgerRig,
+} from '../../testing/ledger-rig';
+
+/** Far above what it takes, for machines that do much else. */
+jest.setTimeout(120_000);
+
+let rig: LedgerRig;
+
+beforeAll(async () => {
+  rig = await createLedgerRig();
+});
+
+afterAll(async () => {
+  await rig.close();
+});
+
+afterEach(async () => {
+  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+});
+
+const stores = () => [rig.first.store, rig.second.store] as const;
+const storeOf = (index: number) => stores()[index % 2 === 0 ? 0 : 1];
+const range = (length: number) => Array.from({ length }, (_, index) => index);
+
+async function addCredit(organizationId: string, amount: number): Promise<void> {
+  await rig.first.store.addCredit({
+    creditId: `credit-${organizationId}`,
+    organizationId,
+    amountNanoUsd: usdNano(amount),
+    note: 'test',
+  });
+}
+
+it('two ledgers admit exactly as many parallel holds as the balance covers', async () => {
+  await addCredit('org-exact', 25 * 4);
+  const outcomes = await Promise.all(
+    range(120).map((index) =>
+      storeOf(index).holdCredit([
+        makeHold({ holdId: `exact-${index}`, organizationId: 'org-exact', amount: 4, at: rig.clock.now() }),
+      ]),
+    ),
+  );
+  expect(outcomes.flat().filter(({ kind }) => kind === 'held')).toHaveLength(25);
+  expect((await rig.first.store.readBalance('org-exact')).availableNanoUsd).toBe(0n);
+});
+
+it.each([
+  ['key', { keyDailyBudgetNanoUsd: usdNano(40) }],
+  ['organization', { organizationDailyBudgetNanoUsd: usdNano(40) }],
+])('two ledgers admit exactly what the daily budget of a %s allows', async (scope, budget) => {
+  const organizationId = `org-budget-${scope}`;
+  await addCredit(organizationId, 1_000);
+  const outcomes = await Promise.all(
+    range(60).map((index) =>
+      storeOf(index).holdCredit([
+        makeHold({ holdId: `${scope}-${index}`, organizationId, amount: 4, at: rig.clock.now(), ...budget }),
+      ]),
+    ),
+  );
+  expect(outcomes.flat().filter(({ kind }) => kind === 'held')).toHaveLength(10);
+});
+
+it('the first holds of organizations that nobody knew do not race each other', async () => {
+  const outcomes = await Promise.all(
+    range(20).map((index) => {
+      const organizationIds = ['org-new-1', 'org-new-2', 'org-new-3'];
+      if (index % 2) organizationIds.reverse();
+      return storeOf(index).holdCredit(
+        organizationIds.map((organizationId) =>
+          makeHold({
+            holdId: `new-${organizationId}-${index}`,
+            organizationId,
+            amount: 1,
+            at: rig.clock.now(),
+          }),
+        ),
+      );
+    }),
+  );
+  expect(outcomes.flat().every(({ kind }) => kind === 'insufficient_credits')).toBe(true);
+});
+
+it('batches that overlap in opposite order of organization never deadlock', async () => {
+  const own = await createLedgerRig();
+  const organizationIds = range(8).map((index) => `org-lock-${index}`);
+  for (const organizationId of organizationIds) {
+    await own.first.store.addCredit({
+      creditId: `credit-${organizationId}`,
+      organizationId,
+      amountNanoUsd: usdNano(1_000_000),
+      note: 'test',
+    });
+  }
+  const at = own.clock.now();
+
+  await Promise.all(
+    range(8).map(async (worker) => {
+      const { store } = worker % 2 === 0 ? own.first : own.second;
+      const order = worker % 4 < 2 ? organizationIds : [...organizationIds].reverse();
+      for (const round of range(8)) {
+        const holds = order.map((organizationId) =>
+          makeHold({ holdId: `lock-${worker}-${round}-${organizationId}`, organizationId, amount: 10, at }),
+        );
+        await store.holdCredit(holds);
+        const settled = holds
+          .slice(4)
+          .reverse()
+          .map(({ holdId, organizationId }) =>
+            makeFinished({ generationId: holdId, organizationId, cost: 7, at }),
+          );
+        await Promise.all([store.voidHolds(holds.slice(0, 4)), store.settleGenerations(settled, announce)]);
+      }
+    }),
+  );
+
+  expect((await auditLedger(own.first.pool)).openHolds).toBe(0);
+  // The server's count is complete once the connections it was made on are closed.
+  await Promise.all([own.first.pool.end(), own.second.pool.end()]);
+  const { rows } = await rig.first.pool.query<{ deadlocks: bigint }>(
+    'select deadlocks from pg_stat_database where datname = $1',
+    [own.database.name],
+  );
+  await own.close();
+  expect(rows).toEqual([{ deadlocks: 0n }]);
+});
+
+it('duplicate settlements at once from two ledgers book each generation once', async () => {
+  await addCredit('org-twice', 1_000);
+  const at = rig.clock.now();
+  const holds = range(20).map((index) =>
+    makeHold({ holdId: `twice-${index}`, organizationId: 'org-twice', amount: 10, at }),
+  );
+  await rig.first.store.holdCredit(holds);
+  const generations = holds.map(({ holdId, organizationId }) =>
+    makeFinished({ generationId: holdId, organizationId, cost: 3, at }),
+  );
+  const reports = await Promise.all(
+    range(6).map((index) => storeOf(index).settleGenerations(generations, announce)),
+  );
+  expect(reports.flatMap(({ settlements }) => settlements)).toHaveLength(20);
+  expect((await rig.first.store.readBalance('org-twice')).chargedNanoUsd).toBe(60n);
+});

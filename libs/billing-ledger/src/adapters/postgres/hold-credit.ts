@@ -1,0 +1,75 @@
+import { nanoUsd } from '@gateway/base';
+import type { Pool } from 'pg';
+import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
+import { plainArray, textArray } from './sql-arrays';
+
+const HOLD_CREDIT = {
+  name: 'billing_ledger.hold_credit',
+  text: 'select * from hold_credit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
+};
+
+interface HoldRow {
+  readonly outcome: string;
+  readonly available_nano_usd: bigint | null;
+  readonly used_nano_usd: bigint | null;
+}
+
+/** One statement, which is its own transaction: one round trip and one commit for all. */
+export async function holdCredit(
+  pool: Pool,
+  holds: readonly HoldRequest[],
+  nowUnixMs: number,
+): Promise<HoldOutcome[]> {
+  const { rows } = await pool.query<HoldRow>({
+    ...HOLD_CREDIT,
+    values: [
+      textArray(holds, (hold) => hold.holdId),
+      textArray(holds, (hold) => hold.organizationId),
+      textArray(holds, (hold) => hold.keyId),
+      plainArray(holds, (hold) => hold.amountNanoUsd),
+      plainArray(holds, (hold) => hold.prices.inputNanoUsdPerMillion),
+      plainArray(holds, (hold) => hold.prices.cachedInputNanoUsdPerMillion),
+      plainArray(holds, (hold) => hold.prices.outputNanoUsdPerMillion),
+      plainArray(holds, (hold) => hold.prices.reasoningNanoUsdPerMillion),
+      plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion),
+      plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd),
+      plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd),
+      plainArray(holds, (hold) => hold.day),
+      plainArray(holds, (hold) => hold.createdUnixMs),
+      plainArray(holds, (hold) => hold.deadlineUnixMs),
+      textArray(holds, (hold) => hold.idempotencyScope),
+      nowUnixMs,
+    ],
+  });
+  return holds.map((hold, index) => outcomeOf(hold, rows[index]));
+}
+
+function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
+  switch (row?.outcome) {
+    case 'held':
+      return { kind: 'held' };
+    case 'foreign':
+      return { kind: 'foreign' };
+    case 'insufficient_credits':
+      return { kind: 'insufficient_credits', availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n) };
+    case 'key_budget_exceeded':
+      return budgetExceeded('key', hold.keyDailyBudgetNanoUsd, row);
+    case 'organization_budget_exceeded':
+      return budgetExceeded('organization', hold.organizationDailyBudgetNanoUsd, row);
+    default:
+      throw new Error(`hold_credit answered "${row?.outcome}" for a hold`);
+  }
+}
+
+function budgetExceeded(
+  scope: 'key' | 'organization',
+  limitNanoUsd: HoldRequest['keyDailyBudgetNanoUsd'],
+  row: HoldRow,
+): HoldOutcome {
+  return {
+    kind: 'daily_budget_exceeded',
+    scope,
+    limitNanoUsd: limitNanoUsd ?? nanoUsd(0n),
+    usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
+  };
+}

@@ -1,0 +1,306 @@
+import { utcDay, type UnixMs } from '@gateway/base';
+import { auditLedger } from '../../audit/audit-ledger';
+import {
+  announce,
+  createLedgerRig,
+  makeFinished,
+  makeHold,
+  usdNano,
+  type LedgerRig,
+} from '../../testing/ledger-rig';
+
+let rig: LedgerRig;
+let organizationId: string;
+let at: UnixMs;
+let counter = 0;
+
+beforeAll(async () => {
+  rig = await createLedgerRig();
+  at = rig.clock.now();
+});
+
+afterAll(async () => {
+  await rig.close();
+});
+
+beforeEach(() => {
+  organizationId = `org-${(counter += 1)}`;
+});
+
+afterEach(async () => {
+  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+});
+
+const credit = (amount: number, creditId = `credit-${organizationId}`) =>
+  rig.first.store.addCredit({ creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' });
+const hold = (name: string, amount: number, more = {}) =>
+  makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at, ...more });
+const finished = (name: string, cost: number, more = {}) =>
+  makeFinished({ generationId: `${organizationId}-${name}`, organizationId, cost, at, ...more });
+const settle = (...generations: ReturnType<typeof finished>[]) =>
+  rig.first.store.settleGenerations(generations, announce);
+const ref = (name: string) => ({ holdId: `${organizationId}-${name}`, organizationId });
+
+async function balance() {
+  const { creditedNanoUsd, chargedNanoUsd, heldNanoUsd, availableNanoUsd } =
+    await rig.first.store.readBalance(organizationId);
+  return [creditedNanoUsd, chargedNanoUsd, heldNanoUsd, availableNanoUsd].map(Number);
+}
+
+describe('credit', () => {
+  it('an organization that never had credit has nothing', async () => {
+    expect(await balance()).toEqual([0, 0, 0, 0]);
+  });
+
+  it('is added once per credit id, however often it is asked for', async () => {
+    expect(await credit(100)).toBe('added');
+    expect(await credit(100)).toBe('added');
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+
+  it('refuses a credit id that names another amount', async () => {
+    await credit(100);
+    expect(await credit(50)).toBe('conflict');
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+});
+
+describe('hold', () => {
+  it('takes the amount from what is available', async () => {
+    await credit(100);
+    expect(await rig.first.store.holdCredit([hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    expect(await balance()).toEqual([100, 0, 60, 40]);
+  });
+
+  it('decides in order: one that does not fit leaves room for a smaller one behind it', async () => {
+    await credit(100);
+    const outcomes = await rig.first.store.holdCredit([
+      hold('g1', 60),
+      hold('g2', 50),
+      hold('g3', 40),
+      hold('g4', 1),
+    ]);
+    expect(outcomes).toEqual([
+      { kind: 'held' },
+      { kind: 'insufficient_credits', availableNanoUsd: 40n },
+      { kind: 'held' },
+      { kind: 'insufficient_credits', availableNanoUsd: 0n },
+    ]);
+    expect(await balance()).toEqual([100, 0, 100, 0]);
+  });
+
+  it('answers a repeated hold as the first time, and takes it once', async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('g1', 60)]);
+    expect(await rig.second.store.holdCredit([hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    expect(await balance()).toEqual([100, 0, 60, 40]);
+  });
+
+  it("does not answer for another organization's hold", async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('g1', 60)]);
+    const stranger = hold('g1', 60, { organizationId: 'org-stranger' });
+    expect(await rig.first.store.holdCredit([stranger])).toEqual([{ kind: 'foreign' }]);
+  });
+
+  it('refuses an unknown organization for want of credit', async () => {
+    expect(await rig.first.store.holdCredit([hold('g1', 1)])).toEqual([
+      { kind: 'insufficient_credits', availableNanoUsd: 0n },
+    ]);
+  });
+
+  it('checks credit before the daily budget', async () => {
+    await credit(10);
+    const [outcome] = await rig.first.store.holdCredit([
+      hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) }),
+    ]);
+    expect(outcome?.kind).toBe('insufficient_credits');
+  });
+});
+
+describe('daily budget', () => {
+  const budgeted = (name: string, amount: number, more = {}) =>
+    hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });
+
+  it('counts what is held, and what was spent that day', async () => {
+    await credit(1_000);
+    const outcomes = await rig.first.store.holdCredit([
+      budgeted('g1', 30),
+      budgeted('g2', 30),
+      budgeted('g3', 20),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'daily_budget_exceeded', 'held']);
+    expect(outcomes[1]).toEqual({
+      kind: 'daily_budget_exceeded',
+      scope: 'organization',
+      limitNanoUsd: 50n,
+      usedNanoUsd: 30n,
+    });
+    await settle(finished('g1', 10));
+    await rig.first.store.voidHolds([ref('g3')]);
+    const [fits, overflows] = await rig.first.store.holdCredit([budgeted('g4', 40), budgeted('g5', 1)]);
+    expect([fits?.kind, overflows?.kind]).toEqual(['held', 'daily_budget_exceeded']);
+  });
+
+  it("holds a key to its own budget, whatever the organization's", async () => {
+    await credit(1_000);
+    const outcomes = await rig.first.store.holdCredit([
+      hold('g1', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
+      hold('g2', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
+      hold('g3', 30, { keyId: 'key-2', keyDailyBudgetNanoUsd: usdNano(40) }),
+    ]);
+    expect(outcomes).toEqual([
+      { kind: 'held' },
+      { kind: 'daily_budget_exceeded', scope: 'key', limitNanoUsd: 40n, usedNanoUsd: 30n },
+      { kind: 'held' },
+    ]);
+  });
+
+  it('begins anew with the next UTC day, and settles on the day of admission', async () => {
+    await credit(1_000);
+    const tomorrow = (at + 86_400_000) as UnixMs;
+    const [today, next] = await rig.first.store.holdCredit([
+      budgeted('g1', 50),
+      budgeted('g2', 50, { createdUnixMs: tomorrow, day: utcDay(tomorrow) }),
+    ]);
+    expect([today?.kind, next?.kind]).toEqual(['held', 'held']);
+    await settle(finished('g1', 50, { createdUnixMs: tomorrow }));
+    const { rows } = await rig.first.pool.query(
+      `select day::text, spent_nano_usd as spent from daily_spend
+       where organization_id = $1 and key_id = '' order by day`,
+      [organizationId],
+    );
+    expect(rows.map(({ spent }) => Number(spent))).toEqual([50, 0]);
+  });
+});
+
+describe('settlement', () => {
+  beforeEach(async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('g1', 60)]);
+  });
+
+  it('charges the cost and gives the rest of the hold back', async () => {
+    const report = await settle(finished('g1', 25));
+    expect(report.settlements).toMatchObject([{ origin: 'held', costNanoUsd: 25n, chargedNanoUsd: 25n }]);
+    expect(await balance()).toEqual([100, 25, 0, 75]);
+  });
+
+  it('happens once, and is announced once', async () => {
+    await settle(finished('g1', 25), finished('g1', 30));
+    expect(await settle(finished('g1', 30))).toMatchObject({ settlements: [], duplicates: 1 });
+    expect(await balance()).toEqual([100, 25, 0, 75]);
+    const announced = (await rig.announced()).filter(
+      (settled) => settled.finished?.organizationId === organizationId,
+    );
+    expect(announced.map((settled) => settled.chargedNanoUsd)).toEqual([25n]);
+  });
+
+  it('takes a cost above the hold from what is available, and no more than there is', async () => {
+    await settle(finished('g1', 90));
+    expect(await balance()).toEqual([100, 90, 0, 10]);
+    await rig.first.store.holdCredit([hold('g2', 4)]);
+    const { settlements } = await settle(finished('g2', 50));
+    expect(settlements).toMatchObject([{ costNanoUsd: 50n, chargedNanoUsd: 10n }]);
+    expect(await balance()).toEqual([100, 100, 0, 0]);
+    expect((await auditLedger(rig.first.pool)).totals.uncollected).toBeGreaterThanOrEqual(40n);
+  });
+
+  it('of a voided hold comes late and still books once', async () => {
+    await rig.first.store.voidHolds([ref('g1')]);
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+    expect((await settle(finished('g1', 25))).settlements).toMatchObject([{ origin: 'late' }]);
+    await settle(finished('g1', 25));
+    expect(await balance()).toEqual([100, 25, 0, 75]);
+  });
+
+  it('of a generation without a hold books once, by the prices of the event', async () => {
+    expect((await settle(finished('g9', 7))).settlements).toMatchObject([{ origin: 'unseen' }]);
+    await settle(finished('g9', 7));
+    expect(await balance()).toEqual([100, 7, 60, 33]);
+  });
+
+  it('without a hold and without prices is rejected, and settles the others', async () => {
+    const report = await settle(finished('g9', 7, { prices: undefined }), finished('g1', 25));
+    expect(report.rejected).toEqual([
+      { generationId: `${organizationId}-g9`, reason: expect.stringContaining('neither') },
+    ]);
+    expect(await balance()).toEqual([100, 25, 0, 75]);
+  });
+
+  it("of another organization's hold is rejected", async () => {
+    const report = await settle(finished('g1', 25, { organizationId: 'org-thief' }));
+    expect(report.rejected).toHaveLength(1);
+    expect(await balance()).toEqual([100, 0, 60, 40]);
+  });
+
+  it('uses the prices frozen on the hold, not those of the event', async () => {
+    const dearer = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };
+    await rig.first.store.holdCredit([hold('g2', 20)]);
+    await settle(finished('g2', 5, { prices: dearer }));
+    expect((await balance())[1]).toBe(5);
+  });
+});
+
+describe('voiding', () => {
+  it('gives the hold back once, and leaves settled ones alone', async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('g1', 60), hold('g2', 30)]);
+    await settle(finished('g2', 30));
+    const refs = [ref('g1'), ref('g1'), ref('g2'), ref('g7')];
+    expect(await rig.first.store.voidHolds(refs)).toBe(1);
+    expect(await rig.first.store.voidHolds(refs)).toBe(0);
+    expect(await balance()).toEqual([100, 30, 0, 70]);
+  });
+
+  it('keeps a hold that it overtook from being taken', async () => {
+    await credit(100);
+    expect(await rig.first.store.voidHolds([ref('g1')])).toBe(0);
+    await rig.second.store.holdCredit([hold('g1', 60)]);
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+
+  it('leaves nothing held when it races with its hold, whoever comes first', async () => {
+    await credit(100);
+    const names = Array.from({ length: 20 }, (_, index) => `race-${index}`);
+    await Promise.all(
+      names.flatMap((name) => [
+        rig.first.store.holdCredit([hold(name, 1)]),
+        rig.second.store.voidHolds([ref(name)]),
+      ]),
+    );
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+
+  it('lets nobody run on a hold that it overtook', async () => {
+    await credit(100);
+    await rig.first.store.voidHolds([ref('g1')]);
+    expect((await settle(finished('g1', 5))).rejected).toEqual([
+      { generationId: ref('g1').holdId, reason: 'its hold was given up before it was taken' },
+    ]);
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+  });
+
+  it("leaves another organization's hold alone", async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('g1', 60)]);
+    expect(await rig.first.store.voidHolds([{ ...ref('g1'), organizationId: 'org-thief' }])).toBe(0);
+    expect(await balance()).toEqual([100, 0, 60, 40]);
+  });
+
+  it('reaps holds past their deadline, in bounded rounds and from several replicas', async () => {
+    await credit(100);
+    const overdue = (at - 1) as UnixMs;
+    await rig.first.store.holdCredit([
+      ...['g1', 'g2', 'g3'].map((name) => hold(name, 10, { deadlineUnixMs: overdue })),
+      hold('g4', 10),
+    ]);
+    expect(await rig.first.store.voidOverdueHolds(2)).toBe(2);
+    const counts = await Promise.all([
+      rig.first.store.voidOverdueHolds(5),
+      rig.second.store.voidOverdueHolds(5),
+    ]);
+    expect(counts[0] + counts[1]).toBe(1);
+    expect(await balance()).toEqual([100, 0, 10, 90]);
+  });
+});

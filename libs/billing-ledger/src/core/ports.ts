@@ -1,0 +1,78 @@
+import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
+import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
+import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
+import type { FinishedGeneration, RejectedGeneration, Settlement } from './settlement/settlement';
+
+/** An announcement of a settlement, in the form the event log takes. */
+export interface Announcement {
+  readonly key: string;
+  readonly payload: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes the announcement of a settlement that is about to be booked. */
+export type Announce = (settlement: Settlement) => Announcement;
+
+export interface SettlementReport {
+  readonly settlements: readonly Settlement[];
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedGeneration[];
+}
+
+/**
+ * Where the money is. Duties of every implementation:
+ * - Each call is one atomic step: all of it is durable when the promise
+ *   resolves. A rejection leaves its outcome unknown; every call is safe to repeat.
+ * - Concurrent calls, from any number of processes, have the effect of some
+ *   order of them one after the other. No available balance ever falls below zero.
+ * - A batch that loses to another (deadlock, serialization, lost connection) is
+ *   tried again a bounded number of times, then rejects with a LedgerUnavailableError.
+ */
+export interface LedgerStore {
+  /**
+   * Decides each hold on its own, in order; answers in the same order. Hold ids
+   * within a call differ. Credit is checked before the key's budget, that
+   * before the organization's. A hold that exists is answered as held.
+   */
+  holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
+  /**
+   * Gives open holds back in full and leaves closed ones alone. One that is not
+   * known was overtaken: it will never be taken, though asking for it is
+   * answered as held. Answers how many it closed.
+   */
+  voidHolds(holds: readonly HoldRef[]): Promise<number>;
+  /** Voids up to `limit` holds whose deadline has passed; answers how many. Any number of processes may call it. */
+  voidOverdueHolds(limit: number): Promise<number>;
+  /**
+   * Books what decideSettlements decides and appends an announcement per
+   * settlement to the event log, in one transaction with the claims it closes.
+   */
+  settleGenerations(
+    generations: readonly FinishedGeneration[],
+    announce: Announce,
+  ): Promise<SettlementReport>;
+  addCredit(credit: Credit): Promise<AddCreditOutcome>;
+  readBalance(organizationId: string): Promise<Balance>;
+}
+
+/** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */
+export interface ClaimStore {
+  /** The holder may claim again and is answered as at first. */
+  claimIdempotencyKey(claim: ClaimRequest): Promise<ClaimOutcome>;
+  /** Prolongs the leases of running claims that these generations hold; leaves others alone. */
+  renewClaims(claims: readonly ClaimRef[], leaseMs: number): Promise<void>;
+  /** Lets go of a running claim that this generation holds; leaves others alone. */
+  releaseClaim(claim: ClaimRef): Promise<void>;
+  /** Forgets up to `limit` claims past their retention; answers how many. */
+  trimClaims(limit: number): Promise<number>;
+}
+
+/** The database cannot be reached or does not get anything done; trying again later may help. */
+export class LedgerUnavailableError extends Error {
+  override readonly name = 'LedgerUnavailableError';
+}
+
+/** The data itself cannot be booked; trying again never helps. */
+export class UnbookableError extends Error {
+  override readonly name = 'UnbookableError';
+}

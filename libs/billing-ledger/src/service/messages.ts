@@ -1,0 +1,131 @@
+import { DAY_MS, nanoUsd, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import type { Hold, HoldRef as HoldRefMessage } from '@gateway/contracts/billing-ledger';
+import type { Prices as PricesMessage } from '@gateway/contracts/common';
+import type { GenerationFinished } from '@gateway/contracts/events';
+import { GatewayError } from '@gateway/errors';
+import type { HoldRef, HoldRequest } from '../core/credit/hold';
+import {
+  MAX_AMOUNT_NANO_USD,
+  MAX_HOLD_LIFETIME_MS,
+  MAX_IDENTIFIER_LENGTH,
+  MAX_ITEMS_PER_CALL,
+} from '../core/limits';
+import type { FinishedGeneration } from '../core/settlement/settlement';
+
+/** Printable ASCII without the space: what every id of the gateway is made of. */
+const IDENTIFIER = /^[\x21-\x7e]+$/;
+
+/** Until 9999-12-31; later days are beyond what dates are written in. */
+const MAX_UNIX_MS = 253_402_300_799_999n;
+
+/** A faulty message; `message` names what is wrong without repeating its content. */
+export class MalformedMessageError extends Error {
+  override readonly name = 'MalformedMessageError';
+}
+
+/** Runs a parser of a request; what is malformed becomes an `invalid_request` of the caller. */
+export function parseRequest<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof MalformedMessageError)) throw error;
+    throw new GatewayError('invalid_request', {
+      message: 'The ledger cannot read this request.',
+      internalMessage: error.message,
+    });
+  }
+}
+
+export function parseIdentifier(name: string, text: string): string {
+  if (text.length > MAX_IDENTIFIER_LENGTH || !IDENTIFIER.test(text)) {
+    throw new MalformedMessageError(`${name} is not an id`);
+  }
+  return text;
+}
+
+export function parseItems<Item>(name: string, items: readonly Item[]): readonly Item[] {
+  if (items.length > MAX_ITEMS_PER_CALL) {
+    throw new MalformedMessageError(`${name} has ${items.length} items, more than ${MAX_ITEMS_PER_CALL}`);
+  }
+  return items;
+}
+
+export function parseAmount(name: string, amount: bigint, least = 0n): NanoUsd {
+  if (amount < least || amount > MAX_AMOUNT_NANO_USD) {
+    throw new MalformedMessageError(`${name} is outside ${least} to ${MAX_AMOUNT_NANO_USD} nano-dollars`);
+  }
+  return nanoUsd(amount);
+}
+
+export function parseHold(hold: Hold): HoldRequest {
+  const createdUnixMs = parseTime('created_unix_ms', hold.createdUnixMs);
+  if (!hold.prices) throw new MalformedMessageError('a hold has no prices');
+  return {
+    holdId: parseIdentifier('hold_id', hold.holdId),
+    organizationId: parseIdentifier('organization_id', hold.organizationId),
+    keyId: parseIdentifier('key_id', hold.keyId),
+    amountNanoUsd: parseAmount('amount_nano_usd', hold.amountNanoUsd),
+    prices: parsePrices(hold.prices),
+    organizationDailyBudgetNanoUsd: parseBudget(hold.organizationDailyBudgetNanoUsd),
+    keyDailyBudgetNanoUsd: parseBudget(hold.keyDailyBudgetNanoUsd),
+    day: utcDay(createdUnixMs),
+    createdUnixMs,
+    deadlineUnixMs: parseDeadline(hold.deadlineUnixMs, createdUnixMs),
+    idempotencyScope:
+      hold.idempotencyScope === undefined
+        ? undefined
+        : parseIdentifier('idempotency_scope', hold.idempotencyScope),
+  };
+}
+
+export function parseHoldRef({ holdId, organizationId }: HoldRefMessage): HoldRef {
+  return {
+    holdId: parseIdentifier('hold_id', holdId),
+    organizationId: parseIdentifier('organization_id', organizationId),
+  };
+}
+
+export function parseFinished(finished: GenerationFinished): FinishedGeneration {
+  const outcome = finished.idempotentOutcome;
+  if (!finished.usage) throw new MalformedMessageError('a finished generation has no usage');
+  return {
+    generationId: parseIdentifier('generation_id', finished.generationId),
+    organizationId: parseIdentifier('organization_id', finished.organizationId),
+    keyId: parseIdentifier('key_id', finished.keyId),
+    createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
+    usage: finished.usage,
+    prices: finished.prices && parsePrices(finished.prices),
+    idempotentOutcome: outcome && {
+      scope: parseIdentifier('idempotent_outcome.scope', outcome.scope),
+      responseJson: outcome.responseJson,
+    },
+  };
+}
+
+function parseTime(name: string, unixMs: bigint): UnixMs {
+  // The first day is left out, since a zero is a field that was never set.
+  if (unixMs < BigInt(DAY_MS) || unixMs > MAX_UNIX_MS)
+    throw new MalformedMessageError(`${name} is not a time`);
+  return Number(unixMs) as UnixMs;
+}
+
+function parseDeadline(unixMs: bigint, createdUnixMs: UnixMs): UnixMs {
+  const deadlineUnixMs = parseTime('deadline_unix_ms', unixMs);
+  if (deadlineUnixMs - createdUnixMs > MAX_HOLD_LIFETIME_MS) {
+    throw new MalformedMessageError(`a hold is meant to last longer than ${MAX_HOLD_LIFETIME_MS} ms`);
+  }
+  return deadlineUnixMs;
+}
+
+function parseBudget(budget: bigint | undefined): NanoUsd | undefined {
+  if (budget === undefined) return undefined;
+  if (budget < 0n) throw new MalformedMessageError('a daily budget is below zero');
+  return nanoUsd(budget);
+}
+
+function parsePrices(prices: PricesMessage): Prices {
+  if (Object.values(prices).some((price: bigint) => price < 0n)) {
+    throw new MalformedMessageError('a price is below zero');
+  }
+  return prices;
+}

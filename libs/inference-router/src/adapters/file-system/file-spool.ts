@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FinishedSpool } from '../../core/finished-spool';
+import { SpoolFullError } from '../../core/finished-spool';
+
+/** Space that finished generations may take while nobody else can be reached, in bytes. */
+export const DEFAULT_MAX_SPOOL_BYTES = 256 * 1024 * 1024;
+
+const DONE = '.finished';
+const PARTIAL = '.partial';
+const UNREADABLE = '.unreadable';
+
+export interface FileSpoolOptions {
+  /** Made when absent; for this process alone. */
+  readonly directory: string;
+  readonly maxBytes?: number;
+}
+
+/**
+ * A folder with a file per record. A record is written under another name,
+ * synced, and renamed: after a crash it is there whole or not at all.
+ */
+export function createFileSpool({
+  directory,
+  maxBytes = DEFAULT_MAX_SPOOL_BYTES,
+}: FileSpoolOptions): FinishedSpool {
+  const sizes = new Map<string, number>();
+  let totalBytes = 0;
+
+  function account(name: string, bytes: number): void {
+    totalBytes += bytes - (sizes.get(name) ?? 0);
+    if (bytes === 0) sizes.delete(name);
+    else sizes.set(name, bytes);
+  }
+
+  return {
+    async open() {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      for (const file of await readdir(directory)) {
+        if (file.endsWith(PARTIAL)) await rm(join(directory, file), { force: true });
+        if (file.endsWith(DONE)) {
+          account(file.slice(0, -DONE.length), (await stat(join(directory, file))).size);
+        }
+      }
+    },
+
+    async put(id, record) {
+      const name = fileName(id);
+      if (totalBytes + record.length > maxBytes) throw new SpoolFullError(maxBytes);
+      account(name, record.length);
+      try {
+        await writeDurably(directory, name, record);
+      } catch (error) {
+        account(name, 0);
+        throw error;
+      }
+    },
+
+    names: () => [...sizes.keys()],
+    read: (name) => readFile(join(directory, name + DONE)),
+
+    async remove(name) {
+      await rm(join(directory, name + DONE), { force: true });
+      account(name, 0);
+    },
+
+    async setAside(name) {
+      await rename(join(directory, name + DONE), join(directory, name + UNREADABLE));
+      account(name, 0);
+    },
+
+    bytes: () => totalBytes,
+  };
+}
+
+async function writeDurably(directory: string, name: string, record: Uint8Array): Promise<void> {
+  const partial = join(directory, name + PARTIAL);
+  const file = await open(partial, 'w', 0o600);
+  try {
+    await file.writeFile(record);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, join(directory, name + DONE));
+  // The new name itself is durable only once the folder is synced.
+  const folder = await open(directory, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Ids are ours and plain; anything else must not choose a path. */
+function fileName(id: string): string {
+  return /^[A-Za-z0-9_-]{1,100}$/.test(id) ? id : createHash('sha256').update(id).digest('hex');
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { Provider } from '../../core/catalogue/model-catalogue';
+import type { ProviderAnswer } from '../../core/ports';
+import { UpstreamFailure } from '../../core/failure/upstream-failure';
+import { provider } from '../../testing/router-under-test';
+import { ScriptedProvider } from '../../testing/scripted-provider';
+import { createOpenAiTransport } from './openai-transport';
+
+let upstream: ScriptedProvider;
+let transport: ReturnType<typeof createOpenAiTransport>;
+let target: Provider;
+
+beforeEach(async () => {
+  upstream = await ScriptedProvider.start();
+  transport = createOpenAiTransport();
+  target = provider('acme', upstream.url, { maxConcurrent: 1 });
+});
+afterEach(async () => {
+  await transport.close();
+  await upstream.stop();
+});
+
+function send(signal: AbortSignal = new AbortController().signal): Promise<ProviderAnswer> {
+  return transport.send({
+    target: { provider: target, providerModel: 'm', maxTokensParameter: 'max_tokens' },
+    body: Buffer.from('{}'),
+    stream: true,
+    signal,
+  });
+}
+
+async function readAll(answer: ProviderAnswer): Promise<number> {
+  let length = 0;
+  for (let bytes = await answer.read(); bytes; bytes = await answer.read()) length += bytes.length;
+  return length;
+}
+
+test('an answer that nobody reads stops its provider, and is whole once it is read', async () => {
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  const pieces = 1_000;
+  let stalled: () => void = () => undefined;
+  const isStalled = new Promise<void>((resolve) => (stalled = resolve));
+  upstream.play(async (response) => {
+    response.writeHead(200);
+    for (let sent = 0; sent < pieces; sent += 1) {
+      if (response.write(piece)) continue;
+      // Far more than sockets hold is left when nothing has been taken for a while.
+      const idle = setTimeout(stalled, 200);
+      await once(response, 'drain');
+      clearTimeout(idle);
+    }
+    response.end();
+  });
+  const answer = await send();
+  await isStalled;
+  expect(await readAll(answer)).toBe(pieces * piece.length);
+});
+
+test('a call that waits for a connection is given up at once, and never sent', async () => {
+  let finish: () => void = () => undefined;
+  upstream.play((response) => {
+    response.writeHead(200).flushHeaders();
+    finish = () => response.end();
+  });
+  const first = await send();
+  const caller = new AbortController();
+  const second = send(caller.signal);
+  caller.abort(new UpstreamFailure('caller_gone', { detail: 'gone' }));
+  await expect(second).rejects.toMatchObject({ kind: 'caller_gone' });
+  finish();
+  expect(await readAll(first)).toBe(0);
+  const third = await send();
+  finish();
+  await readAll(third);
+  expect(upstream.calls).toHaveLength(2);
+});
+
+test('what came before a connection broke is read before the failure', async () => {
+  upstream.play(async (response) => {
+    response.writeHead(200).write('the beginning');
+    await new Promise((resolve) => setImmediate(resolve));
+    response.destroy();
+  });
+  const answer = await send();
+  expect(String(await answer.read())).toBe('the beginning');
+  await expect(answer.read()).rejects.toMatchObject({ kind: 'failed' });
+});
+
+test('the connection of an answer that is let go near its end is used again, one that goes on is closed', async () => {
+  const sockets: unknown[] = [];
+  upstream.play(
+    (response) => {
+      sockets.push(response.socket);
+      response.writeHead(200).write('most of it');
+      setImmediate(() => response.end('the rest'));
+    },
+    async (response, { cut }) => {
+      sockets.push(response.socket);
+      const more = setInterval(() => response.write(Buffer.alloc(16 * 1024)), 1);
+      response.writeHead(200).flushHeaders();
+      await cut;
+      clearInterval(more);
+    },
+    (response) => {
+      sockets.push(response.socket);
+      response.end();
+    },
+  );
+  for (let call = 0; call < 3; call += 1) {
+    const answer = await send();
+    answer.release();
+  }
+  expect(sockets[1]).toBe(sockets[0]);
+  expect(sockets[2]).not.toBe(sockets[1]);
+});

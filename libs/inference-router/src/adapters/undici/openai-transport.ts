@@ -1,0 +1,77 @@
+import { Pool } from 'undici';
+import type { Provider } from '../../core/catalogue/model-catalogue';
+import type { ProviderAnswer, ProviderCall, ProviderTransport } from '../../core/ports';
+import { ProviderExchange } from './provider-exchange';
+
+/** How long an idle connection to a provider is kept when the provider names no time, in milliseconds. */
+const KEEP_ALIVE_MS = 30_000;
+
+interface ProviderPool {
+  readonly pool: Pool;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  /** What the pool was made of; another value needs another pool. */
+  readonly madeOf: Provider;
+}
+
+/**
+ * The OpenAI chat completions protocol over undici: a connection pool per
+ * provider, as wide as its bulkhead, so that a call never waits for a
+ * connection. Requests are not pipelined: a slow answer would hold up the next.
+ * undici's own timeouts are off but for connecting; the core keeps the others.
+ */
+export function createOpenAiTransport(): ProviderTransport {
+  const pools = new Map<string, ProviderPool>();
+
+  function poolOf(provider: Provider): ProviderPool {
+    const known = pools.get(provider.name);
+    if (known?.madeOf === provider) return known;
+    // After a reload of the catalogue the old pool finishes what it carries.
+    if (known) void known.pool.close();
+    const made = createPool(provider);
+    pools.set(provider.name, made);
+    return made;
+  }
+
+  return {
+    send: (call) => send(poolOf(call.target.provider), call),
+    async close() {
+      const closing = [...pools.values()].map(({ pool }) => pool.destroy());
+      pools.clear();
+      await Promise.all(closing);
+    },
+  };
+}
+
+function createPool(provider: Provider): ProviderPool {
+  const url = new URL(provider.baseUrl);
+  return {
+    madeOf: provider,
+    path: `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`,
+    headers: {
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'inference-gateway',
+      ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
+      ...provider.headers,
+    },
+    pool: new Pool(url.origin, {
+      connections: provider.maxConcurrent,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: provider.timeouts.connectMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }),
+  };
+}
+
+function send({ pool, path, headers }: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
+  const exchange = new ProviderExchange(call.target.provider.name, call.signal);
+  return exchange.send(pool, {
+    method: 'POST',
+    path,
+    headers: { ...headers, accept: call.stream ? 'text/event-stream' : 'application/json' },
+    body: call.body,
+  });
+}

@@ -1,0 +1,15 @@
+import { UpstreamFailure } from '../../core/failure/upstream-failure';
+
+/** What a failed connection means. The text names the system's error code and nothing of the address. */
+export function toTransportFailure(error: unknown, providerName: string): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  const code = codeOf(error);
+  const kind = code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT' ? 'connect_timed_out' : 'failed';
+  return new UpstreamFailure(kind, { detail: `${providerName}: ${code}`, cause: error });
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' ? code : error.name;
+}

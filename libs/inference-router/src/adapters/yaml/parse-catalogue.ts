@@ -1,0 +1,223 @@
+import { parseDocument } from 'yaml';
+import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
+import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
+
+/** Everything that is wrong with a models file. */
+export class CatalogueError extends Error {
+  override readonly name = 'CatalogueError';
+
+  constructor(
+    /** Each with its path, such as "models[2].prices.output: …". Holds no secret. */
+    readonly faults: readonly string[],
+  ) {
+    super(
+      `the models file has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+  }
+}
+
+/** Where keys of providers come from; only apps may read the environment. Undefined when there is none. */
+export interface Secrets {
+  fromEnvironment(name: string): string | undefined;
+  /** The file's text; surrounding space is cut off. */
+  fromFile(path: string): string | undefined;
+}
+
+export interface ParseCatalogueOptions {
+  readonly version: number;
+  /** Values for `${NAME}` in a base_url. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly secrets: Secrets;
+}
+
+/** Put in a base_url, it stands for the address of the model emulator. */
+export const EMULATOR_VARIABLE = 'MODEL_EMULATOR_URL';
+
+/**
+ * Reads a models file.
+ *
+ * @throws CatalogueError with all faults at once
+ */
+export function parseCatalogue(text: string, options: ParseCatalogueOptions): Catalogue {
+  const document = readDocument(text);
+  const faults: string[] = [];
+  const providers = new Map<string, Provider>();
+  document.providers.forEach((provider, index) => {
+    const path = `providers[${index}]`;
+    if (providers.has(provider.name)) faults.push(`${path}.name: "${provider.name}" is there twice`);
+    providers.set(provider.name, toProvider(provider, path, options, faults));
+  });
+  const models = new Map<string, Model>();
+  document.models.forEach((model, index) => {
+    const path = `models[${index}]`;
+    if (models.has(model.id)) faults.push(`${path}.id: "${model.id}" is there twice`);
+    models.set(model.id, toModel(model, path, providers, faults));
+  });
+  if (faults.length > 0) throw new CatalogueError(faults);
+  return { version: options.version, providers, models };
+}
+
+/**
+ * Whether a model that can be called runs on the emulator, which then has to
+ * be started.
+ *
+ * @throws CatalogueError
+ */
+export function catalogueNeedsEmulator(text: string): boolean {
+  const { providers, models } = readDocument(text);
+  const emulated = new Set(
+    providers.filter(({ base_url: url }) => url.includes(`\${${EMULATOR_VARIABLE}}`)).map(({ name }) => name),
+  );
+  return models.some(
+    ({ disabled, targets }) => !disabled && targets.some(({ provider }) => emulated.has(provider)),
+  );
+}
+
+function readDocument(text: string): CatalogueDocument {
+  const yaml = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
+  if (yaml.errors.length > 0) throw new CatalogueError(yaml.errors.map(({ message }) => firstLine(message)));
+  const checked = catalogueSchema.safeParse(yaml.toJS({ maxAliasCount: 100 }));
+  if (checked.success) return checked.data;
+  throw new CatalogueError(
+    checked.error.issues.map(({ path, message }) => `${pathText(path) || 'the file'}: ${message}`),
+  );
+}
+
+function toProvider(
+  document: ProviderDocument,
+  path: string,
+  options: ParseCatalogueOptions,
+  faults: string[],
+): Provider {
+  const { timeouts } = document;
+  return {
+    name: document.name,
+    baseUrl: baseUrlOf(document.base_url, `${path}.base_url`, options.variables, faults),
+    apiKey: apiKeyOf(document, path, options.secrets, faults),
+    headers: Object.fromEntries(
+      Object.entries(document.headers).map(([header, value]) => [header.toLowerCase(), value]),
+    ),
+    timeouts: {
+      connectMs: timeouts.connect_ms,
+      firstEventMs: timeouts.first_event_ms,
+      firstByteMs: timeouts.first_byte_ms,
+      idleMs: timeouts.idle_ms,
+      totalMs: timeouts.total_ms,
+    },
+    maxConcurrent: document.max_concurrent,
+    maxAttempts: document.max_attempts,
+    maxTokensParameter: document.max_tokens_parameter,
+    developerAsSystem: document.developer_role === 'system',
+  };
+}
+
+function baseUrlOf(
+  written: string,
+  path: string,
+  variables: Readonly<Record<string, string>>,
+  faults: string[],
+): string {
+  const url = written.replace(/\$\{([A-Za-z0-9_]+)\}/g, (_whole, name: string) => {
+    const value = variables[name];
+    if (value === undefined) faults.push(`${path}: nothing is known of \${${name}}`);
+    return value ?? 'http://unknown.invalid';
+  });
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) faults.push(`${path}: must be an http or https URL`);
+  else if (parsed.username || parsed.password) faults.push(`${path}: must not hold a user or password`);
+  return url.replace(/\/+$/, '');
+}
+
+function apiKeyOf(
+  { api_key_env: variable, api_key_file: file }: ProviderDocument,
+  path: string,
+  secrets: Secrets,
+  faults: string[],
+): string | undefined {
+  if (variable !== undefined && file !== undefined) {
+    faults.push(`${path}: api_key_env and api_key_file exclude each other`);
+  } else if (variable !== undefined) {
+    return secretOf(
+      `${path}.api_key_env`,
+      `the variable ${variable}`,
+      secrets.fromEnvironment(variable),
+      faults,
+    );
+  } else if (file !== undefined) {
+    return secretOf(`${path}.api_key_file`, `the file ${file}`, secrets.fromFile(file), faults);
+  }
+  return undefined;
+}
+
+function secretOf(
+  path: string,
+  source: string,
+  value: string | undefined,
+  faults: string[],
+): string | undefined {
+  const key = value?.trim() ?? '';
+  if (key === '') faults.push(`${path}: ${source} is not there or empty`);
+  else if (!/^[\x21-\x7e]+$/.test(key)) faults.push(`${path}: ${source} holds what no header can`);
+  return key;
+}
+
+function toModel(
+  document: ModelDocument,
+  path: string,
+  providers: ReadonlyMap<string, Provider>,
+  faults: string[],
+): Model {
+  const { prices, tokenizer } = document;
+  const targets: Target[] = [];
+  document.targets.forEach((target, index) => {
+    const provider = providers.get(target.provider);
+    if (!provider) {
+      faults.push(`${path}.targets[${index}].provider: there is no provider "${target.provider}"`);
+      return;
+    }
+    targets.push({
+      provider,
+      providerModel: target.model,
+      maxTokensParameter: target.max_tokens_parameter ?? provider.maxTokensParameter,
+    });
+  });
+  return {
+    id: document.id,
+    name: document.name ?? document.id,
+    ownedBy: document.owned_by,
+    createdUnixS: document.created,
+    disabled: document.disabled,
+    contextLength: document.context_window,
+    maxOutputTokens: document.max_output_tokens,
+    capabilities: [...new Set(document.capabilities)],
+    reasoningEfforts: [...new Set(document.reasoning_efforts)],
+    defaultReasoningEffort: document.default_reasoning_effort,
+    prices: {
+      inputNanoUsdPerMillion: prices.input,
+      cachedInputNanoUsdPerMillion: prices.cached_input ?? prices.input,
+      outputNanoUsdPerMillion: prices.output,
+      reasoningNanoUsdPerMillion: prices.reasoning ?? prices.output,
+      imageNanoUsdPerMillion: prices.image ?? prices.input,
+    },
+    tokenCounting: {
+      encoding: tokenizer.encoding,
+      factor: tokenizer.factor,
+      imageFormula: tokenizer.image_formula,
+      imageTokens: tokenizer.image_tokens,
+    },
+    extraParameters: [...new Set(document.extra_parameters)],
+    targets,
+  };
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : `${text}${text ? '.' : ''}${String(part)}`,
+    '',
+  );
+}
+
+function firstLine(message: string): string {
+  return message.split('\n')[0]?.replace(/:$/, '') ?? message;
+}

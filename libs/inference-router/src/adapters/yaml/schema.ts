@@ -1,0 +1,142 @@
+import { parseUsd } from '@gateway/base';
+import { z } from 'zod';
+import {
+  capabilities,
+  imageFormulas,
+  maxTokensParameters,
+  tokenEncodings,
+} from '../../core/catalogue/model-catalogue';
+
+const MAX_TOKENS = 100_000_000;
+const MAX_TIMEOUT_MS = 86_400_000;
+const MAX_USD_PER_MILLION = 100_000;
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be letters, digits, ".", "_" and "-"');
+const tokens = z.int().min(1).max(MAX_TOKENS);
+const milliseconds = z.int().min(1).max(MAX_TIMEOUT_MS);
+
+/** US dollars per million tokens, as nano-dollars per million tokens. */
+const price = z
+  .string({ error: 'must be US dollars per million tokens as a quoted decimal, such as "0.15"' })
+  .transform((text, context) => {
+    const amount = parseUsd(text);
+    if (amount === undefined || amount < 0n || amount > BigInt(MAX_USD_PER_MILLION) * 1_000_000_000n) {
+      context.addIssue({
+        code: 'custom',
+        message: `must be a decimal from "0" to "${MAX_USD_PER_MILLION}" with at most nine digits after the point`,
+      });
+      return z.NEVER;
+    }
+    return amount as bigint;
+  });
+
+const headerValue = z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');
+
+const providerSchema = z.strictObject({
+  name,
+  base_url: z.string(),
+  api_key_env: z.string().min(1).optional(),
+  api_key_file: z.string().min(1).optional(),
+  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/, 'is no header name'), headerValue).default({}),
+  timeouts: z
+    .strictObject({
+      connect_ms: milliseconds.default(5_000),
+      first_event_ms: milliseconds.default(60_000),
+      first_byte_ms: milliseconds.default(300_000),
+      idle_ms: milliseconds.default(60_000),
+      total_ms: milliseconds.default(590_000),
+    })
+    .prefault({}),
+  max_concurrent: z.int().min(1).max(100_000).default(512),
+  max_attempts: z.int().min(1).max(5).default(3),
+  max_tokens_parameter: z.enum(maxTokensParameters).default('max_tokens'),
+  developer_role: z.enum(['developer', 'system']).default('developer'),
+});
+
+const ownFields = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+];
+
+const modelSchema = z
+  .strictObject({
+    id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be such as "acme/m-1"'),
+    name: z.string().min(1).max(128).optional(),
+    owned_by: z.string().min(1).max(128).default('gateway'),
+    created: z.int().min(0).default(0),
+    disabled: z.boolean().default(false),
+    targets: z
+      .array(
+        z.strictObject({
+          provider: z.string(),
+          model: z.string().min(1).max(256),
+          max_tokens_parameter: z.enum(maxTokensParameters).optional(),
+        }),
+      )
+      .min(1, 'needs at least one target')
+      .max(16),
+    context_window: tokens,
+    max_output_tokens: tokens,
+    capabilities: z.array(z.enum(capabilities)).default([]),
+    reasoning_efforts: z.array(z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word')).default([]),
+    default_reasoning_effort: z.string().optional(),
+    prices: z.strictObject(
+      {
+        input: price,
+        cached_input: price.optional(),
+        output: price,
+        reasoning: price.optional(),
+        image: price.optional(),
+      },
+      {
+        error: (issue) =>
+          issue.input === undefined ? 'is missing: what has no price cannot be paid for' : undefined,
+      },
+    ),
+    tokenizer: z
+      .strictObject({
+        encoding: z.enum(tokenEncodings).default('o200k_base'),
+        factor: z.number().min(0.1).max(10).default(1),
+        image_formula: z.enum(imageFormulas).default('constant'),
+        image_tokens: z.int().min(0).max(1_000_000).default(2_000),
+      })
+      .prefault({}),
+    extra_parameters: z
+      .array(
+        z
+          .string()
+          .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is no field name')
+          .refine((field) => !ownFields.includes(field), 'is set by the gateway itself'),
+      )
+      .default([]),
+  })
+  .superRefine((model, context) => {
+    const fault = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (model.max_output_tokens > model.context_window) {
+      fault('max_output_tokens', 'is above context_window');
+    }
+    const reasons = model.capabilities.includes('reasoning');
+    if (reasons !== model.reasoning_efforts.length > 0) {
+      fault('reasoning_efforts', 'and the capability "reasoning" need each other');
+    }
+    const effort = model.default_reasoning_effort;
+    if (effort !== undefined && !model.reasoning_efforts.includes(effort)) {
+      fault('default_reasoning_effort', 'is not one of reasoning_efforts');
+    }
+  });
+
+/** The shape of the models file. Names in it are explained in the file itself. */
+export const catalogueSchema = z.strictObject({
+  providers: z.array(providerSchema).min(1, 'needs at least one provider').max(1_000),
+  models: z.array(modelSchema).min(1, 'needs at least one model').max(10_000),
+});
+
+export type CatalogueDocument = z.output<typeof catalogueSchema>;
+export type ProviderDocument = CatalogueDocument['providers'][number];
+export type ModelDocument = CatalogueDocument['models'][number];

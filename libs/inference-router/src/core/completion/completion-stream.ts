@@ -1,0 +1,252 @@
+import { emptyChoice, type Choice, type CompletionHead, type Logprobs } from './completion';
+import { finishReasonOf, type FinishReason } from './finish-reason';
+import { FastDelta } from './fast-delta';
+import { asObject, parseJson, type JsonObject } from './json';
+import { MAX_TOOL_CALLS, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
+import { inventedToolCallId } from './read-completion';
+import { UpstreamFailure } from '../failure/upstream-failure';
+
+/** Text kept of one generation, in characters; a stream beyond it has run away. */
+export const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
+
+const CHARACTERS_PER_TOKEN = 4;
+
+export interface CompletionStreamOptions {
+  readonly head: CompletionHead;
+  /** Completions the caller asked for; what belongs to others is left out. */
+  readonly n: number;
+  /** stream_options.include_usage: every chunk but the last then says `"usage":null`. */
+  readonly includeUsage: boolean;
+  /** What an error object in a chunk means. */
+  readonly errorOf: (chunk: unknown) => UpstreamFailure | undefined;
+}
+
+/**
+ * Turns a provider's chunks into ours and keeps what they add up to. Pure: one
+ * data payload in, the server-sent events for the caller out.
+ */
+export class CompletionStream {
+  /** `[DONE]` was seen. */
+  done = false;
+  /** The provider's usage block, as sent; judged at the end. */
+  reportedUsage: unknown;
+
+  private readonly byIndex = new Map<number, Choice>();
+  private readonly fast: FastDelta;
+  private readonly prefix: string;
+  private readonly suffix: string;
+  private deltas = 0;
+  private characters = 0;
+
+  constructor(private readonly options: CompletionStreamOptions) {
+    const { head } = options;
+    this.prefix = `data: {"id":${JSON.stringify(head.generationId)},"object":"chat.completion.chunk","created":${head.createdUnixS},"model":${JSON.stringify(head.modelId)},"choices":[`;
+    this.suffix = options.includeUsage ? '],"usage":null}\n\n' : ']}\n\n';
+    this.fast = new FastDelta(this.prefix, this.suffix);
+  }
+
+  /** In order of index. Reading it settles what the fast path kept as it came. */
+  get choices(): Choice[] {
+    this.settleFastText();
+    return [...this.byIndex.values()].sort((a, b) => a.index - b.index);
+  }
+
+  /** Every completion that was asked for has said why it ended. */
+  get complete(): boolean {
+    if (this.byIndex.size < this.options.n) return false;
+    for (const choice of this.byIndex.values()) if (choice.finishReason === undefined) return false;
+    return true;
+  }
+
+  get begun(): boolean {
+    return this.byIndex.size > 0;
+  }
+
+  /** An approximation from below, for showing progress: about a token per delta, or four characters each. */
+  get completionTokens(): number {
+    return Math.max(this.deltas, Math.ceil(this.characters / CHARACTERS_PER_TOKEN));
+  }
+
+  /**
+   * @returns the events for the caller; empty when the payload holds nothing for it.
+   * @throws UpstreamFailure for an error object or a payload that is no chunk.
+   */
+  push(data: string): string {
+    const quick = this.fast.match(data);
+    if (quick !== undefined) {
+      this.grow(quick.characters);
+      return quick.frame;
+    }
+    if (data.startsWith('[DONE]')) {
+      this.done = true;
+      return '';
+    }
+    const chunk = asObject(parseJson(data));
+    if (!chunk) throw malformed('a chunk that is not a JSON object');
+    const error = this.options.errorOf(chunk);
+    if (error) throw error;
+    if (asObject(chunk['usage'])) this.reportedUsage = chunk['usage'];
+    const listed = chunk['choices'];
+    if (!Array.isArray(listed)) {
+      if (asObject(chunk['usage'])) return '';
+      throw malformed('a chunk without choices');
+    }
+    this.settleFastText();
+    return this.pushChoices(listed, data);
+  }
+
+  /** Closes completions whose end the provider confirmed only with `[DONE]`. */
+  closeOpenChoices(): string {
+    const parts: string[] = [];
+    for (const choice of this.choices) {
+      if (choice.finishReason !== undefined) continue;
+      choice.finishReason = choice.toolCalls.length > 0 ? 'tool_calls' : 'stop';
+      parts.push(this.renderDelta(choice.index, {}, null, choice.finishReason));
+    }
+    return parts.length === 0 ? '' : `${this.prefix}${parts.join(',')}${this.suffix}`;
+  }
+
+  /** The last chunk, for callers that asked for it. */
+  usageChunk(usage: object): string {
+    return `${this.prefix}],"usage":${JSON.stringify(usage)}}\n\n`;
+  }
+
+  private pushChoices(listed: readonly unknown[], data: string): string {
+    const parts: string[] = [];
+    for (const value of listed) {
+      const part = this.pushChoice(value);
+      if (part !== '') parts.push(part);
+    }
+    if (parts.length === 0) return '';
+    if (listed.length === 1) this.learn(listed[0], data);
+    return `${this.prefix}${parts.join(',')}${this.suffix}`;
+  }
+
+  private pushChoice(value: unknown): string {
+    const read = asObject(value);
+    if (!read) throw malformed('a choice that is not an object');
+    const index = read['index'] ?? 0;
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) {
+      throw malformed('a choice with a wrong index');
+    }
+    if (index >= this.options.n) return '';
+    let choice = this.byIndex.get(index);
+    const first = choice === undefined;
+    if (!choice) {
+      choice = emptyChoice(index);
+      this.byIndex.set(index, choice);
+    }
+    const delta = asObject(read['delta']) ?? asObject(read['message']) ?? {};
+    const rendered = this.applyDelta(choice, delta, first);
+    const logprobs = readLogprobs(read);
+    if (logprobs) addLogprobs(choice, logprobs);
+    const finish = finishReasonOf(read['finish_reason']);
+    if (finish !== undefined) choice.finishReason = finish;
+    if (!first && !rendered.some && logprobs === null && finish === undefined) return '';
+    return this.renderDelta(index, rendered.delta, logprobs, finish);
+  }
+
+  private applyDelta(choice: Choice, delta: JsonObject, first: boolean): { delta: object; some: boolean } {
+    const rendered: Record<string, unknown> = {};
+    const content = readText(delta['content']);
+    const refusal = readText(delta['refusal']);
+    const reasoning = readReasoning(delta);
+    const toolCalls = readToolCalls(delta);
+    if (first) {
+      rendered['role'] = 'assistant';
+      rendered['content'] = content ?? (toolCalls.length > 0 ? null : '');
+    }
+    if (content) {
+      choice.content = (choice.content ?? '') + content;
+      rendered['content'] = content;
+      this.grow(content.length);
+    }
+    if (refusal) {
+      choice.refusal = (choice.refusal ?? '') + refusal;
+      rendered['refusal'] = refusal;
+      this.grow(refusal.length);
+    }
+    if (reasoning) {
+      choice.reasoning = (choice.reasoning ?? '') + reasoning;
+      rendered['reasoning_content'] = reasoning;
+      this.grow(reasoning.length);
+    }
+    const calls = toolCalls.flatMap((call) => this.applyToolCall(choice, call));
+    if (calls.length > 0) rendered['tool_calls'] = calls;
+    return { delta: rendered, some: Boolean(content || refusal || reasoning) || calls.length > 0 };
+  }
+
+  private applyToolCall(choice: Choice, call: ReturnType<typeof readToolCalls>[number]): object[] {
+    const index = call.index ?? placeOf(choice, call.id);
+    if (index >= MAX_TOOL_CALLS) throw malformed('too many tool calls');
+    this.grow(call.arguments.length);
+    const known = choice.toolCalls[index];
+    if (known) {
+      // Some servers repeat the name with every delta; it was told once already.
+      if (known.name === '' && call.name !== undefined) known.name = call.name;
+      known.arguments += call.arguments;
+      return call.arguments === '' ? [] : [{ index, function: { arguments: call.arguments } }];
+    }
+    if (index !== choice.toolCalls.length) throw malformed('a tool call out of order');
+    const begun = {
+      id: call.id ?? inventedToolCallId(this.options.head, choice.index, index),
+      name: call.name ?? '',
+      arguments: call.arguments,
+    };
+    choice.toolCalls.push(begun);
+    this.grow(begun.name.length);
+    return [
+      { index, id: begun.id, type: 'function', function: { name: begun.name, arguments: begun.arguments } },
+    ];
+  }
+
+  private renderDelta(
+    index: number,
+    delta: object,
+    logprobs: object | null,
+    finish: FinishReason | undefined,
+  ): string {
+    const reason = finish === undefined ? 'null' : `"${finish}"`;
+    return `{"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs === null ? 'null' : JSON.stringify(logprobs)},"finish_reason":${reason}}`;
+  }
+
+  private grow(characters: number): void {
+    if (characters > 0) this.deltas += 1;
+    this.characters += characters;
+    if (this.characters > MAX_OUTPUT_CHARACTERS) throw malformed('more text than any model writes');
+  }
+
+  private learn(value: unknown, data: string): void {
+    const choice = asObject(value) ?? {};
+    const index = (choice['index'] ?? 0) as number;
+    if (index < this.options.n && this.byIndex.get(index)?.finishReason === undefined) {
+      this.fast.learn(data, index);
+    }
+  }
+
+  private settleFastText(): void {
+    for (const { index, text } of this.fast.take()) {
+      const choice = this.byIndex.get(index);
+      if (choice) choice.content = (choice.content ?? '') + text;
+    }
+  }
+}
+
+/** Where a tool call without an index belongs: a new id begins a new call, none continues the last. */
+function placeOf(choice: Choice, id: string | undefined): number {
+  const { length } = choice.toolCalls;
+  if (length === 0) return 0;
+  if (id === undefined) return length - 1;
+  const known = choice.toolCalls.findIndex((call) => call.id === id);
+  return known === -1 ? length : known;
+}
+
+function addLogprobs(choice: Choice, more: Logprobs): void {
+  const kept = (choice.logprobs ??= { content: null, refusal: null });
+  if (more.content) (kept.content ??= []).push(...more.content);
+  if (more.refusal) (kept.refusal ??= []).push(...more.refusal);
+}
+
+function malformed(what: string): UpstreamFailure {
+  return new UpstreamFailure('failed', { detail: `the provider sent ${what}` });
+}

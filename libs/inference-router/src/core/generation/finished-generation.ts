@@ -1,0 +1,47 @@
+import type { Prices, Usage } from '@gateway/base';
+import type { ErrorCode } from '@gateway/errors';
+import type { FinishReason } from '../completion/finish-reason';
+
+/** A generation as its caller asked for it. */
+export interface GenerationRequest {
+  readonly generationId: string;
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly modelId: string;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** A JSON object without the fields that the router sets itself. */
+  readonly bodyJson: Uint8Array;
+  /** Per completion. */
+  readonly maxOutputTokens: number;
+  readonly n: number;
+  readonly createdUnixMs: number;
+  readonly estimatedInputTokens: number;
+  /** Frozen at admission; the catalogue's when absent. */
+  readonly prices: Prices | undefined;
+  readonly externalUser: string | undefined;
+  readonly idempotencyScope: string | undefined;
+}
+
+/** The end of a generation that owes its cost. */
+export interface FinishedGeneration {
+  readonly request: GenerationRequest;
+  readonly prices: Prices;
+  readonly provider: string;
+  readonly providerModel: string;
+  readonly cancelled: boolean;
+  /** Empty when cancelled. */
+  readonly finishReason: FinishReason | 'error' | '';
+  readonly usage: Usage;
+  readonly usageSource: 'provider' | 'counted';
+  /** From admission to the provider's first event. */
+  readonly latencyMs: number;
+  /** From the first event to the last. */
+  readonly generationTimeMs: number;
+  readonly errorCode: ErrorCode | undefined;
+  /** The chat.completion object, for replay; only of a generation that came to its end. */
+  readonly responseJson: string | undefined;
+  /** Such as traceparent; travels with the event. */
+  readonly traceHeaders: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,169 @@
+import type { NanoUsd, Usage } from '@gateway/base';
+import { GatewayError } from '@gateway/errors';
+import type { Model } from '../catalogue/model-catalogue';
+import type { GenerationRequest, FinishedGeneration } from './finished-generation';
+import { GenerationRun, type GenerationCall } from './generation-run';
+import type { InFlight } from './in-flight';
+import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
+import type { OpenedStream } from '../provider/open-target';
+import type { CatalogueSource } from '../ports';
+import { errorAfterFirstEvent, errorBeforeFirstEvent } from '../failure/public-error';
+import type { Bill, SettlePorts } from './settle-generation';
+import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
+
+/** What a generation sends to its caller, in order: frames, then its end. */
+export type GenerationEvent =
+  | {
+      readonly kind: 'frames';
+      /** Whole server-sent events; never a part of one. */
+      readonly sse: string;
+      readonly completionTokens: number;
+    }
+  | {
+      readonly kind: 'finished';
+      /** The chat.completion object, unless streamed. */
+      readonly responseJson: string | undefined;
+      readonly usage: Usage;
+      readonly finishReason: FinishedGeneration['finishReason'];
+      readonly cost: NanoUsd;
+    };
+
+export interface GeneratePorts extends OpenGenerationPorts, SettlePorts {
+  readonly catalogue: CatalogueSource;
+  readonly inFlight: InFlight;
+}
+
+export type Generate = (request: GenerationRequest, call: GenerationCall) => AsyncGenerator<GenerationEvent>;
+
+/**
+ * Runs one generation.
+ *
+ * @throws GatewayError before the first event: nothing is owed. After it: the
+ *   end is durable by then.
+ */
+export function createGenerate(ports: GeneratePorts): Generate {
+  return async function* generate(request, call) {
+    if (call.signal.aborted) throw callerGone();
+    const model = modelOf(ports, request.modelId);
+    let leave: () => void = () => undefined;
+    // Once its end is durable a generation is over, even if its caller never asks for the last message.
+    const run = new GenerationRun(ports, request, model, call, () => leave());
+    const entered = ports.inFlight.enter(() => run.cutOff());
+    if (!entered) {
+      await run.close();
+      throw stopping();
+    }
+    ports.observer.generationStarted();
+    leave = once(() => {
+      entered();
+      ports.observer.generationEnded();
+    });
+    try {
+      const opened = await open(ports, run, request, model);
+      if (opened.opened.kind === 'stream') yield* streamed(run, opened.opened);
+      else yield* whole(run);
+    } finally {
+      await run.close();
+      leave();
+    }
+  };
+}
+
+function modelOf(ports: GeneratePorts, modelId: string): Model {
+  const model = ports.catalogue.current().models.get(modelId);
+  if (!model || model.disabled) throw new GatewayError('model_not_found', { param: 'model' });
+  return model;
+}
+
+async function open(
+  ports: GeneratePorts,
+  run: GenerationRun,
+  request: GenerationRequest,
+  model: Model,
+): Promise<OpenedGeneration> {
+  try {
+    const opened = await openGeneration(ports, {
+      model,
+      request,
+      head: run.head,
+      signal: run.signal,
+      onDispatch: (target) => {
+        run.dispatchedTo = target;
+      },
+    });
+    run.begin(opened);
+    return opened;
+  } catch (error) {
+    // What is no failure of a provider is a fault of ours, and told as one.
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.kind !== 'caller_gone') throw errorBeforeFirstEvent(error);
+    await run.abandon()?.durable;
+    throw run.wasCutOff ? stopping() : callerGone();
+  }
+}
+
+async function* streamed(run: GenerationRun, opened: OpenedStream): AsyncGenerator<GenerationEvent> {
+  const { reader, firstFrames } = opened;
+  const { stream } = reader;
+  const frames = (sse: string): GenerationEvent => ({
+    kind: 'frames',
+    sse,
+    completionTokens: stream.completionTokens,
+  });
+  yield frames(firstFrames);
+  try {
+    while (!reader.ended) {
+      const sse = await reader.next();
+      run.sawEvent();
+      if (sse !== '') yield frames(sse);
+    }
+  } catch (error) {
+    await endBroken(run, error);
+  }
+  const closing = stream.closeOpenChoices();
+  const ending = run.complete();
+  if (closing !== '') yield frames(closing);
+  if (run.request.includeUsage) yield frames(stream.usageChunk((await ending.bill).usageJson));
+  yield finished(await ending.durable, undefined);
+}
+
+async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent> {
+  const bill = await run.complete().durable;
+  yield finished(bill, bill.responseJson());
+}
+
+/** Settles a stream that did not come to its end, and tells the caller. Never returns. */
+async function endBroken(run: GenerationRun, thrown: unknown): Promise<never> {
+  const failure = toUpstreamFailure(thrown);
+  if (failure.kind === 'caller_gone') {
+    await run.abandon()?.durable;
+    throw run.wasCutOff
+      ? new GatewayError('internal_error', { internalMessage: 'cut off by a stop' })
+      : callerGone();
+  }
+  const error = errorAfterFirstEvent(failure);
+  await run.fail(error.code).durable;
+  throw error;
+}
+
+function finished(bill: Bill, responseJson: string | undefined): GenerationEvent {
+  const { usage, finishReason, cost } = bill;
+  return { kind: 'finished', responseJson, usage, finishReason, cost };
+}
+
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) action();
+    done = true;
+  };
+}
+
+function stopping(): GatewayError {
+  return new GatewayError('no_capacity', { internalMessage: 'the router is stopping' });
+}
+
+/** Nobody is there to read it; the code only has to be one of the table. */
+function callerGone(): GatewayError {
+  return new GatewayError('request_timeout', { internalMessage: 'the caller went away' });
+}

@@ -1,0 +1,194 @@
+import type { Clock, Prices } from '@gateway/base';
+import type { ErrorCode } from '@gateway/errors';
+import type { Model, Target } from '../catalogue/model-catalogue';
+import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
+import type { GenerationRequest } from './finished-generation';
+import type { OpenedGeneration } from './open-generation';
+import type { AttemptOutcome } from '../ports';
+import {
+  billGeneration,
+  recordGeneration,
+  type Bill,
+  type Outcome,
+  type SettlePorts,
+  type SettleScope,
+} from './settle-generation';
+
+export interface GenerationCall {
+  /** Aborts when the caller cancels, goes away, or its deadline passes. */
+  readonly signal: AbortSignal;
+  readonly deadlineUnixMs: number | undefined;
+  readonly traceHeaders: Readonly<Record<string, string>>;
+}
+
+/** How a generation ends: what it owes, and when that is durable. */
+export interface Ending {
+  readonly bill: Promise<Bill>;
+  readonly durable: Promise<Bill>;
+}
+
+/**
+ * One generation from its first attempt to its settlement. However it ends,
+ * and however many ends coincide, it is settled once: by the first of them.
+ */
+export class GenerationRun {
+  readonly head: CompletionHead;
+  /** The target that has the request now. */
+  dispatchedTo: Target | undefined;
+  private opened: OpenedGeneration | undefined;
+  private firstEventAt = 0;
+  private lastEventAt = 0;
+  private ending: Ending | undefined;
+  private cut = false;
+  private readonly scope: SettleScope;
+  private readonly controller = new AbortController();
+
+  constructor(
+    private readonly ports: SettlePorts & { readonly clock: Clock },
+    readonly request: GenerationRequest,
+    readonly model: Model,
+    private readonly call: GenerationCall,
+    /** Called once its end is durable, or could not be made so. */
+    private readonly onEnded: () => void,
+  ) {
+    this.head = {
+      generationId: request.generationId,
+      createdUnixS: Math.floor(request.createdUnixMs / 1000),
+      modelId: model.id,
+    };
+    const prices: Prices = request.prices ?? model.prices;
+    this.scope = { request, model, head: this.head, prices, traceHeaders: call.traceHeaders };
+    call.signal.addEventListener('abort', this.onCallerGone, { once: true });
+    if (call.signal.aborted) this.onCallerGone();
+  }
+
+  /** Aborts when the caller goes away or the router stops. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** The router stops and can wait no longer. */
+  get wasCutOff(): boolean {
+    return this.cut;
+  }
+
+  cutOff(): void {
+    this.cut = true;
+    this.onCallerGone();
+  }
+
+  begin(opened: OpenedGeneration): void {
+    this.opened = opened;
+    this.firstEventAt = this.ports.clock.now();
+    this.lastEventAt = this.firstEventAt;
+    // The caller may have gone in the very moment of the first event.
+    if (this.signal.aborted) this.endUnwanted();
+  }
+
+  sawEvent(): void {
+    this.lastEventAt = this.ports.clock.now();
+  }
+
+  /** The whole generation was produced. */
+  complete(): Ending {
+    return this.end('complete', 'ok');
+  }
+
+  /** The provider failed after its first event. */
+  fail(errorCode: ErrorCode): Ending {
+    return this.end('failed', 'broken_off', errorCode);
+  }
+
+  /**
+   * The caller is gone. A stream owes what was produced so far; before its
+   * first event that is nothing. An answer that is not streamed may have been
+   * generated to any length when the caller leaves: it owes its prompt, which
+   * the provider has read, and nothing of the output it never got.
+   *
+   * A passed deadline or a stop of ours is not the caller's doing, so nothing
+   * unseen is owed then.
+   */
+  abandon(): Ending | undefined {
+    if (this.ending) return this.ending;
+    if (this.opened) return this.endUnwanted();
+    const owesPrompt = !this.request.stream && this.dispatchedTo && !this.cut && !this.deadlinePassed();
+    return owesPrompt ? this.end('cancelled', 'cancelled') : undefined;
+  }
+
+  /** Waits until what has ended is durable, and lets go of everything. */
+  async close(): Promise<void> {
+    this.call.signal.removeEventListener('abort', this.onCallerGone);
+    const ending = this.opened ? this.abandon() : this.ending;
+    await ending?.durable.catch(() => undefined);
+  }
+
+  private readonly onCallerGone = (): void => {
+    this.controller.abort();
+    // A caller that went away may never ask for the next event, so its end must not wait for that.
+    if (this.opened) this.endUnwanted();
+  };
+
+  private endUnwanted(): Ending {
+    return this.cut ? this.end('failed', 'broken_off', 'internal_error') : this.end('cancelled', 'cancelled');
+  }
+
+  private end(how: Outcome['how'], attempt: AttemptOutcome, errorCode?: ErrorCode): Ending {
+    if (this.ending) return this.ending;
+    const target = this.opened?.target ?? this.dispatchedTo;
+    if (!target) throw new Error('a generation that no provider has cannot end');
+    const outcome = this.outcome(how, target, errorCode);
+    this.letGoOfProvider(how);
+    this.ports.observer.attemptEnded(target, attempt);
+    const bill = billGeneration(this.ports, this.scope, outcome);
+    const durable = bill.then(async (known) => {
+      const keeps = this.request.idempotencyScope !== undefined || !this.request.stream;
+      const responseJson = how === 'complete' && keeps ? known.responseJson() : undefined;
+      const stored = this.request.idempotencyScope === undefined ? undefined : responseJson;
+      await recordGeneration(this.ports, this.scope, outcome, known, stored);
+      return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
+    });
+    // Whoever is still there awaits it; when nobody is, the recorder has told the log.
+    durable.then(this.onEnded, this.onEnded);
+    this.ending = { bill, durable };
+    return this.ending;
+  }
+
+  private outcome(how: Outcome['how'], target: Target, errorCode: ErrorCode | undefined): Outcome {
+    const now = this.ports.clock.now();
+    const { createdUnixMs } = this.request;
+    const firstEventAt = this.opened ? this.firstEventAt : now;
+    return {
+      how,
+      errorCode,
+      target,
+      choices: this.choices(),
+      reportedUsage: this.reportedUsage(),
+      latencyMs: Math.max(0, firstEventAt - createdUnixMs),
+      generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),
+    };
+  }
+
+  private choices(): readonly Choice[] {
+    const opened = this.opened?.opened;
+    if (!opened) return [emptyChoice(0)];
+    return opened.kind === 'stream' ? opened.reader.stream.choices : opened.choices;
+  }
+
+  private reportedUsage(): unknown {
+    const opened = this.opened?.opened;
+    if (!opened) return undefined;
+    return opened.kind === 'stream' ? opened.reader.stream.reportedUsage : opened.reportedUsage;
+  }
+
+  private letGoOfProvider(how: Outcome['how']): void {
+    if (!this.opened) return;
+    const { opened, leave } = this.opened;
+    if (opened.kind === 'stream') opened.attempt.end(how === 'complete');
+    leave();
+  }
+
+  private deadlinePassed(): boolean {
+    const { deadlineUnixMs } = this.call;
+    return deadlineUnixMs !== undefined && this.ports.clock.now() >= deadlineUnixMs;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Bulkheads } from '../resilience/bulkhead';
+import type { Model, Target } from '../catalogue/model-catalogue';
+import type { CompletionHead } from '../completion/completion';
+import type { GenerationRequest } from './finished-generation';
+import {
+  openTarget,
+  type OpenedAnswer,
+  type OpenedStream,
+  type OpenTargetPorts,
+} from '../provider/open-target';
+import type { CircuitBreakers, Random, Timers } from '../ports';
+import { providerRequestBody } from '../provider/request-body';
+import { retryPauseMs, type RetryBudgets } from '../resilience/retry-budget';
+import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
+
+export interface OpenGenerationPorts extends OpenTargetPorts {
+  readonly breakers: CircuitBreakers;
+  readonly bulkheads: Bulkheads;
+  readonly retryBudgets: RetryBudgets;
+  readonly random: Random;
+}
+
+/** A target that answers, with its place in the provider's bulkhead. */
+export interface OpenedGeneration {
+  readonly target: Target;
+  readonly opened: OpenedStream | OpenedAnswer;
+  /** Gives the place back; safe to call twice. */
+  readonly leave: () => void;
+}
+
+export interface OpenGenerationCall {
+  readonly model: Model;
+  readonly request: GenerationRequest;
+  readonly head: CompletionHead;
+  readonly signal: AbortSignal;
+  /** Told which target has the request, and undefined when it no longer has. */
+  readonly onDispatch: (target: Target | undefined) => void;
+}
+
+/**
+ * Tries the model's targets in order until one answers. A target is tried
+ * again, after a jittered wait and within its provider's retry budget, when
+ * its failure allows it.
+ *
+ * @throws UpstreamFailure the most telling failure: one of a provider that was
+ *   reached before one of a provider that was not, else the last.
+ */
+export async function openGeneration(
+  ports: OpenGenerationPorts,
+  call: OpenGenerationCall,
+): Promise<OpenedGeneration> {
+  const startedAt = ports.clock.now();
+  const { targets } = call.model;
+  let told: UpstreamFailure | undefined;
+  for (const [position, target] of targets.entries()) {
+    const { provider } = target;
+    const isLast = position === targets.length - 1;
+    const body = providerRequestBody(call.request, target);
+    if (position > 0) ports.observer.failedOver(target);
+    ports.retryBudgets.deposit(provider.name);
+    for (let attempt = 1; ; attempt += 1) {
+      const totalMs = provider.timeouts.totalMs - (ports.clock.now() - startedAt);
+      if (totalMs <= 0) throw told ?? new UpstreamFailure('timed_out', { detail: 'no time is left' });
+      const result = await tryTarget(ports, call, target, body, totalMs);
+      if (!(result instanceof UpstreamFailure)) return result;
+      ports.observer.attemptEnded(target, result.kind, result);
+      if (!result.rule.tryNextTarget) throw result;
+      if (!told || result.rule.dispatched || !told.rule.dispatched) told = result;
+      if (attempt >= provider.maxAttempts || !mayRetry(result, isLast)) break;
+      const waitMs = retryPauseMs(attempt, ports.random(), result.retryAfterMs);
+      if (waitMs === undefined || !ports.retryBudgets.withdraw(provider.name)) break;
+      await pause(ports.timers, waitMs, call.signal);
+      ports.observer.retried(target);
+    }
+  }
+  throw told ?? new Error(`model ${call.model.id} has no targets`);
+}
+
+function mayRetry(failure: UpstreamFailure, isLastTarget: boolean): boolean {
+  const { retrySameTarget } = failure.rule;
+  return retrySameTarget === 'yes' || (retrySameTarget === 'last_target' && isLastTarget);
+}
+
+async function tryTarget(
+  ports: OpenGenerationPorts,
+  call: OpenGenerationCall,
+  target: Target,
+  body: Uint8Array,
+  totalMs: number,
+): Promise<OpenedGeneration | UpstreamFailure> {
+  const leave = ports.bulkheads.enter(target.provider);
+  if (!leave) {
+    return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are taken` });
+  }
+  try {
+    const opened = await ports.breakers.run(target, () => {
+      call.onDispatch(target);
+      const { model, request, head, signal } = call;
+      return openTarget(ports, { target, model, request, head, body, callerSignal: signal, totalMs });
+    });
+    return { target, opened, leave };
+  } catch (error) {
+    leave();
+    const failure = toUpstreamFailure(error);
+    if (failure.kind !== 'caller_gone') call.onDispatch(undefined);
+    return failure;
+  }
+}
+
+/** Waits, unless the caller goes away first. */
+function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      timer.cancel();
+      reject(new UpstreamFailure('caller_gone', { detail: 'the caller went away between attempts' }));
+    };
+    const timer = timers.after(ms, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}

@@ -1,0 +1,127 @@
+import type { NanoUsd, Prices, Usage } from '@gateway/base';
+import type { ErrorCode } from '@gateway/errors';
+import type { Model, Target } from '../catalogue/model-catalogue';
+import {
+  outputTexts,
+  renderCompletion,
+  renderUsage,
+  type Choice,
+  type CompletionHead,
+} from '../completion/completion';
+import type { FinishedGeneration, GenerationRequest } from './finished-generation';
+import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
+import { believedUsage, countedUsage } from './usage';
+
+export interface SettlePorts {
+  readonly counter: TokenCounter;
+  readonly recorder: GenerationRecorder;
+  readonly observer: RouterObserver;
+}
+
+/** What a generation came to. */
+export interface Outcome {
+  readonly how: 'complete' | 'cancelled' | 'failed';
+  readonly errorCode: ErrorCode | undefined;
+  readonly target: Target;
+  readonly choices: readonly Choice[];
+  readonly reportedUsage: unknown;
+  readonly latencyMs: number;
+  readonly generationTimeMs: number;
+}
+
+export interface Bill {
+  readonly usage: Usage;
+  readonly usageSource: 'provider' | 'counted';
+  readonly usageJson: object;
+  readonly cost: NanoUsd;
+  readonly finishReason: FinishedGeneration['finishReason'];
+  /** The chat.completion object of a generation that came to its end. */
+  readonly responseJson: () => string;
+}
+
+export interface SettleScope {
+  readonly request: GenerationRequest;
+  readonly model: Model;
+  readonly head: CompletionHead;
+  readonly prices: Prices;
+  readonly traceHeaders: Readonly<Record<string, string>>;
+}
+
+/** Works out what a generation owes: the provider's usage where it can be believed, else counted here. */
+export async function billGeneration(
+  ports: SettlePorts,
+  scope: SettleScope,
+  outcome: Outcome,
+): Promise<Bill> {
+  const { request, model, prices, head } = scope;
+  const { choices } = outcome;
+  const texts = outputTexts(choices);
+  const maxCompletionTokens = request.maxOutputTokens * request.n;
+  const believed = believedUsage(outcome.reportedUsage, {
+    maxCompletionTokens,
+    completions: request.n,
+    contextLength: model.contextLength,
+    producedOutput: texts.visible.length + texts.reasoning.length > 0,
+  });
+  let usage = believed;
+  if (!usage) {
+    // A stream that was cut off has no usage block by nature; that is no news.
+    if (outcome.how === 'complete') {
+      ports.observer.usageCounted(
+        outcome.target,
+        outcome.reportedUsage === undefined || outcome.reportedUsage === null ? 'missing' : 'not_believed',
+      );
+    }
+    const [visible, reasoning] = await Promise.all([
+      ports.counter.count(texts.visible, model.tokenCounting),
+      ports.counter.count(texts.reasoning, model.tokenCounting),
+    ]);
+    usage = countedUsage(request.estimatedInputTokens, visible + reasoning, reasoning, maxCompletionTokens);
+  }
+  const { json, cost } = renderUsage(usage, prices);
+  return {
+    usage,
+    usageSource: believed ? 'provider' : 'counted',
+    usageJson: json,
+    cost,
+    finishReason: finishReasonOf(outcome),
+    responseJson: () => renderCompletion(head, choices, json),
+  };
+}
+
+/** Makes the end of a generation durable. */
+export function recordGeneration(
+  ports: SettlePorts,
+  scope: SettleScope,
+  outcome: Outcome,
+  bill: Bill,
+  responseJson: string | undefined,
+): Promise<void> {
+  const { provider, providerModel } = outcome.target;
+  return ports.recorder.record({
+    request: scope.request,
+    prices: scope.prices,
+    provider: provider.name,
+    providerModel,
+    cancelled: outcome.how === 'cancelled',
+    finishReason: bill.finishReason,
+    usage: bill.usage,
+    usageSource: bill.usageSource,
+    latencyMs: outcome.latencyMs,
+    generationTimeMs: outcome.generationTimeMs,
+    errorCode: outcome.errorCode,
+    responseJson,
+    traceHeaders: scope.traceHeaders,
+  });
+}
+
+function finishReasonOf(outcome: Outcome): FinishedGeneration['finishReason'] {
+  switch (outcome.how) {
+    case 'cancelled':
+      return '';
+    case 'failed':
+      return 'error';
+    case 'complete':
+      return outcome.choices[0]?.finishReason ?? 'stop';
+  }
+}

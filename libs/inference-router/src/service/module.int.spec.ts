@@ -1,0 +1,97 @@
+import type { WatchCatalogueResponse } from '@gateway/contracts/inference-router';
+import { nodeTimers } from '../adapters/node/timers';
+import {
+  catalogueOf,
+  deferred,
+  FixedCatalogue,
+  generateRequest,
+  model,
+  provider,
+  RouterUnderTest,
+} from '../testing/router-under-test';
+import { beginStream, chunk, DONE, ScriptedProvider, sse } from '../testing/scripted-provider';
+
+let upstream: ScriptedProvider;
+
+beforeAll(async () => {
+  upstream = await ScriptedProvider.start();
+});
+afterAll(() => upstream.stop());
+
+describe('watching the catalogue', () => {
+  it('sends it at once, disabled models and all, and again after each change until the stop', async () => {
+    const source = new FixedCatalogue(
+      catalogueOf([model([provider('p', upstream.url)]), model([], { id: 'acme/off', disabled: true })], 7),
+    );
+    const router = await RouterUnderTest.start([], { catalogue: source });
+    const watch = router.handlers
+      .watchCatalogue({}, { signal: new AbortController().signal, metadata: {} })
+      [Symbol.asyncIterator]();
+    const first = (await watch.next()).value as WatchCatalogueResponse;
+    expect(first.version).toBe(7n);
+    expect(first.models).toMatchObject([
+      {
+        id: 'acme/m-1',
+        contextLength: 8_192,
+        capabilities: ['tools'],
+        prices: { outputNanoUsdPerMillion: 2_000_000_000n },
+        tokenCounting: { encoding: 'o200k_base', imageFormula: 'constant' },
+      },
+      { id: 'acme/off', disabled: true },
+    ]);
+    const next = watch.next();
+    source.change(catalogueOf([model([], { id: 'acme/new' })], 8));
+    expect(((await next).value as WatchCatalogueResponse).models).toMatchObject([{ id: 'acme/new' }]);
+    const last = watch.next();
+    await router.stop();
+    expect(await last).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('a stop', () => {
+  it('lets a running generation finish and begins no other', async () => {
+    const seen = deferred();
+    const goOn = deferred();
+    upstream.play(async (response) => {
+      beginStream(response);
+      response.write(sse(chunk({ content: 'Hello' })));
+      seen.resolve();
+      await goOn.promise;
+      response.end(sse(chunk({}, 'stop')) + DONE);
+    });
+    const router = await RouterUnderTest.start([model([provider('p', upstream.url)])]);
+    const running = router.collect(generateRequest({ stream: true }));
+    await seen.promise;
+    const stopped = router.stop();
+    expect((await router.collect(generateRequest())).error).toMatchObject({ code: 'no_capacity' });
+    goOn.resolve();
+    expect((await running).finished?.finishReason).toBe('stop');
+    await stopped;
+    expect(router.events).toHaveLength(1);
+    expect(await router.metric('gateway_inference_router_in_flight')).toBe(0);
+  });
+
+  it('cuts off what does not end in time, and settles it as failed by us', async () => {
+    const seen = deferred();
+    upstream.play((response) => {
+      beginStream(response);
+      response.write(sse(chunk({ content: 'Hello' })));
+      seen.resolve();
+    });
+    const router = await RouterUnderTest.start([model([provider('p', upstream.url)])], { drainMs: 1 });
+    const running = router.collect(generateRequest({ stream: true }));
+    await seen.promise;
+    await router.stop();
+    expect((await running).error).toMatchObject({ name: 'GatewayError' });
+    expect(router.events.length).toBeLessThanOrEqual(1);
+    for (const event of router.events) {
+      expect(event).toMatchObject({ finishReason: 'error', errorCode: 'internal_error', cancelled: false });
+    }
+  });
+
+  it('can be asked for twice', async () => {
+    const router = await RouterUnderTest.start([], { timers: nodeTimers });
+    await Promise.all([router.module.stop(), router.module.stop()]);
+    await router.stop();
+  });
+});

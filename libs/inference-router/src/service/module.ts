@@ -1,0 +1,118 @@
+import type { Clock } from '@gateway/base';
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import { GatewayError } from '@gateway/errors';
+import type { EventAppender } from '@gateway/events';
+import { bindService, type CallContext, type RpcClient } from '@gateway/rpc';
+import type { GatewayModule, Logger, Registry } from '@gateway/runtime';
+import { Bulkheads } from '../core/resilience/bulkhead';
+import type { FinishedSpool } from '../core/finished-spool';
+import { createGenerate } from '../core/generation/generate';
+import type { GenerationCall } from '../core/generation/generation-run';
+import { InFlight } from '../core/generation/in-flight';
+import type {
+  CatalogueSource,
+  CircuitBreakers,
+  ProviderTransport,
+  Random,
+  Timers,
+  TokenCounter,
+} from '../core/ports';
+import { RetryBudgets } from '../core/resilience/retry-budget';
+import { watchCatalogue } from './catalogue-watch';
+import { createGenerationRecorder } from './generation-recorder';
+import { toGenerateResponse, toGenerationRequest } from './messages';
+import { createRouterMetrics } from './metrics';
+
+/** How long a stop waits for generations under way before it cuts them off, in milliseconds. */
+export const DEFAULT_DRAIN_MS = 30_000;
+
+export interface InferenceRouterPorts {
+  readonly catalogue: CatalogueSource;
+  readonly transport: ProviderTransport;
+  readonly breakers: CircuitBreakers;
+  readonly counter: TokenCounter;
+  readonly spool: FinishedSpool;
+  readonly events: EventAppender;
+  readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly drainMs?: number;
+}
+
+/** The model catalogue and the calls to providers, as one module. It owns its ports: stopping closes them. */
+export function createInferenceRouterModule(ports: InferenceRouterPorts): GatewayModule {
+  const { catalogue, transport, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
+  const { observer, onKept, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
+  const recorder = createGenerationRecorder({ ...ports, onKept, onReplayed });
+  const inFlight = new InFlight();
+  const watches = new AbortController();
+  const generate = createGenerate({
+    ...ports,
+    recorder,
+    observer,
+    inFlight,
+    bulkheads: new Bulkheads(),
+    retryBudgets: new RetryBudgets(),
+  });
+  let stopped: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    watches.abort();
+    const patience = timers.after(drainMs, () => {
+      log.warn({ running: inFlight.size }, 'generations are cut off by the stop');
+      inFlight.cutOff();
+    });
+    await inFlight.drain();
+    patience.cancel();
+    await recorder.stop();
+    await catalogue.stop();
+    breakers.close();
+    await transport.close();
+  }
+
+  return {
+    name: 'inference-router',
+    services: [
+      bindService(InferenceRouterDefinition, {
+        watchCatalogue: (_request, { signal }) =>
+          watchCatalogue(catalogue, AbortSignal.any([signal, watches.signal])),
+        async *generate(message, context) {
+          const request = toGenerationRequest(message);
+          checkRequest(request);
+          for await (const event of generate(request, callOf(context))) yield toGenerateResponse(event);
+        },
+      }),
+    ],
+    consumers: [],
+    async start() {
+      await catalogue.start();
+      await recorder.start();
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+/** Limits on what a caller may ask for: a request beyond them is a fault of ours, not the customer's. */
+const MAX_COMPLETIONS = 128;
+
+function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
+  const fault =
+    request.generationId === '' || request.organizationId === ''
+      ? 'without generation or organization id'
+      : request.maxOutputTokens < 1
+        ? 'without a limit of output tokens'
+        : request.n > MAX_COMPLETIONS
+          ? 'with too many completions'
+          : undefined;
+  if (fault) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${fault}` });
+}
+
+function callOf({ signal, deadlineUnixMs, metadata }: CallContext): GenerationCall {
+  const { traceparent } = metadata;
+  const traceHeaders: Record<string, string> = traceparent === undefined ? {} : { traceparent };
+  return { signal, deadlineUnixMs, traceHeaders };
+}
