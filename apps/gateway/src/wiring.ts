@@ -1,10 +1,10 @@
 import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
+import { createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
   createMetrics,
   systemClock,
   type AdminServer,
-  type GatewayModule,
   type Logger,
 } from '@gateway/runtime';
 import { banner } from './banner';
@@ -31,16 +31,15 @@ export interface Gateway {
 export function createGateway(config: Config, log: Logger): Gateway {
   const metrics = createMetrics({ labels: { process: 'gateway' } });
   const { stateDirectory } = config;
-  /** How to undo what was done, in the order it was done. */
-  const undo: (() => Promise<void>)[] = [];
+  const life = createLifecycle({ log });
   let ready = false;
 
   async function start(): Promise<string> {
     const admin = await startAdmin();
     const demoProvider = await startDemoProvider(config);
-    undo.push(() => demoProvider.close());
+    life.onStop(() => demoProvider.close());
     const database = await openDatabase({ url: config.DATABASE_URL, stateDirectory, log });
-    undo.push(() => database.close());
+    life.onStop(() => database.close());
     const eventLog = createPostgresEventLog({
       pool: database.pools.eventLog,
       clock: systemClock,
@@ -48,7 +47,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       metrics,
     });
     await eventLog.start();
-    undo.push(() => drainAndStop(eventLog));
+    life.onStop(() => drainAndStop(eventLog));
 
     const modules = createModules({
       config,
@@ -58,12 +57,10 @@ export function createGateway(config: Config, log: Logger): Gateway {
       log,
       metrics,
     });
-    undo.push(() => modules.tokenCounter.close());
-    for (const module of modules.inOrder) await startModule(module);
+    life.onStop(() => modules.tokenCounter.close());
+    await life.startModules(modules.inOrder);
     await modules.tokenCounter.warmUp(encodingsInUse(modules));
-    for (const module of modules.inOrder) {
-      for (const consumer of module.consumers) await eventLog.subscribe(consumer);
-    }
+    await life.subscribe(modules.inOrder, eventLog);
 
     const devFile = await introduce(modules);
     ready = true;
@@ -89,17 +86,11 @@ export function createGateway(config: Config, log: Logger): Gateway {
     const started = async (port: number) => {
       const server = create(port);
       const address = await server.start();
-      undo.push(() => server.stop());
+      life.onStop(() => server.stop());
       return address;
     };
     if (config.GATEWAY_ADMIN_PORT !== undefined) return started(config.GATEWAY_ADMIN_PORT);
     return started(PREFERRED_ADMIN_PORT).catch(() => started(0));
-  }
-
-  async function startModule(module: GatewayModule): Promise<void> {
-    // Before it starts: a module that fails half-way lets go of what it has as well.
-    undo.push(() => module.stop());
-    await module.start();
   }
 
   /** Makes the demo's login and key usable and writes down how to reach everything. */
@@ -118,9 +109,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
 
   async function stop(): Promise<void> {
     ready = false;
-    for (let next = undo.pop(); next; next = undo.pop()) {
-      await next().catch((error: unknown) => log.error({ err: error }, 'something did not stop cleanly'));
-    }
+    await life.stop();
   }
 
   return { start, stop };

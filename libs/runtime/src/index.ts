@@ -4,6 +4,5 @@ export * from './config';
 export * from './ids';
 export * from './logger';
 export * from './metrics';
-export * from './module';
 export * from './natural-batcher';
 export * from './run-process';

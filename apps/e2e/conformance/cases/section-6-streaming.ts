@@ -8,6 +8,7 @@ import {
   directive,
   eventsOf,
   weatherTool,
+  type Deployment,
   type ErrorBody,
   type RawResponse,
 } from '../framework';
@@ -126,7 +127,7 @@ export const streamingCases = casesOf('6', [
   ...(['cut-after:3', 'malformed-chunk:3', 'error-event:3', 'end-early:3'] as const).map((fault) => ({
     line: `a failure after the start (${fault}) is a last chunk with finish_reason error and the envelope, then [DONE]`,
     needs: ['emulator'] as const,
-    async prove(deployment: Parameters<typeof chat>[0]) {
+    async prove(deployment: Deployment) {
       const response = await chat(
         deployment,
         body(deployment, { stream: true, max_tokens: 50, ...directive(`[[fault:${fault}]] [[tokens:30]]`) }),
@@ -158,7 +159,7 @@ export const streamingCases = casesOf('6', [
   ).map((oddity) => ({
     line: `a provider's oddity (${oddity}) is nothing that the client sees`,
     needs: ['emulator'] as const,
-    async prove(deployment: Parameters<typeof chat>[0]) {
+    async prove(deployment: Deployment) {
       const response = await chat(
         deployment,
         body(deployment, {

@@ -1,5 +1,5 @@
 import { type ErrorCode } from '@gateway/errors';
-import { type Deployment } from './deployment';
+import { type Deployment, type Need } from './deployment';
 
 /** Parts of the public contract that a case can name. */
 export const sections = {
@@ -17,15 +17,6 @@ export const sections = {
 } as const;
 
 export type Section = keyof typeof sections;
-
-/**
- * What a case needs beyond the public API and the dashboard API. A deployment
- * that lacks it reports the case as not provable there, never as passed.
- * - `emulator`: the demo models are served by the model emulator, whose faults
- *   are asked for in the message.
- * - `breakage`: the suite started the deployment itself and may break its database.
- */
-export type Need = 'emulator' | 'breakage';
 
 /** One statement of the contract and how to see that it is true. */
 export interface ConformanceCase {

@@ -1,6 +1,14 @@
 import { createTenant, signIn, type AdminClient, type Tenant } from '../../src/support/admin-client';
-import { type Need } from './case';
-import { type RawRequest, type RawResponse } from './http';
+import { type HttpTarget } from './http';
+
+/**
+ * What a case needs beyond the public API and the dashboard API. A deployment
+ * that lacks it reports the case as not provable there, never as passed.
+ * - `emulator`: the demo models are served by the model emulator, whose faults
+ *   are asked for in the message.
+ * - `breakage`: the suite started the deployment itself and may break its database.
+ */
+export type Need = 'emulator' | 'breakage';
 
 export interface DeploymentAddress {
   /** With /v1. */
@@ -28,13 +36,11 @@ export interface Breakage {
 }
 
 /** A running gateway, seen from outside. */
-export interface Deployment extends DeploymentAddress {
+export interface Deployment extends DeploymentAddress, HttpTarget {
   readonly admin: AdminClient;
   readonly models: readonly PublicModel[];
   readonly breakage: Breakage | undefined;
   has(need: Need): boolean;
-  /** Sees every answer that comes back whole. */
-  readonly onAnswer?: (request: RawRequest, answer: RawResponse) => void;
   /** A new organization with credit, no limits, and a key with both scopes. */
   tenant(options?: Parameters<typeof createTenant>[1]): Promise<Tenant>;
   /** Shared by cases that change nothing of it. */

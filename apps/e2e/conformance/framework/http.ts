@@ -1,5 +1,4 @@
 import http from 'node:http';
-import { type Deployment } from './deployment';
 
 export interface RawResponse {
   readonly status: number;
@@ -27,11 +26,21 @@ export interface RawRequest {
   readonly body?: string | Buffer;
 }
 
+/** Where requests go. */
+export interface HttpTarget {
+  /** With /v1. */
+  readonly baseUrl: string;
+  /** Sees every answer that comes back whole. */
+  readonly onAnswer?: (request: RawRequest, answer: RawResponse) => void;
+}
+
+/** One with a key that is used unless another is named. */
+export interface KeyedTarget extends HttpTarget {
+  readonly shared: { readonly apiKey: string };
+}
+
 /** Sends exactly these bytes: no default headers, no redirects, no path clean-up. */
-export function send(
-  { baseUrl, onAnswer }: Pick<Deployment, 'baseUrl' | 'onAnswer'>,
-  request: RawRequest,
-): Promise<RawResponse> {
+export function send({ baseUrl, onAnswer }: HttpTarget, request: RawRequest): Promise<RawResponse> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     const outgoing = http.request(
@@ -72,11 +81,11 @@ export interface ChatOptions {
 
 /** POST /v1/chat/completions with the shared key unless told otherwise. */
 export function chat(
-  deployment: Deployment,
+  target: KeyedTarget,
   body: unknown,
-  { apiKey = deployment.shared.apiKey, headers = {} }: ChatOptions = {},
+  { apiKey = target.shared.apiKey, headers = {} }: ChatOptions = {},
 ): Promise<RawResponse> {
-  return send(deployment, {
+  return send(target, {
     method: 'POST',
     path: '/v1/chat/completions',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
@@ -85,11 +94,11 @@ export function chat(
 }
 
 export function get(
-  deployment: Deployment,
+  target: KeyedTarget,
   path: string,
-  { apiKey = deployment.shared.apiKey, headers = {} }: ChatOptions = {},
+  { apiKey = target.shared.apiKey, headers = {} }: ChatOptions = {},
 ): Promise<RawResponse> {
-  return send(deployment, { path, headers: { authorization: `Bearer ${apiKey}`, ...headers } });
+  return send(target, { path, headers: { authorization: `Bearer ${apiKey}`, ...headers } });
 }
 
 /** The payloads of a server-sent event stream, "[DONE]" included, comments left out. */

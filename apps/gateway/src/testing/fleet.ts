@@ -5,8 +5,15 @@ import { createPool } from '@gateway/database';
 import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
 import { createPostgresEventLog } from '@gateway/events';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
+import { createLifecycle, type Lifecycle } from '@gateway/module';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createLogger, createMetrics, newId, systemClock as clock } from '@gateway/runtime';
+import {
+  createLogger,
+  createMetrics,
+  createSilentLogger,
+  newId,
+  systemClock as clock,
+} from '@gateway/runtime';
 import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
 import { type Pool } from 'pg';
 import { settings, type Config } from '../config';
@@ -37,19 +44,16 @@ export interface Fleet {
 export const LEASE_MS = 3_000;
 
 export async function startFleet(): Promise<Fleet> {
-  const undo: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (let next = undo.pop(); next; next = undo.pop()) await next();
-  };
+  const life = createLifecycle({ log: createSilentLogger() });
   try {
-    return { ...(await start(undo)), close };
+    return { ...(await start(life)), close: () => life.stop() };
   } catch (error) {
-    await close();
+    await life.stop();
     throw error;
   }
 }
 
-async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'>> {
+async function start(life: Lifecycle): Promise<Omit<Fleet, 'close'>> {
   const logLines: string[] = [];
   const log = createLogger({
     name: 'fleet',
@@ -58,13 +62,13 @@ async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'
     destination: { write: (line: string) => void logLines.push(line) },
   });
   const state = await createScratchDirectory();
-  undo.push(() => state.remove());
+  life.onStop(() => state.remove());
   const { url, drop } = await createTestDatabase();
-  undo.push(drop);
+  life.onStop(drop);
   const emulator = await startModelEmulator();
-  undo.push(() => emulator.close());
+  life.onStop(() => emulator.close());
   const database = await openDatabase({ url, stateDirectory: state.path, log });
-  undo.push(() => database.close());
+  life.onStop(() => database.close());
   const eventLog = createPostgresEventLog({
     pool: database.pools.eventLog,
     clock,
@@ -72,7 +76,7 @@ async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'
     metrics: createMetrics({ processMetrics: false }),
   });
   await eventLog.start();
-  undo.push(() => eventLog.stop());
+  life.onStop(() => eventLog.stop());
 
   const config: Config = {
     ...settings.parse({
@@ -91,12 +95,9 @@ async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'
     log,
     metrics: createMetrics({ processMetrics: false }),
   });
-  undo.push(() => modules.tokenCounter.close());
-  for (const module of modules.inOrder) {
-    undo.push(() => module.stop());
-    await module.start();
-    for (const consumer of module.consumers) await eventLog.subscribe(consumer);
-  }
+  life.onStop(() => modules.tokenCounter.close());
+  await life.startModules(modules.inOrder);
+  await life.subscribe(modules.inOrder, eventLog);
 
   const router = modules.inOrder.find(({ name }) => name === 'inference-router');
   const inferenceRouter = createClient(
@@ -123,8 +124,7 @@ async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'
       metrics,
       settings: { host: config.GATEWAY_HOST, port: 0, claimLeaseMs: LEASE_MS },
     });
-    undo.push(() => edge.stop());
-    await edge.start();
+    await life.startModules([edge]);
     return urlOf(edge.port());
   };
 
@@ -136,7 +136,7 @@ async function start(undo: (() => Promise<void>)[]): Promise<Omit<Fleet, 'close'
     applicationName: 'auditor',
     maxConnections: 2,
   });
-  undo.push(() => pool.end());
+  life.onStop(() => pool.end());
   return {
     edges: [urlOf(modules.edgeProxy.port()), await startEdge(modules.clients.billingLedger)],
     cutOffEdge: await startEdge(withoutRenewals(modules.clients.billingLedger)),

@@ -1,7 +1,8 @@
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { bindService } from '@gateway/rpc';
-import type { GatewayModule, Logger } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
 import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
 import type { AuthPorts, AuthSettings, IdSource } from '../core/ports';

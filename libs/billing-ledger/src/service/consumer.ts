@@ -5,7 +5,8 @@ import {
   type LoggedEvent,
   type Unprocessable,
 } from '@gateway/events';
-import type { Logger, ModuleConsumer } from '@gateway/runtime';
+import type { ModuleConsumer } from '@gateway/module';
+import type { Logger } from '@gateway/runtime';
 import { MalformedMessageError, parseFinished } from './messages';
 import type { Settle, SettleItem } from './settler';
 

@@ -8,7 +8,8 @@ import {
   TOPIC_GENERATION_SETTLED,
   type PostgresEventLog,
 } from '@gateway/events';
-import { createMetrics, createSilentLogger, systemClock, type GatewayModule } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
 import { auditLedger } from '../audit/audit-ledger';

@@ -2,7 +2,8 @@ import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-l
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
-import { createMetrics, createSilentLogger, type GatewayModule } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { auditLedger } from '../audit/audit-ledger';
 import { createLedgerRig, UNIT_PRICES, type LedgerRig } from '../testing/ledger-rig';
 import { createBillingLedgerModule } from './module';

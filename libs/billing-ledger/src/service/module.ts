@@ -1,7 +1,8 @@
 import type { Clock } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { bindService } from '@gateway/rpc';
-import type { GatewayModule, Logger, Registry } from '@gateway/runtime';
+import type { GatewayModule } from '@gateway/module';
+import type { Logger, Registry } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';

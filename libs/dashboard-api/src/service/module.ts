@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { GatewayModule } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+
 import { createApp } from './http/app';
 import type { DashboardApiPorts } from './ports';
 

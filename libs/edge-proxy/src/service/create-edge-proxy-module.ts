@@ -5,7 +5,8 @@ import { type GenerationQueryDefinition } from '@gateway/contracts/generation-qu
 import { type InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { type RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { type RpcClient } from '@gateway/rpc';
-import { type GatewayModule, type Logger, newId, type Registry } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+import { type Logger, newId, type Registry } from '@gateway/runtime';
 import { type TokenCounter } from '../core';
 import { createLedgerClient } from './admission/ledger-client';
 import { createLimiterClient } from './admission/limiter-client';

@@ -11,7 +11,8 @@ import {
 import type { SettleGenerationsRequest } from '@gateway/contracts/billing-ledger';
 import type { NewEvent } from '@gateway/events';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
-import { createMetrics, createSilentLogger, systemClock, type GatewayModule } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import { createFileSpool } from '../adapters/file-system/file-spool';
 import { createGptTokenCounter } from '../adapters/gpt-token-counter';
 import { nodeTimers } from '../adapters/node/timers';

@@ -1,6 +1,7 @@
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService } from '@gateway/rpc';
-import type { GatewayModule, Registry } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+import type { Registry } from '@gateway/runtime';
 import type { LimitStore } from '../core';
 import { fromDecision, toAdmission, toFinished, toRef } from './messages';
 import { createRateLimitMetrics } from './metrics';

@@ -6,7 +6,8 @@ import {
 } from '@gateway/contracts/generation-query';
 import { GatewayError, refusalError } from '@gateway/errors';
 import { bindService } from '@gateway/rpc';
-import type { GatewayModule } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+
 import type { UsageReader } from '../core/ports';
 import { reportUsage } from '../core/report-usage';
 import type { SettledGeneration } from '../core/settled-generation';

@@ -5,7 +5,8 @@ import {
   type LoggedEvent,
   type Unprocessable,
 } from '@gateway/events';
-import type { GatewayModule } from '@gateway/runtime';
+import { type GatewayModule } from '@gateway/module';
+
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { SettlementStore } from '../core/ports';
 import type { SettledGeneration } from '../core/settled-generation';
