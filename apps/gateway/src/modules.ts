@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { createApiDocuments } from '@gateway/api-docs';
 import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   createBillingLedgerModule,
@@ -12,7 +13,7 @@ import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { createDashboardApi } from '@gateway/dashboard-api';
-import { createApiDocuments, createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
+import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
 import {
   createBreakerGauge,

@@ -4,6 +4,5 @@ export {
   type EdgeProxyModule,
   type EdgeProxyPorts,
 } from './service/create-edge-proxy-module';
-export { createApiDocuments, type ApiDocuments } from './service/documents';
 export { type KeyDirectory } from './service/ports';
 export { defaultEdgeProxySettings, type EdgeProxySettings } from './service/settings';

@@ -1,4 +1,4 @@
-import { createApiDocuments } from '@gateway/edge-proxy';
+import { createApiDocuments } from '@gateway/api-docs';
 
 /** What `npm run docs` writes, by path from the project's root. A test compares it with what is there. */
 export function documentFiles(): ReadonlyMap<string, string> {

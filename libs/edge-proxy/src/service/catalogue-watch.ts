@@ -6,7 +6,7 @@ import {
 } from '@gateway/contracts/inference-router';
 import { type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
-import { type ListedModel } from '../core';
+import { type ListedModel } from '@gateway/public-api';
 
 export interface CatalogueWatch {
   /** Also finds disabled models; undefined for an unknown one. */

@@ -5,9 +5,10 @@ import { type GenerationQueryDefinition } from '@gateway/contracts/generation-qu
 import { type InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { type RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { type RpcClient } from '@gateway/rpc';
+import { refusalError } from '@gateway/errors';
 import { type GatewayModule } from '@gateway/module';
+import { routeNotFound, type TokenCounter } from '@gateway/public-api';
 import { type Logger, newId, type Registry } from '@gateway/runtime';
-import { type TokenCounter } from '../core';
 import { createLedgerClient } from './admission/ledger-client';
 import { createLimiterClient } from './admission/limiter-client';
 import { openTaken } from './admission/taken';
@@ -19,12 +20,12 @@ import { listModels } from './endpoints/list-models';
 import { lookUpGeneration } from './endpoints/look-up-generation';
 import { readCredits } from './endpoints/read-credits';
 import { readUsage } from './endpoints/read-usage';
-import { routeNotFound } from './endpoints/route-not-found';
 import { createFloodGuard } from './floods/flood-guard';
 import { createAnswerer } from './http/answer';
 import { createApp } from './http/app';
 import { createKeepAlive } from './http/event-stream';
 import { createPublicServer } from './http/public-server';
+import { pathOf } from './http/query';
 import { createBodyReader } from './http/read-body';
 import { type KeyDirectory } from './ports';
 import { createServerOfRequests } from './serve';
@@ -131,7 +132,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       credits: (exchange) => readCredits({ authenticate, answer, billingLedger }, exchange),
       generation: (exchange) => lookUpGeneration({ authenticate, answer, generationQuery }, exchange),
       usage: (exchange) => readUsage({ authenticate, answer, generationQuery, clock }, exchange),
-      unknown: (exchange) => routeNotFound(answer, exchange),
+      unknown: (exchange) => answer.error(exchange, refusalError(routeNotFound(pathOf(exchange.request)))),
     },
     answer,
     metrics,

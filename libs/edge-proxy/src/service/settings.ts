@@ -1,3 +1,5 @@
+import { defaultPublicLimits } from '@gateway/public-api';
+
 /** What an operator may set of the edge. Sizes in bytes, times in milliseconds. */
 export interface EdgeProxySettings {
   readonly host: string;
@@ -48,10 +50,8 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   host: '0.0.0.0',
   port: 8080,
   trustedProxies: [],
-  maxBodyBytes: 32 * MIB,
+  ...defaultPublicLimits,
   maxBodyBytesOfAll: 512 * MIB,
-  maxFailedAuthenticationsPerMinute: 6_000,
-  maxInvalidRequestsPerMinute: 6_000,
   bodyTimeoutMs: 60_000,
   generationTimeoutMs: 600_000,
   generationMarginMs: 15_000,

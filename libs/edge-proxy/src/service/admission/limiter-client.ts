@@ -9,7 +9,7 @@ import { GatewayError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
 import { createLeaseKeeper } from './lease-keeper';
-import { withoutDispatch } from './refusals';
+import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
 export interface LimiterClient {

@@ -5,27 +5,27 @@ import { type GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, type Refusal, refusalError, refuse } from '@gateway/errors';
 import {
   type CallerPolicy,
+  dailyBudgetExceeded,
+  DONE,
+  idempotencyKeyInFlight,
+  idempotencyKeyReused,
+  insufficientCredits,
   type JsonObject,
+  limitExceeded,
   parseJsonBody,
+  replayChunks,
   type TokenCounter,
   type ValidatedChatRequest,
   validateChatRequest,
-} from '../../core';
-import { dailyBudgetExceeded, insufficientCredits, refusedByLimiter } from '../admission/refusals';
+} from '@gateway/public-api';
 import { type Taken } from '../admission/taken';
 import { type Authenticator } from '../authenticate';
 import { type CatalogueWatch } from '../catalogue-watch';
 import { type FloodGuard } from '../floods/flood-guard';
 import { type Exchange } from '../http/exchange';
 import { type BodyReader } from '../http/read-body';
-import { DONE } from './error-chunk';
-import {
-  idempotencyKeyInFlight,
-  idempotencyKeyReused,
-  type IdempotentRequest,
-  readIdempotentRequest,
-} from './idempotent-request';
-import { replayChunks } from './replay-chunks';
+import { exceededBudget, exceededLimit, missingCredits } from '../messages';
+import { type IdempotentRequest, readIdempotentRequest } from './idempotent-request';
 import { runGeneration, type RunGenerationPorts } from './run-generation';
 
 export interface ChatCompletionsPorts extends RunGenerationPorts {
@@ -216,7 +216,7 @@ async function admit(
   });
   exchange.rateLimits = { requests, tokens };
   if (!outcome) throw unanswered('an admission');
-  return outcome.$case === 'refused' ? refusedByLimiter(outcome.value) : undefined;
+  return outcome.$case === 'refused' ? limitExceeded(exceededLimit(outcome.value)) : undefined;
 }
 
 async function hold(
@@ -240,9 +240,9 @@ async function hold(
     case 'held':
       return undefined;
     case 'insufficientCredits':
-      return insufficientCredits(outcome.value, chat);
+      return insufficientCredits(missingCredits(outcome.value), chat);
     case 'dailyBudgetExceeded':
-      return dailyBudgetExceeded(outcome.value, createdAt);
+      return dailyBudgetExceeded(exceededBudget(outcome.value), createdAt);
     case undefined:
       throw unanswered('a hold');
     default:

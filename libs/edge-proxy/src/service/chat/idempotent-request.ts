@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Refusal, refuse } from '@gateway/errors';
-import { canonicalBodySha256Input, IDEMPOTENCY_KEY_PATTERN, type JsonObject } from '../../core';
+import { type Refusal } from '@gateway/errors';
+import {
+  canonicalBodySha256Input,
+  IDEMPOTENCY_KEY_PATTERN,
+  type JsonObject,
+  unusableIdempotencyKey,
+} from '@gateway/public-api';
 import { type Exchange } from '../http/exchange';
 
 /** What an Idempotency-Key claims, and for which body. */
@@ -30,22 +35,9 @@ export function readIdempotentRequest(
   const values = request.headersDistinct[HEADER] ?? [];
   const [value = ''] = values;
   if (values.length !== 1 || !IDEMPOTENCY_KEY_PATTERN.test(value)) {
-    return refuse('invalid_request', {
-      message: 'The Idempotency-Key header must be sent once, with 1 to 255 printable ASCII characters.',
-      param: 'Idempotency-Key',
-    });
+    return unusableIdempotencyKey();
   }
   const scope = createHash('sha256').update(['POST', path, keyId, value].join('\n'));
   const bodySha256 = createHash('sha256').update(canonicalBodySha256Input(body));
   return { scope: scope.digest('hex'), bodySha256: bodySha256.digest() };
-}
-
-/** The first request with the same key has not ended yet. */
-export function idempotencyKeyInFlight(): Refusal {
-  return refuse('idempotency_key_in_flight');
-}
-
-/** The key came with another body before. */
-export function idempotencyKeyReused(): Refusal {
-  return refuse('idempotency_key_reused', { param: 'Idempotency-Key' });
 }

@@ -13,7 +13,7 @@ import { callMetadata } from '../http/call-metadata';
 import { ClientGone } from '../http/client-gone';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/event-stream';
 import { type Exchange } from '../http/exchange';
-import { DONE, errorChunk } from './error-chunk';
+import { DONE, errorChunk } from '@gateway/public-api';
 
 export interface RunGenerationPorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;

@@ -1,5 +1,5 @@
 import { refusalError, refuse } from '@gateway/errors';
-import { modelListView } from '../../core';
+import { modelListView } from '@gateway/public-api';
 import { type Authenticator } from '../authenticate';
 import { type CatalogueWatch } from '../catalogue-watch';
 import { type Answerer } from '../http/answer';

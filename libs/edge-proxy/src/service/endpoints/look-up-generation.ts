@@ -1,9 +1,14 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
-import { GatewayError, refusalError } from '@gateway/errors';
+import { refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
-import { generationView, MAX_GENERATION_ID_LENGTH } from '../../core';
-import { withoutDispatch } from '../admission/refusals';
+import {
+  generationIdMissing,
+  generationNotFound,
+  generationView,
+  MAX_GENERATION_ID_LENGTH,
+} from '@gateway/public-api';
+import { withoutDispatch } from '../admission/without-dispatch';
 import { type Authenticator } from '../authenticate';
 import { type Answerer } from '../http/answer';
 import { callMetadata } from '../http/call-metadata';
@@ -33,8 +38,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
 
   const { id } = queryOf(exchange.request);
   if (typeof id !== 'string' || id === '' || id.length > MAX_GENERATION_ID_LENGTH) {
-    const message = "Name one generation with the query parameter 'id'.";
-    return answer.error(exchange, new GatewayError('generation_not_found', { message, param: 'id' }));
+    return answer.error(exchange, refusalError(generationIdMissing()));
   }
   const { generation } = await withoutDispatch(
     generationQuery.getGeneration(
@@ -42,7 +46,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
       { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
     ),
   );
-  if (!generation) return answer.error(exchange, generationNotFound());
+  if (!generation) return answer.error(exchange, refusalError(generationNotFound()));
   exchange.generationId = generation.id;
   const view = generationView({
     ...generation,
@@ -51,8 +55,4 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
     charged: nanoUsd(generation.chargedNanoUsd),
   });
   answer.json(exchange, 200, JSON.stringify(view));
-}
-
-export function generationNotFound(): GatewayError {
-  return new GatewayError('generation_not_found', { param: 'id' });
 }

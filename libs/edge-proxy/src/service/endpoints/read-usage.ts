@@ -6,8 +6,8 @@ import {
 } from '@gateway/contracts/generation-query';
 import { refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
-import { parseUsageQuery, type UsageDimension, type UsageGroup, usageView } from '../../core';
-import { withoutDispatch } from '../admission/refusals';
+import { parseUsageQuery, type UsageDimension, type UsageGroup, usageView } from '@gateway/public-api';
+import { withoutDispatch } from '../admission/without-dispatch';
 import { type Authenticator } from '../authenticate';
 import { type Answerer } from '../http/answer';
 import { callMetadata } from '../http/call-metadata';

@@ -2,7 +2,8 @@ import { type IncomingMessage } from 'node:http';
 import { networkOf, UNKNOWN_NETWORK, type ClientAddressReader } from '@gateway/addresses';
 import { msLeftInMinute, type Clock } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
-import { errorTable, type Refusal, refuse } from '@gateway/errors';
+import { errorTable, type Refusal } from '@gateway/errors';
+import { addressFloods, keyFloods } from '@gateway/public-api';
 import { MinuteCounts } from '../../core';
 
 /**
@@ -59,15 +60,6 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
     return Math.max(maxInvalid, TIMES_REQUESTS_PER_MINUTE * Math.min(ofKey, ofOrganization));
   }
 
-  function refuseFlood(kind: FloodKind, limit: number, message: string): Refusal {
-    onRefused(kind);
-    return refuse('rpm_exceeded', {
-      message,
-      metadata: { limit_type: 'rpm', scope: kind, limit },
-      retryAfterMs: msLeftInMinute(clock.now()),
-    });
-  }
-
   return {
     isAddressFlooding(request) {
       // Most of the time nobody floods; then neither the clock nor the address is worth reading.
@@ -82,16 +74,16 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
     },
 
     refuseAddress() {
-      const message = `Too many requests without a valid API key came from this address: ${maxFailed} in this minute. Until it is over, only requests with a valid key are answered.`;
-      return refuseFlood('address', maxFailed, message);
+      onRefused('address');
+      return addressFloods(maxFailed, msLeftInMinute(clock.now()));
     },
 
     refuseKey(grant) {
       if (!invalid.mayHaveReached(maxInvalid)) return undefined;
       const limit = maxInvalidOf(grant);
       if (!invalid.hasReached(grant.keyId, limit, clock.now())) return undefined;
-      const message = `Too many invalid requests: ${limit} requests of this API key were refused in this minute. Mend them, and retry when the minute is over.`;
-      return refuseFlood('key', limit, message);
+      onRefused('key');
+      return keyFloods(limit, msLeftInMinute(clock.now()));
     },
 
     countInvalidRequest(grant, { code }) {

@@ -1,5 +1,5 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
-import { type AnswerHeaders, addRateLimitHeaders, addRetryHeaders } from './answer-headers';
+import { type AnswerHeaders, addRateLimitHeaders, addRetryHeaders } from '@gateway/public-api';
 import { type Exchange } from './exchange';
 import { expectsContinue } from './read-body';
 import { securityHeaders } from './security-headers';

@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { endpoints } from '../../core';
+import { endpoints } from '@gateway/public-api';
 import { type RouteName } from './exchange';
 
 /** Answers one request; never throws and never rejects. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type ErrorCode } from '@gateway/errors';
-import { type RateLimitState } from './answer-headers';
+import { type RateLimitState } from '@gateway/public-api';
 import { ClientGone } from './client-gone';
 
 /** The routes as metrics and logs name them. */

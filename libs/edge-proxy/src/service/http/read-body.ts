@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Refusal, refuse } from '@gateway/errors';
+import { bodyTooLarge, bodyTooSlow, bodyUndecodable } from '@gateway/public-api';
 import { ClientGone } from './client-gone';
 
 export interface BodyLimits {
@@ -32,7 +33,7 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
     const declared = Number(request.headers['content-length'] ?? 0);
     if (declared > limits.maxBytes) return Promise.resolve(bodyTooLarge(limits.maxBytes));
     const coding = decoderFor(request.headers['content-encoding']);
-    if (coding === 'unknown') return Promise.resolve(undecodable());
+    if (coding === 'unknown') return Promise.resolve(bodyUndecodable());
     const decoder: Transform | undefined = coding;
     if (expectsContinue(request)) response.writeContinue();
 
@@ -40,7 +41,7 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       const chunks: Buffer[] = [];
       let size = 0;
       const source = decoder ? request.pipe(decoder) : request;
-      const timer = setTimeout(() => settle(() => resolve(tooSlow())), limits.timeoutMs);
+      const timer = setTimeout(() => settle(() => resolve(bodyTooSlow())), limits.timeoutMs);
 
       // A body, or what was made of it, stays in memory until its answer ends.
       response.once('close', () => (bytesOfAll -= size));
@@ -75,7 +76,7 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
         settle(() => resolve(whole));
       }
       function onError(): void {
-        if (decoder) settle(() => resolve(undecodable()));
+        if (decoder) settle(() => resolve(bodyUndecodable()));
         else onGone();
       }
       function onGone(): void {
@@ -113,23 +114,6 @@ function decoderFor(encoding: string | undefined): Transform | 'unknown' | undef
     default:
       return 'unknown';
   }
-}
-
-export function bodyTooLarge(maxBytes: number): Refusal {
-  return refuse('request_too_large', {
-    message: `The request body is larger than the limit of ${maxBytes} bytes.`,
-    metadata: { limit: maxBytes },
-  });
-}
-
-function tooSlow(): Refusal {
-  return refuse('request_timeout', { message: 'The request body did not arrive in time.' });
-}
-
-function undecodable(): Refusal {
-  return refuse('invalid_json', {
-    message: 'The request body cannot be decoded. Send it plain, or compressed with gzip, deflate or br.',
-  });
 }
 
 function ignore(): void {}

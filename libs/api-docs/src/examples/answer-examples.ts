@@ -1,0 +1,79 @@
+import { costOfUsage, type UnixMs, usdNumber, type UtcDay } from '@gateway/base';
+import {
+  creditsView,
+  DONE,
+  generationView,
+  modelListView,
+  replayChunks,
+  type UsageSums,
+  usageView,
+} from '@gateway/public-api';
+import { type AnswerExamples } from '../openapi/examples';
+import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-world';
+
+/** One example per kind of answer, made by what renders the real ones where that is here. */
+export function answerExamples(): AnswerExamples {
+  const usage = {
+    promptTokens: 12,
+    cachedTokens: 0,
+    imageTokens: 0,
+    completionTokens: 9,
+    reasoningTokens: 0,
+  };
+  const prices = MODELS[0]?.prices;
+  if (!prices) throw new Error('the examples have no model');
+  const cost = costOfUsage(usage, prices);
+  const chatCompletion = {
+    id: GENERATION_ID,
+    object: 'chat.completion',
+    created: Math.floor(NOW / 1000),
+    model: ABLE,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'Hello! How can I help you?', refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: {
+      prompt_tokens: usage.promptTokens,
+      completion_tokens: usage.completionTokens,
+      total_tokens: usage.promptTokens + usage.completionTokens,
+      prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+      completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+      cost: usdNumber(cost),
+    },
+  };
+  const sums: UsageSums = { requests: 1, ...usage, cost };
+
+  return {
+    chatRequest: CHAT_REQUEST,
+    chatCompletion,
+    chatStream: replayChunks(Buffer.from(JSON.stringify(chatCompletion)), true) + DONE,
+    models: modelListView(MODELS, [ABLE]),
+    credits: creditsView({ totalCredits: cents(10_050), totalUsage: cents(2_575), reserved: cents(35) }),
+    generation: generationView({
+      id: GENERATION_ID,
+      modelId: ABLE,
+      requestId: REQUEST_ID,
+      createdAt: (NOW + 40) as UnixMs,
+      streamed: false,
+      cancelled: false,
+      finishReason: 'stop',
+      usage,
+      charged: cost,
+      latencyMs: 310,
+      generationTimeMs: 1_200,
+    }),
+    usage: usageView(
+      {
+        startDate: '2026-10-22' as UtcDay,
+        endDate: '2026-11-20' as UtcDay,
+        groupBy: ['day', 'model'],
+      },
+      sums,
+      [{ date: '2026-11-20', modelId: ABLE, ...sums }],
+    ),
+  };
+}

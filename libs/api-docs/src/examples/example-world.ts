@@ -1,0 +1,75 @@
+import { nanoUsd, type UnixMs } from '@gateway/base';
+import { type Refusal } from '@gateway/errors';
+import {
+  type CallerPolicy,
+  type JsonObject,
+  type ListedModel,
+  type TokenCounter,
+  type ValidatedChatRequest,
+  validateChatRequest,
+} from '@gateway/public-api';
+
+/** The made-up world that all examples of the documentation are about. */
+
+export const NOW = Date.parse('2026-11-20T07:24:48.500Z') as UnixMs;
+export const GENERATION_ID = 'gen-01KAGD1R2M6QW8ZJ4T0V5XN3YB';
+export const REQUEST_ID = 'req_01KAGD1R2KC7F9E3HS6P8A1DMG';
+
+const able: ListedModel = {
+  id: 'acme/m-1',
+  name: 'M-1',
+  ownedBy: 'acme',
+  createdUnixS: 1_764_000_000,
+  disabled: false,
+  contextLength: 131_072,
+  maxOutputTokens: 16_384,
+  capabilities: ['tools', 'vision', 'json_mode', 'reasoning'],
+  reasoningEfforts: ['low', 'medium', 'high'],
+  defaultReasoningEffort: 'medium',
+  prices: {
+    inputNanoUsdPerMillion: 3_000_000_000n,
+    cachedInputNanoUsdPerMillion: 300_000_000n,
+    outputNanoUsdPerMillion: 15_000_000_000n,
+    reasoningNanoUsdPerMillion: 15_000_000_000n,
+    imageNanoUsdPerMillion: 3_000_000_000n,
+  },
+  tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
+  extraParameters: [],
+};
+
+const plain: ListedModel = {
+  ...able,
+  id: 'acme/m-1-mini',
+  name: 'M-1 mini',
+  capabilities: [],
+  reasoningEfforts: [],
+  defaultReasoningEffort: undefined,
+};
+
+export const MODELS: readonly ListedModel[] = [able, plain];
+export const ABLE = able.id;
+export const PLAIN = plain.id;
+
+export const CHAT_REQUEST: JsonObject = {
+  model: ABLE,
+  messages: [{ role: 'user', content: 'Say hello.' }],
+  max_tokens: 100,
+};
+
+const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
+
+/** Four characters a token, as a rule of thumb has it. */
+const tokenCounter: TokenCounter = { count: (text) => Math.ceil(text.length / 4) };
+
+/** What the gateway thinks of a body, by the rules that it has for all. */
+export function judged(body: JsonObject, policy: Partial<CallerPolicy> = {}): ValidatedChatRequest | Refusal {
+  const result = validateChatRequest(body, {
+    policy: { ...openPolicy, ...policy },
+    findModel: (id) => MODELS.find((model) => model.id === id),
+    tokenCounter,
+  });
+  if (result instanceof Promise) throw new Error('the token counter of the examples answers at once');
+  return result;
+}
+
+export const cents = (amount: number) => nanoUsd(BigInt(amount) * 10_000_000n);

@@ -1,0 +1,1 @@
+export { createApiDocuments, type ApiDocuments } from './api-documents';

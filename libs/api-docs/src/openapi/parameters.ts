@@ -1,0 +1,74 @@
+import {
+  type Endpoint,
+  IDEMPOTENCY_KEY_PATTERN,
+  type JsonObject,
+  type JsonValue,
+  MAX_GENERATION_ID_LENGTH,
+  MAX_MODEL_ID_LENGTH,
+  MAX_USAGE_DAYS,
+  usageDimensions,
+} from '@gateway/public-api';
+
+type Options = Readonly<Record<string, JsonValue>>;
+
+function parameter(
+  place: 'query' | 'header',
+  name: string,
+  description: string,
+  schema: JsonObject,
+  options: Options = {},
+): JsonObject {
+  return { name, in: place, description, ...options, schema };
+}
+
+const day = { type: 'string', format: 'date' };
+
+/** What each endpoint takes beside its body. Other query parameters are ignored. */
+export function parametersOf({ name }: Endpoint): JsonObject[] {
+  switch (name) {
+    case 'chat_completions':
+      return [
+        parameter(
+          'header',
+          'Idempotency-Key',
+          'Makes the request safe to repeat for 24 hours: the same key with the same body is answered once and billed once. 1 to 255 printable ASCII characters.',
+          { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
+          { example: 'order-4711' },
+        ),
+      ];
+    case 'generation':
+      return [
+        parameter(
+          'query',
+          'id',
+          'The id of a completion, which is also in its `x-generation-id`.',
+          { type: 'string', minLength: 1, maxLength: MAX_GENERATION_ID_LENGTH },
+          { required: true, example: 'gen-01KAGD1R2M6QW8ZJ4T0V5XN3YB' },
+        ),
+      ];
+    case 'usage':
+      return [
+        parameter('query', 'start_date', 'The first day, UTC; by default 30 days in all.', day),
+        parameter(
+          'query',
+          'end_date',
+          `The last day, UTC; by default today. At most ${MAX_USAGE_DAYS} days in all.`,
+          day,
+        ),
+        parameter(
+          'query',
+          'group_by',
+          'What to sum by, separated by commas; by default `day,model`.',
+          { type: 'array', minItems: 1, items: { type: 'string', enum: [...usageDimensions] } },
+          { style: 'form', explode: false, example: ['day', 'model'] },
+        ),
+        parameter('query', 'model', 'Sums of this model only.', {
+          type: 'string',
+          minLength: 1,
+          maxLength: MAX_MODEL_ID_LENGTH,
+        }),
+      ];
+    default:
+      return [];
+  }
+}

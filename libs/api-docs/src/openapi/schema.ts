@@ -1,0 +1,51 @@
+import type { JsonObject, JsonValue } from '@gateway/public-api';
+
+/** Short forms of the JSON Schemas that answers are described with. */
+
+type Options = Readonly<Record<string, JsonValue>>;
+
+export const text = (description: string, options: Options = {}): JsonObject => ({
+  type: 'string',
+  description,
+  ...options,
+});
+
+export const textOrNull = (description: string): JsonObject => ({ type: ['string', 'null'], description });
+
+export const count = (description: string): JsonObject => ({ type: 'integer', minimum: 0, description });
+
+export const usd = (description: string): JsonObject => ({ type: 'number', description });
+
+export const flag = (description: string): JsonObject => ({ type: 'boolean', description });
+
+export const constant = (value: string): JsonObject => ({ type: 'string', const: value });
+
+export const oneOfTexts = (description: string, values: readonly string[]): JsonObject => ({
+  type: 'string',
+  enum: [...values],
+  description,
+});
+
+export const list = (description: string, items: JsonObject, options: Options = {}): JsonObject => ({
+  type: 'array',
+  description,
+  items,
+  ...options,
+});
+
+export const reference = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object with these members; those that are not optional are always there. */
+export function record(
+  description: string,
+  properties: Readonly<Record<string, JsonObject>>,
+  optional: readonly string[] = [],
+): JsonObject {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return {
+    type: 'object',
+    ...(description === '' ? {} : { description }),
+    properties: { ...properties },
+    ...(required.length === 0 ? {} : { required }),
+  };
+}

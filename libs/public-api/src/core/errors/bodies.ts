@@ -1,0 +1,19 @@
+import { type Refusal, refuse } from '@gateway/errors';
+
+export function bodyTooLarge(maxBytes: number): Refusal {
+  return refuse('request_too_large', {
+    message: `The request body is larger than the limit of ${maxBytes} bytes.`,
+    metadata: { limit: maxBytes },
+  });
+}
+
+export function bodyTooSlow(): Refusal {
+  return refuse('request_timeout', { message: 'The request body did not arrive in time.' });
+}
+
+/** Its content-encoding is unknown or broken. */
+export function bodyUndecodable(): Refusal {
+  return refuse('invalid_json', {
+    message: 'The request body cannot be decoded. Send it plain, or compressed with gzip, deflate or br.',
+  });
+}

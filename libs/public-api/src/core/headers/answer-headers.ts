@@ -1,0 +1,63 @@
+import { MINUTE_MS } from '@gateway/base';
+import { type GatewayError } from '@gateway/errors';
+
+export type AnswerHeaders = Record<string, string | number>;
+
+/** One limit in its current minute. */
+export interface WindowState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the minute is over. */
+  readonly resetMs: number;
+}
+
+/** What the x-ratelimit-* headers tell; absent where no limit applies. */
+export interface RateLimitState {
+  readonly requests?: WindowState | undefined;
+  readonly tokens?: WindowState | undefined;
+}
+
+/** SDKs follow retry-after-ms only below a minute; for longer waits they read retry-after. */
+const MAX_RETRY_AFTER_MS_HEADER = 59_999;
+
+export function addRateLimitHeaders(headers: AnswerHeaders, { requests, tokens }: RateLimitState): void {
+  if (requests) addWindow(headers, 'requests', requests);
+  if (tokens) addWindow(headers, 'tokens', tokens);
+}
+
+function addWindow(headers: AnswerHeaders, name: string, { limit, remaining, resetMs }: WindowState): void {
+  headers[`x-ratelimit-limit-${name}`] = limit;
+  headers[`x-ratelimit-remaining-${name}`] = remaining;
+  headers[`x-ratelimit-reset-${name}`] = goDuration(resetMs);
+}
+
+/** A duration as Go prints whole seconds, rounded up: `12s`, `6m0s`, `1h0m0s`. */
+export function goDuration(ms: number): string {
+  const total = Math.ceil(ms / 1000);
+  const seconds = total % 60;
+  const minutes = Math.floor(total / 60) % 60;
+  const hours = Math.floor(total / 3600);
+  if (hours > 0) return `${hours}h${minutes}m${seconds}s`;
+  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
+}
+
+/** The headers that tell SDKs whether and when to try again. */
+export function addRetryHeaders(headers: AnswerHeaders, error: GatewayError): void {
+  const { httpStatus, advice } = error.row;
+  if (httpStatus === 401) headers['www-authenticate'] = 'Bearer';
+
+  const waitMs = advice === 'fix' ? undefined : error.retryAfterMs;
+  if (waitMs !== undefined) {
+    // Never 0: some SDKs take that for "at once" and retry within milliseconds.
+    headers['retry-after'] = Math.max(1, Math.ceil(waitMs / 1000));
+    if (waitMs <= MINUTE_MS) {
+      headers['retry-after-ms'] = Math.max(1, Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS_HEADER));
+    }
+  }
+  // SDKs retry these statuses by themselves; here that cannot help.
+  if (advice !== 'backoff' && isRetriedBySdks(httpStatus)) headers['x-should-retry'] = 'false';
+}
+
+function isRetriedBySdks(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}

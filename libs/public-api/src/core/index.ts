@@ -1,0 +1,45 @@
+export * from './access/check-key-grant';
+export * from './chat-completion/types';
+export { validateChatRequest, type ChatValidation } from './chat-completion/validate-chat-request';
+export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
+export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
+export * from './endpoints';
+export { bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
+export {
+  IDEMPOTENCY_KEY_PATTERN,
+  idempotencyKeyInFlight,
+  idempotencyKeyReused,
+  unusableIdempotencyKey,
+} from './errors/idempotency';
+export { addressFloods, type ExceededLimit, keyFloods, limitExceeded } from './errors/limits';
+export {
+  dailyBudgetExceeded,
+  type ExceededBudget,
+  insufficientCredits,
+  type MissingCredits,
+} from './errors/money';
+export { generationIdMissing, generationNotFound, routeNotFound } from './errors/not-found';
+export {
+  addRateLimitHeaders,
+  addRetryHeaders,
+  type AnswerHeaders,
+  type RateLimitState,
+} from './headers/answer-headers';
+export { canonicalBodySha256Input } from './json/canonical-json';
+export { isJsonObject, type JsonObject, type JsonValue } from './json/json-value';
+export { MAX_JSON_DEPTH, parseJsonBody } from './json/parse-json-body';
+export { defaultPublicLimits } from './limits';
+export { DONE, errorChunk, type ErrorChunkOptions } from './stream/error-chunk';
+export { replayChunks } from './stream/replay-chunks';
+export {
+  MAX_MODEL_ID_LENGTH,
+  MAX_USAGE_DAYS,
+  parseUsageQuery,
+  usageDimensions,
+  type UsageDimension,
+  type UsageQuery,
+} from './usage/parse-usage-query';
+export { creditsView, type Credits } from './views/credits';
+export { generationView, type SettledGeneration } from './views/generation';
+export { modelListView, type ListedModel } from './views/model-list';
+export { usageView, type UsageGroup, type UsageSums } from './views/usage';

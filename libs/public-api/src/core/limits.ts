@@ -1,0 +1,11 @@
+const MIB = 1024 * 1024;
+
+/** The limits of the edge that its callers can meet, as they are unless an operator sets others. */
+export const defaultPublicLimits = {
+  /** Of one request body, after decompression. */
+  maxBodyBytes: 32 * MIB,
+  /** Per client address and UTC minute. */
+  maxFailedAuthenticationsPerMinute: 6_000,
+  /** Per key and UTC minute. */
+  maxInvalidRequestsPerMinute: 6_000,
+} as const;
