@@ -43,7 +43,7 @@ export async function offerSharedPostgres(): Promise<SharedPostgres> {
     socket.on('error', () => undefined);
     running ??= startServer();
     running.then(
-      ({ postgres }) => socket.end(JSON.stringify({ url: postgres.url })),
+      ({ postgres }) => socket.end(JSON.stringify({ url: postgres.adminUrl })),
       (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
     );
   });

@@ -11,8 +11,8 @@ import { giveTo } from './server-user';
 
 const run = promisify(execFile);
 
-/** The database role that owns everything. */
-export const ROLE = 'gateway';
+/** The server's superuser, whom the gateway uses only to set the server up. */
+export const SUPERUSER = 'gateway';
 
 const PASSWORD_BYTES = 32;
 const INITDB_TIMEOUT_MS = 120_000;
@@ -21,11 +21,14 @@ const INITDB_TIMEOUT_MS = 120_000;
 export const CHILD_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 
 /**
- * The role's password: made once, kept in the state folder, readable by its
+ * A role's password: made once, kept in the state folder, readable by its
  * owner alone.
  */
-export async function readOrCreatePassword(stateDirectory: string): Promise<string> {
-  const file = join(stateDirectory, 'postgres-password');
+export async function readOrCreatePassword(
+  stateDirectory: string,
+  name = 'postgres-password',
+): Promise<string> {
+  const file = join(stateDirectory, name);
   const known = (await readFile(file, 'utf8').catch(() => '')).trim();
   if (known) return known;
   const password = randomBytes(PASSWORD_BYTES).toString('base64url');
@@ -70,7 +73,7 @@ export async function initializeCluster(
 async function runInitdb(home: ServerHome, binaries: Binaries, target: string, passwordFile: string) {
   const options = [
     `--pgdata=${target}`,
-    `--username=${ROLE}`,
+    `--username=${SUPERUSER}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',

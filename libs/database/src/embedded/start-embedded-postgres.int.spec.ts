@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createScratchDirectory, type ScratchDirectory } from '@gateway/testing';
@@ -123,6 +123,53 @@ describe('an ordinary start', () => {
     expect(await readFile(join(stateDirectory, 'postgres.log'), 'utf8')).not.toContain(password);
   });
 
+  it('lets the application own its database, and nothing of the server', async () => {
+    const postgres = await start();
+    await query(postgres.url, 'create schema ours; create table ours.kept (id int)');
+    const [role] = await query<Record<string, unknown>>(
+      postgres.url,
+      'select rolsuper, rolcreaterole, rolcreatedb, rolbypassrls from pg_roles where rolname = current_user',
+    );
+    expect(Object.values(role ?? {})).toEqual([false, false, false, false]);
+    for (const forbidden of [
+      `copy (select 1) to program 'true'`,
+      `select pg_read_file('postgresql.conf')`,
+      `alter system set fsync = off`,
+      `alter role gateway password 'x'`,
+    ]) {
+      await expect(query(postgres.url, forbidden)).rejects.toMatchObject({ code: '42501' });
+    }
+    const passwords = ['postgres-password', 'postgres-application-password'];
+    for (const name of passwords) {
+      const file = join(stateDirectory, name);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const password = (await readFile(file, 'utf8')).trim();
+      expect(await readFile(join(stateDirectory, 'postgres.log'), 'utf8')).not.toContain(password);
+    }
+  });
+
+  it('gives the application what an older version created as superuser', async () => {
+    const first = await start();
+    await query(
+      first.adminUrl,
+      `create schema old; create type old.kind as enum ('a'); create sequence old.numbers;
+       create table old.rows (id bigserial primary key, kind old.kind);
+       create function old.one() returns int language sql as 'select 1';
+       insert into old.rows (kind) values ('a')`,
+    );
+    await first.stop();
+    const second = await start();
+    await query(
+      second.url,
+      `alter table old.rows add column later int; alter type old.kind add value 'b';
+       create or replace function old.one() returns int language sql as 'select 2';
+       alter sequence old.numbers restart; create table old.more (id int); drop index if exists old.nothing`,
+    );
+    expect(await query(second.url, 'select id, old.one() as one from old.rows')).toEqual([
+      { id: '1', one: 2 },
+    ]);
+  });
+
   it('leaves no process, lock or pid file behind after stop, which may be called twice', async () => {
     const postgres = await start();
     await Promise.all([postgres.stop(), postgres.stop()]);
@@ -185,6 +232,29 @@ describe('crashes', () => {
     process.kill(pid, 'SIGKILL');
     await until(() => postgres.pid !== pid);
     expect(await query(postgres.url, 'select id from kept')).toEqual([{ id: 1 }]);
+  });
+
+  it('tries again when the server dies while it is being started again', async () => {
+    const deaths: unknown[] = [];
+    const postgres = await start({ log: { ...log, error: (details: unknown) => deaths.push(details) } });
+    await query(postgres.url, 'create schema kept; create table kept.rows (id int)');
+    const { pid } = postgres;
+    const control = join(postgres.dataDirectory, 'global/pg_control');
+    await rename(control, `${control}.away`);
+    process.kill(pid, 'SIGKILL');
+    await until(() => deaths.length >= 3);
+    await rename(`${control}.away`, control);
+    await until(() => postgres.pid !== pid);
+    expect(await query(postgres.url, 'select * from kept.rows')).toEqual([]);
+  });
+
+  it('gives up with the reason when the server cannot be started any more', async () => {
+    const postgres = await start();
+    await rm(join(postgres.dataDirectory, 'global/pg_control'));
+    process.kill(postgres.pid, 'SIGKILL');
+    await expect(postgres.stopped).rejects.toThrow(
+      /ended 6 times within a minute, at last with: .*pg_control/s,
+    );
   });
 
   it('stops an orphaned server of an earlier run and takes over its data', async () => {

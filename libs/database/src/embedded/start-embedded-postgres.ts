@@ -1,11 +1,11 @@
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { DatabaseLog } from '../log';
+import { APPLICATION_ROLE, DATABASE, ensureApplicationRole } from './application-role';
 import { findBinaries } from './binaries';
 import { findFreePort } from './free-port';
-import { initializeCluster, readOrCreatePassword, ROLE } from './initialize-cluster';
+import { initializeCluster, readOrCreatePassword, SUPERUSER } from './initialize-cluster';
 import { EmbeddedPostgresError } from './postgres-error';
 import { clearLeftover } from './postmaster-file';
 import { openServerHome, type ServerHome } from './server-home';
@@ -33,8 +33,13 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** With its password: never log it. Stays the same for as long as this object lives. */
+  /**
+   * The application's own database, as a role that owns it and is no superuser. With its password: never log it.
+   * Stays the same for as long as this object lives.
+   */
   readonly url: string;
+  /** The same database as its superuser, for whoever repairs or tests the server itself. */
+  readonly adminUrl: string;
   readonly port: number;
   readonly dataDirectory: string;
   /** The server's main process now. */
@@ -45,12 +50,13 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const DATABASE = 'gateway';
 const MAX_PORT_ATTEMPTS = 10;
 const MAX_START_ATTEMPTS = 60;
 const PREDECESSOR_WAIT_MS = 500;
 const MAX_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
+/** Times the deaths so far: what keeps a server from starting may pass. */
+const FAILED_RESTART_WAIT_MS = 500;
 
 /**
  * Starts a PostgreSQL server of our own on the state folder, creating its data
@@ -71,9 +77,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const preferred = options.port ?? (Number(await readFile(portFile, 'utf8').catch(() => '')) || undefined);
     const { server, port } = await launchOnFreePort(launch, preferred);
     await writeFile(portFile, `${port}\n`, { mode: 0o600 });
-    const urlOf = (database: string) => `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
+    const urlOf = (role: string, secret: string, database: string) =>
+      `postgresql://${role}:${secret}@127.0.0.1:${port}/${database}`;
+    const adminUrlOf = (database: string) => urlOf(SUPERUSER, password, database);
+    const applicationPassword = await readOrCreatePassword(stateDirectory, 'postgres-application-password');
     try {
-      await ensureDatabase(urlOf('postgres'));
+      await ensureApplicationRole(adminUrlOf, applicationPassword);
     } catch (error) {
       await server.stop();
       throw error;
@@ -84,7 +93,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const supervised = supervise(server, relaunch, options.log);
     let stopping: Promise<void> | undefined;
     return {
-      url: urlOf(DATABASE),
+      url: urlOf(APPLICATION_ROLE, applicationPassword, DATABASE),
+      adminUrl: adminUrlOf(DATABASE),
       port,
       dataDirectory: home.dataDirectory,
       get pid() {
@@ -155,30 +165,13 @@ async function launchPatiently(
   }
 }
 
-async function ensureDatabase(adminUrl: string): Promise<void> {
-  const client = new Client({ connectionString: adminUrl });
-  try {
-    await client.connect();
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
-    if (rowCount === 0) await client.query(`create database ${DATABASE}`);
-  } catch (error) {
-    if ((error as { code?: string }).code !== '28P01') throw error;
-    throw new EmbeddedPostgresError(
-      'the database does not accept the password in the state folder; was postgres-password changed or lost?',
-      { cause: error },
-    );
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
 interface Supervised {
   readonly pid: number;
   readonly stopped: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the server again whenever it dies, unless it does so too often. */
+/** Starts the server again whenever it dies, unless it does so too often. A start that fails is a death, too. */
 function supervise(
   first: ServerProcess,
   restart: () => Promise<ServerProcess>,
@@ -186,21 +179,28 @@ function supervise(
 ): Supervised {
   let server = first;
   let stopping = false;
-  let restarts: number[] = [];
+  let deaths: number[] = [];
 
   async function run(): Promise<void> {
-    for (;;) {
-      const ending = await server.exited;
-      if (stopping) return;
+    for (let ending = await server.exited; !stopping;) {
       const now = performance.now();
-      restarts = [...restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
+      deaths = [...deaths.filter((at) => now - at < RESTART_WINDOW_MS), now];
       log.error({ ending }, 'PostgreSQL ended unexpectedly; starting it again');
-      if (restarts.length > MAX_RESTARTS) {
-        throw new EmbeddedPostgresError(`PostgreSQL ended ${restarts.length} times within a minute`);
+      if (deaths.length > MAX_RESTARTS) {
+        throw new EmbeddedPostgresError(
+          `PostgreSQL ended ${deaths.length} times within a minute, at last with: ${ending}`,
+        );
       }
-      server = await restart();
+      try {
+        server = await restart();
+      } catch (error) {
+        ending = error instanceof Error ? error.message : String(error);
+        await delay(deaths.length * FAILED_RESTART_WAIT_MS);
+        continue;
+      }
       if (stopping) await server.stop();
-      log.info({ pid: server.pid }, 'PostgreSQL is running again');
+      else log.info({ pid: server.pid }, 'PostgreSQL is running again');
+      ending = await server.exited;
     }
   }
 
