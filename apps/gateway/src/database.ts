@@ -1,7 +1,13 @@
 import path from 'node:path';
 import { AUTH_SCHEMA, authMigrations } from '@gateway/auth';
 import { BILLING_LEDGER_SCHEMA, billingLedgerMigrations } from '@gateway/billing-ledger';
-import { applyMigrations, createPool, startEmbeddedPostgres, type Migration } from '@gateway/database';
+import {
+  applyMigrations,
+  createDatabaseProbe,
+  createPool,
+  startEmbeddedPostgres,
+  type Migration,
+} from '@gateway/database';
 import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
 import { type Logger } from '@gateway/runtime';
 import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
@@ -29,6 +35,10 @@ export type Pools = Readonly<Record<keyof typeof domains, Pool>>;
 
 export interface Database {
   readonly pools: Pools;
+  /** Resolves with the reason when our own server is gone for good. */
+  readonly failed: Promise<Error>;
+  /** Whether the database answers. */
+  answers(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -45,15 +55,21 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
     url === undefined
       ? await startEmbeddedPostgres({ stateDirectory: path.join(stateDirectory, 'postgres'), log })
       : undefined;
+  const serverUrl = url ?? (server?.url as string);
   const opened: Pool[] = [];
+  const probe = createDatabaseProbe({ url: serverUrl, schema: domains.eventLog.schema, log });
   const close = async () => {
-    await Promise.all(opened.map((pool) => pool.end()));
+    await Promise.all([probe, ...opened].map((connections) => connections.end()));
     await server?.stop();
   };
+  /** An external server may always come back; our own says when it does not. */
+  const failed = new Promise<Error>((resolve) => {
+    server?.stopped.catch(resolve);
+  });
 
   async function open({ schema, migrations, maxConnections }: Domain): Promise<Pool> {
     const pool = createPool({
-      url: url ?? (server?.url as string),
+      url: serverUrl,
       schema,
       applicationName: `gateway ${schema}`,
       maxConnections,
@@ -72,7 +88,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       billingLedger: await open(domains.billingLedger),
       usage: await open(domains.usage),
     };
-    return { pools, close };
+    return { pools, failed, answers: () => probe.answers(), close };
   } catch (error) {
     await close();
     throw error;

@@ -49,6 +49,7 @@ void runProcess({
     }
   },
   stop: () => gateway.stop(),
+  failed: gateway.failed,
   graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,
   log,
 });

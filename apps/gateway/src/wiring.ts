@@ -23,6 +23,8 @@ const EVENT_DRAIN_MS = 5_000;
 export interface Gateway {
   /** @returns what to tell the person who started it. */
   start(): Promise<string>;
+  /** Resolves with the reason when the gateway can serve no longer. */
+  readonly failed: Promise<Error>;
   /** Ends what was started, latest first; works after half a start too. */
   stop(): Promise<void>;
 }
@@ -32,7 +34,9 @@ export function createGateway(config: Config, log: Logger): Gateway {
   const metrics = createMetrics({ labels: { process: 'gateway' } });
   const { stateDirectory } = config;
   const life = createLifecycle({ log });
-  let ready = false;
+  let ready = async () => false;
+  let fail: (reason: Error) => void = () => undefined;
+  const failed = new Promise<Error>((resolve) => (fail = resolve));
 
   async function start(): Promise<string> {
     const admin = await startAdmin();
@@ -40,6 +44,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     life.onStop(() => demoProvider.close());
     const database = await openDatabase({ url: config.DATABASE_URL, stateDirectory, log });
     life.onStop(() => database.close());
+    void database.failed.then(fail);
     const eventLog = createPostgresEventLog({
       pool: database.pools.eventLog,
       clock: systemClock,
@@ -63,7 +68,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     await life.subscribe(modules.inOrder, eventLog);
 
     const devFile = await introduce(modules);
-    ready = true;
+    ready = () => database.answers();
     return banner({
       ...devFile,
       adminUrl: `http://${config.GATEWAY_HOST}:${admin.port}`,
@@ -82,7 +87,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
 
   async function startAdmin(): Promise<{ readonly port: number }> {
     const create = (port: number): AdminServer =>
-      createAdminServer({ host: config.GATEWAY_HOST, port, metrics, ready: () => ready, log });
+      createAdminServer({ host: config.GATEWAY_HOST, port, metrics, ready: () => ready(), log });
     const started = async (port: number) => {
       const server = create(port);
       const address = await server.start();
@@ -108,11 +113,11 @@ export function createGateway(config: Config, log: Logger): Gateway {
   }
 
   async function stop(): Promise<void> {
-    ready = false;
+    ready = async () => false;
     await life.stop();
   }
 
-  return { start, stop };
+  return { start, failed, stop };
 }
 
 /** A vocabulary that no model uses would cost its memory for nothing. */

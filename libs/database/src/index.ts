@@ -1,3 +1,4 @@
+export { createDatabaseProbe, type DatabaseProbe } from './database-probe';
 export * from './log';
 export * from './migrations';
 export * from './pool';

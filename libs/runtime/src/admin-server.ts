@@ -9,7 +9,7 @@ export interface AdminServerOptions {
   readonly port: number;
   readonly metrics: Registry;
   /** Whether this process should be sent requests. */
-  readonly ready: () => boolean;
+  readonly ready: () => boolean | Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -44,7 +44,7 @@ export function createAdminServer({ host, port, metrics, ready, log }: AdminServ
       case '/livez':
         return plain(response, 200, 'ok');
       case '/readyz':
-        return ready() ? plain(response, 200, 'ok') : plain(response, 503, 'not ready');
+        return (await ready()) ? plain(response, 200, 'ok') : plain(response, 503, 'not ready');
       case '/metrics':
         response.setHeader('content-type', metrics.contentType);
         response.end(await metrics.metrics());

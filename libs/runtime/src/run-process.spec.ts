@@ -55,6 +55,14 @@ describe('the life of a process', () => {
     expect(exitCodes).toEqual([1]);
   });
 
+  it('stops cleanly and exits 1 when it says that it cannot go on', async () => {
+    const { run, calls, exitCodes, exited } = setUp({ failed: Promise.resolve(new Error('no database')) });
+    await run;
+    await exited;
+    expect(calls).toEqual(['start', 'stop']);
+    expect(exitCodes).toEqual([1]);
+  });
+
   it('ends without its clean stop when that outlasts the grace period', async () => {
     const { host, run, exitCodes, exited } = setUp({ graceMs: 1, stop: () => new Promise(() => undefined) });
     await run;

@@ -14,6 +14,8 @@ export interface RunProcessOptions {
   /** How long `stop` may take before the process ends without it. */
   readonly graceMs: number;
   readonly log: Logger;
+  /** Resolves with the reason when the process can do its work no longer; it then stops as it would on a signal, and exits 1. */
+  readonly failed?: Promise<Error>;
   /** Node's own when absent. */
   readonly host?: ProcessHost;
 }
@@ -24,7 +26,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  * The life of a process: start; on the first SIGTERM or SIGINT stop cleanly and
  * exit 0; on the second, or after the grace period, exit 1 at once. A fault
  * that nobody caught is logged and ends the process with 1, since its state can
- * no longer be trusted; what it leaves behind is what a crash leaves.
+ * no longer be trusted; what it leaves behind is what a crash leaves. A process
+ * that says itself that it cannot go on stops cleanly and exits 1.
  *
  * Resolves when `start` has finished, or the process is on its way out.
  */
@@ -33,6 +36,7 @@ export async function runProcess({
   stop,
   graceMs,
   log,
+  failed,
   host = process,
 }: RunProcessOptions): Promise<void> {
   let stopping = false;
@@ -88,6 +92,12 @@ export async function runProcess({
   for (const signal of SIGNALS) host.on(signal, onSignal);
   host.on('unhandledRejection', onUnhandledRejection);
   host.on('uncaughtException', onUncaughtException);
+
+  void failed?.then((error) => {
+    if (stopping) return;
+    log.fatal({ err: error }, 'the process cannot go on');
+    void stopWithin(1);
+  });
 
   const started = Promise.resolve().then(start);
   try {

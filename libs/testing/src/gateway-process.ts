@@ -14,6 +14,8 @@ export interface GatewayProcess {
   readonly adminUrl: string;
   readonly pid: number;
   readonly stateDirectory: string;
+  /** Resolves with its exit code, or null after a signal. */
+  readonly exited: Promise<number | null>;
   /** Everything it printed so far. */
   output(): string;
   /** SIGTERM and wait; rejects unless it ends with 0. Removes the state folder unless kept. */
@@ -79,6 +81,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       adminUrl,
       pid: child.pid as number,
       stateDirectory,
+      exited,
       output,
       async stop({ keepState = false } = {}) {
         if (child.exitCode === null && child.signalCode === null) {

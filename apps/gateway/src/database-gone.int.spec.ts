@@ -1,0 +1,41 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  databaseProcessesOf,
+  eventually,
+  freezeDatabaseOf,
+  startGateway,
+  type GatewayProcess,
+} from '@gateway/testing';
+
+jest.setTimeout(120_000);
+
+describe('a gateway whose database does not answer', () => {
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+  });
+  afterAll(() => gateway.kill());
+
+  const readiness = async () => (await fetch(`${gateway.adminUrl}/readyz`)).status;
+
+  it('is not ready, and ready again once it does', async () => {
+    expect(await readiness()).toBe(200);
+    const thaw = freezeDatabaseOf(gateway.pid);
+    try {
+      expect(await readiness()).toBe(503);
+    } finally {
+      thaw();
+    }
+    await eventually('it is ready again', async () => ((await readiness()) === 200 ? true : undefined));
+  });
+
+  it('ends with a clear text when its own server cannot be started any more', async () => {
+    await rm(path.join(gateway.stateDirectory, 'postgres/postgres/data/global/pg_control'));
+    process.kill(databaseProcessesOf(gateway.pid).postmaster, 'SIGKILL');
+    expect(await gateway.exited).toBe(1);
+    expect(gateway.output()).toMatch(/the process cannot go on/);
+    expect(gateway.output()).toMatch(/PostgreSQL ended 6 times within a minute, at last with: .*pg_control/);
+  });
+});
