@@ -4,7 +4,7 @@ import { build, setUp } from './lib/set-up.mjs';
 
 try {
   await setUp();
-  await build(['gateway', 'bench']);
+  await build(process.argv.includes('--tokenizer') ? ['bench'] : ['gateway', 'bench']);
   process.exitCode = await runVisibly(process.execPath, ['dist/bench/main.js', ...process.argv.slice(2)]);
 } catch (error) {
   exitOnFailure(error);

@@ -19,7 +19,6 @@ import {
   createBreakerGauge,
   createFileCatalogue,
   createFileSpool,
-  createGptTokenCounter,
   createInferenceRouterModule,
   createOpenAiTransport,
   createOpossumBreakers,
@@ -29,7 +28,7 @@ import {
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
-import { createTokenCounter } from '@gateway/tokenizer';
+import { createTokenizer } from '@gateway/tokenizer';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -50,6 +49,10 @@ export interface ModuleParts {
 }
 
 const MAX_CACHED_KEYS = 100_000;
+/** Long prompts that wait to be counted; the next is refused with `no_capacity`. */
+const MAX_WAITING_REQUEST_COUNTS = 64;
+/** Long answers that wait to be counted; the next is estimated, since its end must be recorded. */
+const MAX_WAITING_ANSWER_COUNTS = 1_000;
 
 /**
  * The whole system on one page: every module with its adapters, and who calls
@@ -100,11 +103,12 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     clock,
     log,
   });
+  const tokenizer = createTokenizer({ metrics });
   const inferenceRouter = createInferenceRouterModule({
     catalogue,
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ onStateChange: createBreakerGauge(metrics) }),
-    counter: createGptTokenCounter(),
+    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_ANSWER_COUNTS }),
     spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
     events: eventLog,
     ledger: clients.billingLedger,
@@ -116,7 +120,6 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
 
-  const tokenCounter = createTokenCounter({ metrics });
   const edgeProxy = createEdgeProxyModule({
     keyDirectory: createKeyDirectory({
       auth: clients.auth,
@@ -126,7 +129,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       metrics,
       maxCachedKeys: MAX_CACHED_KEYS,
     }),
-    tokenCounter,
+    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
     ...clients,
     inferenceRouter: createClient(
       InferenceRouterDefinition,
@@ -169,7 +172,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   return {
     clients,
     catalogue,
-    tokenCounter,
+    tokenizer,
     edgeProxy,
     dashboardApi,
     /** Those that others stand on come first: started in this order, stopped in reverse. */

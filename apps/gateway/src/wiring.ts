@@ -62,9 +62,9 @@ export function createGateway(config: Config, log: Logger): Gateway {
       log,
       metrics,
     });
-    life.onStop(() => modules.tokenCounter.close());
+    life.onStop(() => modules.tokenizer.close());
     await life.startModules(modules.inOrder);
-    await modules.tokenCounter.warmUp(encodingsInUse(modules));
+    await modules.tokenizer.warmUp(encodingsInUse(modules));
     await life.subscribe(modules.inOrder, eventLog);
 
     const devFile = await introduce(modules);

@@ -17,7 +17,6 @@ export {
   DEFAULT_MAX_SPOOL_BYTES,
   type FileSpoolOptions,
 } from './adapters/file-system/file-spool';
-export { createGptTokenCounter } from './adapters/gpt-token-counter';
 export { nodeTimers } from './adapters/node/timers';
 export { createOpenAiTransport } from './adapters/undici/openai-transport';
 export {

@@ -1,9 +1,11 @@
 export {
-  createTokenCounter,
+  createTokenizer,
   MAX_INLINE_BYTES,
+  MAX_INLINE_WORK,
   MAX_TOKENIZED_LENGTH,
-  type ClosableTokenCounter,
   type CountingWay,
   type TokenCounter,
   type TokenCounterOptions,
-} from './token-counter';
+  type Tokenizer,
+  type TokenizerOptions,
+} from './tokenizer';

@@ -12,13 +12,16 @@ export const MAX_RUN_LENGTH = 256;
  * length, whatever it holds. Cuts before the white space in front of a word
  * where there is one, as tokenizers do; never inside a surrogate pair. The same
  * text is always cut the same way.
+ *
+ * Names nothing outside itself: its own text is part of the threads' program.
  */
-export function piecesOf(text: string): string[] {
+export function piecesOf(text: string, maxPieceLength: number, maxRunLength: number): string[] {
   const pieces: string[] = [];
   let from = 0;
   let wordBreak = 0;
   let runStart = 0;
   let wasSpace = false;
+  let before = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     const isSpace = unit === 32 || (unit >= 9 && unit <= 13);
@@ -27,8 +30,10 @@ export function piecesOf(text: string): string[] {
       runStart = at;
       wasSpace = isSpace;
     }
-    const isRunFull = at - runStart >= MAX_RUN_LENGTH;
-    if ((!isRunFull && at - from < MAX_PIECE_LENGTH) || endsPair(text, at, unit)) continue;
+    const endsPair = unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff;
+    before = unit;
+    const isRunFull = at - runStart >= maxRunLength;
+    if ((!isRunFull && at - from < maxPieceLength) || endsPair) continue;
     const cut = isRunFull || wordBreak <= from ? at : wordBreak;
     pieces.push(text.slice(from, cut));
     from = cut;
@@ -38,9 +43,23 @@ export function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** Whether the code unit is the second half of a surrogate pair. */
-function endsPair(text: string, at: number, unit: number): boolean {
-  if (unit < 0xdc00 || unit > 0xdfff || at === 0) return false;
-  const before = text.charCodeAt(at - 1);
-  return before >= 0xd800 && before <= 0xdbff;
+/**
+ * How much work tokenizing the text is: the squares of its runs without a
+ * change between space and non-space, added up. A unit takes some 4 to 12 ns.
+ */
+export function tokenizingWork(text: string): number {
+  let work = 0;
+  let run = 0;
+  let wasSpace = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    const isSpace = unit === 32 || (unit >= 9 && unit <= 13);
+    if (isSpace !== wasSpace || run === MAX_RUN_LENGTH) {
+      work += run * run;
+      run = 0;
+      wasSpace = isSpace;
+    }
+    run += 1;
+  }
+  return work + run * run;
 }

@@ -5,16 +5,22 @@ import { workerSource, type CountAnswer, type CountJob } from './worker-source';
 export interface WorkerPoolOptions {
   /** Threads at most; each is started when there is work for it. */
   readonly workers: number;
-  /** Jobs that may wait for a thread. */
-  readonly maxQueuedJobs: number;
   /** A thread holds a hundred megabytes, so one that has had nothing to do for this long is ended. */
   readonly idleThreadMs?: number;
+}
+
+/** A queue of its own before the threads that all share. */
+export interface Lane {
+  /** Rejects with `no_capacity` when too many jobs of this lane wait already, or the pool is closed. */
+  count(encodingPath: string, texts: readonly string[]): Promise<number>;
 }
 
 interface PendingJob {
   readonly job: CountJob;
   readonly resolve: (tokens: number) => void;
   readonly reject: (error: Error) => void;
+  /** A thread ended over it: the next one to do so is the last. */
+  hasEndedThread: boolean;
 }
 
 interface Thread {
@@ -26,41 +32,57 @@ interface Thread {
 
 const IDLE_THREAD_MS = 60_000;
 
-/** Counts tokens in threads, so that long texts never stop the event loop. */
+/**
+ * Counts tokens in threads, so that long texts never stop the event loop. Lanes
+ * take turns: however much waits in one, the next job of another is next but one.
+ */
 export class WorkerPool {
   private readonly threads = new Set<Thread>();
-  private readonly queue: PendingJob[] = [];
+  /** In the order of their turns. */
+  private readonly lanes: PendingJob[][] = [];
+  /** What a thread ended over; goes before everything that waits. */
+  private readonly interrupted: PendingJob[] = [];
   private nextId = 1;
   private closed = false;
 
   constructor(private readonly options: WorkerPoolOptions) {}
 
-  /** Rejects with `no_capacity` when too many jobs wait already, or the pool is closed. */
-  count(encodingPath: string, pieces: readonly string[]): Promise<number> {
-    if (this.closed || this.queue.length >= this.options.maxQueuedJobs) {
-      const internalMessage = this.closed ? 'token counter is closed' : 'token counting queue is full';
-      return Promise.reject(new GatewayError('no_capacity', { internalMessage }));
-    }
-    return new Promise((resolve, reject) => {
-      this.queue.push({ job: { id: this.nextId++, encodingPath, pieces }, resolve, reject });
-      this.dispatch();
-    });
+  /** @param maxWaitingJobs that may wait for a thread in this lane; what is counted already is not among them. */
+  openLane(maxWaitingJobs: number): Lane {
+    const waiting: PendingJob[] = [];
+    this.lanes.push(waiting);
+    return {
+      count: (encodingPath, texts) => {
+        if (this.closed || waiting.length >= maxWaitingJobs) {
+          return Promise.reject(
+            noCapacity(this.closed ? 'is closed' : `has ${maxWaitingJobs} texts waiting`),
+          );
+        }
+        return new Promise((resolve, reject) => {
+          const job = { id: this.nextId++, encodingPath, texts };
+          waiting.push({ job, resolve, reject, hasEndedThread: false });
+          this.dispatch();
+        });
+      },
+    };
   }
 
   /** Stops the threads; what is still being counted is rejected. */
   async close(): Promise<void> {
     this.closed = true;
-    const error = new GatewayError('no_capacity', { internalMessage: 'token counter is closed' });
-    for (const { reject } of this.queue.splice(0)) reject(error);
+    const error = noCapacity('is closed');
+    for (const waiting of [this.interrupted, ...this.lanes]) {
+      for (const { reject } of waiting.splice(0)) reject(error);
+    }
     const threads = [...this.threads];
     for (const thread of threads) this.drop(thread, error);
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
   private dispatch(): void {
-    if (this.closed || this.queue.length === 0) return;
+    if (this.closed || !this.hasWaiting()) return;
     const thread = this.idleThread();
-    const next = thread && this.queue.shift();
+    const next = thread && this.takeNext();
     if (!thread || !next) return;
     thread.running = next;
     clearTimeout(thread.retirement);
@@ -69,13 +91,27 @@ export class WorkerPool {
     thread.worker.postMessage(next.job);
   }
 
+  private hasWaiting(): boolean {
+    return this.interrupted.length > 0 || this.lanes.some((waiting) => waiting.length > 0);
+  }
+
+  private takeNext(): PendingJob | undefined {
+    const interrupted = this.interrupted.shift();
+    if (interrupted) return interrupted;
+    const turn = this.lanes.findIndex((waiting) => waiting.length > 0);
+    const [lane] = turn < 0 ? [] : this.lanes.splice(turn, 1);
+    if (!lane) return undefined;
+    this.lanes.push(lane);
+    return lane.shift();
+  }
+
   private idleThread(): Thread | undefined {
     for (const thread of this.threads) if (!thread.running) return thread;
     return this.threads.size < this.options.workers ? this.startThread() : undefined;
   }
 
   private startThread(): Thread {
-    const worker = new Worker(workerSource, { eval: true, name: 'token-counter' });
+    const worker = new Worker(workerSource, { eval: true, name: 'tokenizer' });
     const thread: Thread = { worker, running: undefined, retirement: undefined };
     this.threads.add(thread);
     worker.on('message', (answer: CountAnswer) => this.finish(thread, answer));
@@ -104,12 +140,21 @@ export class WorkerPool {
     void thread.worker.terminate();
   }
 
-  /** Forgets a thread that ended; the next job starts another. */
+  /**
+   * Forgets a thread that ended. Another one counts what it was counting, once:
+   * a text that ends two threads would end all that follow.
+   */
   private drop(thread: Thread, error: Error): void {
     if (!this.threads.delete(thread)) return;
     clearTimeout(thread.retirement);
-    thread.running?.reject(error);
+    const { running } = thread;
     thread.running = undefined;
+    if (running && (running.hasEndedThread || this.closed)) running.reject(error);
+    else if (running) this.interrupted.push({ ...running, hasEndedThread: true });
     this.dispatch();
   }
+}
+
+function noCapacity(state: string): GatewayError {
+  return new GatewayError('no_capacity', { internalMessage: `the tokenizer ${state}` });
 }

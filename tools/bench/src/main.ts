@@ -18,6 +18,7 @@ import { type RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
 import { startUpstream } from './roles/upstream';
 import { startTargets } from './targets';
+import { measureTokenizer, renderTokenizer } from './tokenizer';
 
 /** The bench starts itself again for each of these. */
 const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>> = {
@@ -34,6 +35,10 @@ async function main(argv: readonly string[]): Promise<void> {
   const options = readOptions(argv);
   if (options === undefined) {
     process.stdout.write(HELP);
+    return;
+  }
+  if (options.isTokenizerOnly) {
+    process.stdout.write(renderTokenizer(await measureTokenizer()));
     return;
   }
   const results = await bench(options);

@@ -15,9 +15,12 @@ export interface Options {
   /** Chunks of one slow stream, at ten per second. */
   readonly slowChunks: number;
   readonly jsonFile: string | undefined;
+  /** Only how long hostile texts hold up the event loop. */
+  readonly isTokenizerOnly: boolean;
 }
 
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
+npm run bench -- --tokenizer
 
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
 express proxy in front of the same canned upstream. Every answer is checked.
@@ -25,6 +28,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --quick      short windows: a smoke test of the bench more than a measurement
   --json FILE  also write the results as JSON
   --only LIST  measure these targets only
+  --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
 `;
 
 /** Reads the command line; undefined when help was asked for. Throws for what it does not understand. */
@@ -35,6 +39,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       only: { type: 'string' },
+      tokenizer: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -46,6 +51,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       : { rounds: 3, compileMs: 10_000, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
     slowStreams: 1_000,
     jsonFile: values.json,
+    isTokenizerOnly: values.tokenizer,
   };
 }
 

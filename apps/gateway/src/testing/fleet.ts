@@ -95,7 +95,7 @@ async function start(life: Lifecycle): Promise<Omit<Fleet, 'close'>> {
     log,
     metrics: createMetrics({ processMetrics: false }),
   });
-  life.onStop(() => modules.tokenCounter.close());
+  life.onStop(() => modules.tokenizer.close());
   await life.startModules(modules.inOrder);
   await life.subscribe(modules.inOrder, eventLog);
 
@@ -118,7 +118,7 @@ async function start(life: Lifecycle): Promise<Omit<Fleet, 'close'>> {
         metrics,
         maxCachedKeys: 100,
       }),
-      tokenCounter: modules.tokenCounter,
+      tokenCounter: modules.tokenizer.openCounter({ maxWaiting: 64 }),
       clock,
       log,
       metrics,

@@ -1,4 +1,4 @@
-import type { Catalogue, Target, TokenCounting } from './catalogue/model-catalogue';
+import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
 import type { FinishedGeneration } from './generation/finished-generation';
 import type { UpstreamFailure } from './failure/upstream-failure';
 
@@ -53,9 +53,13 @@ export interface CircuitBreakers {
   close(): void;
 }
 
-/** Counts tokens without holding up other work: large texts are counted in slices. Deterministic. */
+/**
+ * Counts the tokens of texts, added up. Never holds up other work; the same
+ * texts always count the same. A count that cannot be taken now rejects with the
+ * GatewayError `no_capacity`.
+ */
 export interface TokenCounter {
-  count(texts: readonly string[], counting: TokenCounting): Promise<number>;
+  countAll(texts: readonly string[], encoding: TokenEncoding): number | Promise<number>;
 }
 
 /**
@@ -96,4 +100,6 @@ export interface RouterObserver {
   firstEventAfter(target: Target, ms: number): void;
   /** The provider's usage was missing, or could not be believed. */
   usageCounted(target: Target, reason: 'missing' | 'not_believed'): void;
+  /** The output could not be counted just then, and was estimated from below. */
+  usageEstimated(target: Target): void;
 }

@@ -293,6 +293,20 @@ describe('the end of a generation', () => {
   });
 });
 
+it('records the end of a generation whose output nobody has time to count, estimated from below', async () => {
+  const busy = await RouterUnderTest.start([model([provider('one', upstream.url)])], {
+    tokenCounter: { countAll: () => Promise.reject(new GatewayError('no_capacity')) },
+  });
+  upstream.play(stream(chunk({ content: 'x'.repeat(41) }), chunk({}, 'stop')));
+  await busy.collect(streamed());
+  expect(busy.events[0]).toMatchObject({
+    usage: { completionTokens: 11 },
+    usageSource: UsageSource.USAGE_SOURCE_COUNTED,
+  });
+  expect(await busy.metric('gateway_inference_router_usage_estimated_total')).toBe(1);
+  await busy.stop();
+});
+
 it('refuses an unknown and a disabled model alike', async () => {
   for (const modelId of ['acme/none', 'acme/off']) {
     const { error } = await router.collect(generateRequest({ modelId }));

@@ -61,6 +61,12 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     labelNames: [...target, 'reason'],
     registers,
   });
+  const estimated = new Counter({
+    name: 'gateway_inference_router_usage_estimated_total',
+    help: 'Generations whose output was estimated from below, since the tokenizer had no room to count it.',
+    labelNames: [...target],
+    registers,
+  });
   const kept = new Counter({
     name: 'gateway_inference_router_finished_total',
     help: 'Finished generations by where their end was made durable; "lost" must stay at zero.',
@@ -123,6 +129,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
         counted.inc({ ...labels(of), reason });
         if (reason === 'not_believed') log.warn({ target: targetKey(of) }, 'a usage block is not believed');
       },
+      usageEstimated: (of) => estimated.inc(labels(of)),
     },
   };
 }

@@ -32,7 +32,7 @@ export interface InferenceRouterPorts {
   readonly catalogue: CatalogueSource;
   readonly transport: ProviderTransport;
   readonly breakers: CircuitBreakers;
-  readonly counter: TokenCounter;
+  readonly tokenCounter: TokenCounter;
   readonly spool: FinishedSpool;
   readonly events: EventAppender;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;

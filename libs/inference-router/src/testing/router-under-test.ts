@@ -14,7 +14,7 @@ import type { CallContext, RpcHandlers } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import { createFileSpool } from '../adapters/file-system/file-spool';
-import { createGptTokenCounter } from '../adapters/gpt-token-counter';
+import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { nodeTimers } from '../adapters/node/timers';
 import { createOpenAiTransport } from '../adapters/undici/openai-transport';
 import { createOpossumBreakers, type BreakerOptions } from '../adapters/opossum/circuit-breakers';
@@ -123,18 +123,20 @@ export class RouterUnderTest {
     readonly module: GatewayModule,
     readonly metrics: ReturnType<typeof createMetrics>,
     readonly spoolDirectory: string,
+    private readonly tokenizer: Tokenizer,
   ) {}
 
   static async start(models: readonly Model[], options: RouterOptions = {}): Promise<RouterUnderTest> {
     const spoolDirectory = await mkdtemp(join(tmpdir(), 'router-spool-'));
     const metrics = createMetrics({ processMetrics: false });
+    const tokenizer = createTokenizer();
     const late: { router?: RouterUnderTest } = {};
     const under = () => late.router as RouterUnderTest;
     const module = createInferenceRouterModule({
       catalogue: new FixedCatalogue(catalogueOf(models)),
       transport: createOpenAiTransport(),
       breakers: createOpossumBreakers({ options: options.breaker ?? { minCalls: 1_000 } }),
-      counter: createGptTokenCounter(),
+      tokenCounter: tokenizer.openCounter({ maxWaiting: 1_000 }),
       spool: createFileSpool({ directory: spoolDirectory }),
       events: { append: (_topic, events) => under().append(events) },
       ledger: { settleGenerations: (request: SettleGenerationsRequest) => under().settle(request) } as never,
@@ -145,7 +147,7 @@ export class RouterUnderTest {
       metrics,
       ...options,
     });
-    const router = new RouterUnderTest(module, metrics, spoolDirectory);
+    const router = new RouterUnderTest(module, metrics, spoolDirectory, tokenizer);
     late.router = router;
     await module.start();
     return router;
@@ -153,6 +155,7 @@ export class RouterUnderTest {
 
   async stop(): Promise<void> {
     await this.module.stop();
+    await this.tokenizer.close();
     await rm(this.spoolDirectory, { recursive: true, force: true });
   }
 

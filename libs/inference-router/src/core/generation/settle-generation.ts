@@ -10,10 +10,11 @@ import {
 } from '../completion/completion';
 import type { FinishedGeneration, GenerationRequest } from './finished-generation';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
+import { countOutput } from './count-output';
 import { believedUsage, countedUsage } from './usage';
 
 export interface SettlePorts {
-  readonly counter: TokenCounter;
+  readonly tokenCounter: TokenCounter;
   readonly recorder: GenerationRecorder;
   readonly observer: RouterObserver;
 }
@@ -73,10 +74,16 @@ export async function billGeneration(
       );
     }
     const [visible, reasoning] = await Promise.all([
-      ports.counter.count(texts.visible, model.tokenCounting),
-      ports.counter.count(texts.reasoning, model.tokenCounting),
+      countOutput(ports.tokenCounter, texts.visible, model.tokenCounting),
+      countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting),
     ]);
-    usage = countedUsage(request.estimatedInputTokens, visible + reasoning, reasoning, maxCompletionTokens);
+    if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(outcome.target);
+    usage = countedUsage(
+      request.estimatedInputTokens,
+      visible.tokens + reasoning.tokens,
+      reasoning.tokens,
+      maxCompletionTokens,
+    );
   }
   const { json, cost } = renderUsage(usage, prices);
   return {

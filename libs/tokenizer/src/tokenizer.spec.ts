@@ -5,19 +5,23 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import fc from 'fast-check';
 import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { Registry } from 'prom-client';
+import { fuzzRuns } from '@gateway/testing';
 import { encodingPath, loadEncoding } from './encodings';
-import { piecesOf } from './pieces';
+import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
 import {
-  createTokenCounter,
+  createTokenizer,
   MAX_INLINE_BYTES,
   MAX_TOKENIZED_LENGTH,
-  type ClosableTokenCounter,
   type CountingWay,
+  type TokenCounter,
   type TokenCounterOptions,
-} from './token-counter';
+  type Tokenizer,
+  type TokenizerOptions,
+} from './tokenizer';
 import { WorkerPool } from './worker-pool';
 
 const allowAll = { disallowedSpecial: new Set<string>() };
@@ -56,22 +60,26 @@ function randomLetters(length: number): string {
   return text;
 }
 
-const counters: ClosableTokenCounter[] = [];
+type ClosableCounter = TokenCounter & Pick<Tokenizer, 'warmUp' | 'close'>;
 
-function counter(options: TokenCounterOptions = {}): ClosableTokenCounter {
-  const created = createTokenCounter(options);
-  counters.push(created);
-  return created;
+const tokenizers: Tokenizer[] = [];
+
+/** A counter of a tokenizer of its own. */
+function counter(options: TokenizerOptions & Partial<TokenCounterOptions> = {}): ClosableCounter {
+  const tokenizer = createTokenizer(options);
+  tokenizers.push(tokenizer);
+  return { ...tokenizer, ...tokenizer.openCounter({ maxWaiting: options.maxWaiting ?? 64 }) };
 }
 
 afterEach(async () => {
-  for (const each of counters.splice(0)) await each.close();
+  for (const each of tokenizers.splice(0)) await each.close();
 });
 
 describe('the count', () => {
   // One for all of these: starting a thread and loading vocabularies takes most of their time.
-  const shared = createTokenCounter();
-  afterAll(() => shared.close());
+  const tokenizer = createTokenizer();
+  const shared = tokenizer.openCounter({ maxWaiting: 1_000 });
+  afterAll(() => tokenizer.close());
 
   test.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
     for (const [encoding, countWhole] of [
@@ -102,13 +110,14 @@ describe('the count', () => {
   });
 
   test('is the same in a thread and on the spot', async () => {
-    const pool = new WorkerPool({ workers: 1, maxQueuedJobs: 100 });
+    const pool = new WorkerPool({ workers: 1 });
+    const lane = pool.openLane(100);
     for (const encoding of ['o200k_base', 'cl100k_base']) {
       const countPiece = await loadEncoding(encoding);
       for (const text of [...Object.values(samples), randomLetters(20_000), '<|endoftext|>']) {
-        const pieces = piecesOf(text);
+        const pieces = piecesOf(text, MAX_PIECE_LENGTH, MAX_RUN_LENGTH);
         const here = pieces.reduce((sum, piece) => sum + countPiece(piece), 0);
-        expect(await pool.count(encodingPath(encoding), pieces)).toBe(here);
+        expect(await lane.count(encodingPath(encoding), [text])).toBe(here);
       }
     }
     await pool.close();
@@ -119,7 +128,7 @@ describe('the count', () => {
   });
 
   test('comes at once for short texts when the vocabulary is loaded', async () => {
-    await shared.warmUp(['o200k_base']);
+    await tokenizer.warmUp(['o200k_base']);
     expect(typeof shared.count('Hello', 'o200k_base')).toBe('number');
   });
 });
@@ -128,8 +137,10 @@ describe('the event loop', () => {
   test.each<[string, string, CountingWay]>([
     ['text up to the inline limit', 'x '.repeat(MAX_INLINE_BYTES / 2), 'inline'],
     ['text above it', 'x '.repeat(MAX_INLINE_BYTES / 2 + 1), 'worker'],
-    ['ideographs up to it, of three bytes each', '\u4e00'.repeat(MAX_INLINE_BYTES / 3), 'inline'],
-    ['ideographs above it', '\u4e00'.repeat(MAX_INLINE_BYTES / 3 + 1), 'worker'],
+    ['ideographs up to it, of three bytes each', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4), 'inline'],
+    ['ideographs above it', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4 + 1), 'worker'],
+    ['letters without spaces up to the inline work', 'a'.repeat(3 * 256), 'inline'],
+    ['letters without spaces above it', 'a'.repeat(4 * 256), 'worker'],
     ['200,000 times the same letter', 'a'.repeat(200_000), 'worker'],
     ['a megabyte of random letters', randomLetters(1_000_000), 'worker'],
     ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'by_size'],
@@ -151,7 +162,7 @@ describe('the event loop', () => {
     await measured.count('a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'o200k_base');
     const text = await metrics.metrics();
     for (const way of ['inline', 'worker', 'by_size']) {
-      expect(text).toContain(`gateway_edge_proxy_token_counts_total{way="${way}"} 1`);
+      expect(text).toContain(`gateway_tokenizer_counts_total{way="${way}"} 1`);
     }
   });
 
@@ -182,7 +193,7 @@ describe('the threads', () => {
   const long = 'word '.repeat(4_000);
 
   test('refuse with no_capacity what does not fit into the queue, and count the rest', async () => {
-    const narrow = counter({ workers: 1, maxQueuedTexts: 2 });
+    const narrow = counter({ workers: 1, maxWaiting: 2 });
     const results = await Promise.allSettled([1, 2, 3, 4].map(() => narrow.count(long, 'o200k_base')));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
     expect(results[3]).toMatchObject({ reason: { code: 'no_capacity' } });
@@ -204,19 +215,89 @@ describe('the threads', () => {
     await expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
   });
 
-  test('that end are replaced', async () => {
+  test('that end are replaced, and what they were counting is counted once more', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
-    const ending = join(folder, 'ending.cjs');
-    await writeFile(ending, 'process.exit(3);');
-    const pool = new WorkerPool({ workers: 1, maxQueuedJobs: 10 });
-    const doomed = expect(pool.count(ending, ['x'])).rejects.toThrow('ended with code 3');
-    const next = pool.count(encodingPath('o200k_base'), ['Hello']);
+    const module = async (name: string, source: string): Promise<string> => {
+      const path = join(folder, name);
+      await writeFile(path, source);
+      return path;
+    };
+    const ending = await module('ending.cjs', 'process.exit(3);');
+    const endingOnce = await module(
+      'ending-once.cjs',
+      `const { existsSync, writeFileSync } = require('node:fs');
+       const seen = ${JSON.stringify(join(folder, 'seen'))};
+       if (!existsSync(seen)) { writeFileSync(seen, ''); process.exit(3); }
+       exports.countTokens = () => 7;`,
+    );
+    const pool = new WorkerPool({ workers: 1 });
+    const lane = pool.openLane(10);
+    const interrupted = lane.count(endingOnce, ['x']);
+    const doomed = expect(lane.count(ending, ['x'])).rejects.toThrow('ended with code 3');
+    const next = lane.count(encodingPath('o200k_base'), ['Hello']);
+    expect(await interrupted).toBe(7);
     await doomed;
     expect(await next).toBe(1);
-    await expect(pool.count(join(folder, 'absent.cjs'), ['x'])).rejects.toThrow('Cannot find module');
-    expect(await pool.count(encodingPath('o200k_base'), ['Hello'])).toBe(1);
+    await expect(lane.count(join(folder, 'absent.cjs'), ['x'])).rejects.toThrow('Cannot find module');
+    expect(await lane.count(encodingPath('o200k_base'), ['Hello'])).toBe(1);
     await pool.close();
     await rm(folder, { recursive: true });
+  });
+
+  test('take turns between the counters, each of which has a queue of its own', async () => {
+    const tokenizer = createTokenizer();
+    tokenizers.push(tokenizer);
+    const busy = tokenizer.openCounter({ maxWaiting: 20 });
+    const other = tokenizer.openCounter({ maxWaiting: 1 });
+    const order: string[] = [];
+    const noted = (name: string, count: number | Promise<number>) =>
+      Promise.resolve(count).then(() => order.push(name));
+    const waiting = Array.from({ length: 10 }, () => noted('busy', busy.count(long, 'o200k_base')));
+    waiting.push(noted('other', other.count(long, 'o200k_base')));
+    await expect(other.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+    await Promise.all(waiting);
+    // One was being counted when the other came, and one had its turn before.
+    expect(order.indexOf('other')).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('whoever asks', () => {
+  const tokenizer = createTokenizer();
+  const ofRequests = tokenizer.openCounter({ maxWaiting: 1_000 });
+  const ofAnswers = tokenizer.openCounter({ maxWaiting: 1_000 });
+  afterAll(() => tokenizer.close());
+
+  const texts = fc.array(
+    fc
+      .tuple(
+        fc.constantFrom('a', ' ', '\n', '─', '\u4e00', 'ش', '\u{1f600}', '\udc00', 'word ', '{"id":7},'),
+        fc.nat(700),
+      )
+      .map(([unit, times]) => unit.repeat(times)),
+    { maxLength: 6 },
+  );
+
+  test('gets the same count, for one text or several', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, async (parts) => {
+        const text = parts.join('');
+        const one = await ofRequests.count(text, 'o200k_base');
+        expect(await ofAnswers.count(text, 'o200k_base')).toBe(one);
+        expect(await ofAnswers.countAll([text], 'o200k_base')).toBe(one);
+        let each = 0;
+        for (const part of parts) each += await ofRequests.count(part, 'o200k_base');
+        expect(await ofAnswers.countAll(parts, 'o200k_base')).toBe(each);
+      }),
+      { numRuns: Math.min(fuzzRuns().numRuns ?? 100, 500) },
+    );
+  });
+
+  test('gets the same count of 1.5 million characters', async () => {
+    for (const text of ['a'.repeat(1_500_000), 'word after word '.repeat(93_750)]) {
+      const one = await ofRequests.count(text, 'o200k_base');
+      expect(one).toBeLessThan(text.length / 4);
+      expect(await ofAnswers.countAll([text], 'o200k_base')).toBe(one);
+    }
   });
 });
 
@@ -224,13 +305,14 @@ test('a thread that has nothing to do is ended, and the next text has another', 
   const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
   const threadOf = join(folder, 'thread.cjs');
   await writeFile(threadOf, `exports.countTokens = () => require('node:worker_threads').threadId;`);
-  const pool = new WorkerPool({ workers: 1, maxQueuedJobs: 10, idleThreadMs: 20 });
-  const first = await pool.count(threadOf, ['x']);
-  expect(await pool.count(threadOf, ['x'])).toBe(first);
+  const pool = new WorkerPool({ workers: 1, idleThreadMs: 20 });
+  const lane = pool.openLane(10);
+  const first = await lane.count(threadOf, ['x']);
+  expect(await lane.count(threadOf, ['x'])).toBe(first);
   let next = first;
   for (let waitMs = 20; next === first; waitMs *= 2) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    next = await pool.count(threadOf, ['x']);
+    next = await lane.count(threadOf, ['x']);
   }
   await pool.close();
   await rm(folder, { recursive: true });
@@ -246,10 +328,11 @@ test('counts the same from a production bundle', async () => {
     await build({
       stdin: {
         contents: `
-          import { createTokenCounter } from './libs/tokenizer/src';
-          const counter = createTokenCounter();
+          import { createTokenizer } from './libs/tokenizer/src';
+          const tokenizer = createTokenizer();
+          const counter = tokenizer.openCounter({ maxWaiting: 2 });
           Promise.all([counter.count('Hello', 'o200k_base'), counter.count('word '.repeat(4_000), 'cl100k_base')])
-            .then((counts) => counter.close().then(() => process.stdout.write(JSON.stringify(counts))));`,
+            .then((counts) => tokenizer.close().then(() => process.stdout.write(JSON.stringify(counts))));`,
         resolveDir: process.cwd(),
         loader: 'ts',
       },
