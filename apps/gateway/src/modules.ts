@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { createApiDocuments } from '@gateway/api-docs';
 import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   createBillingLedgerModule,
@@ -37,6 +36,7 @@ import {
 } from '@gateway/usage';
 import { type Config } from './config';
 import { type Pools } from './database';
+import { builtDocuments } from './documents';
 
 export interface ModuleParts {
   readonly config: Config;
@@ -160,7 +160,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     clock,
     log,
     metrics,
-    documents: createApiDocuments(),
+    documents: builtDocuments(),
     settings: {
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_DASHBOARD_PORT,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { startProgress } from './console.mjs';
 import { capture, root, runStep, runSteps, StepFailed } from './run.mjs';
@@ -110,12 +110,26 @@ function prismaGenerate(schema) {
   };
 }
 
+/** What a program reads beside its bundle: its file in dist/<program>/, and where that comes from. */
+const BUILD_FILES = {
+  gateway: {
+    'documents/openapi.json': 'docs/openapi.json',
+    'documents/api-reference.html': 'docs/api-reference.html',
+    'documents/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+    'documents/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+    'documents/swagger-ui-LICENSE': 'node_modules/swagger-ui-dist/LICENSE',
+    'documents/swagger-ui-bundle.js.LICENSE.txt':
+      'node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
+    'documents/swagger-ui-NOTICE': 'node_modules/swagger-ui-dist/NOTICE',
+  },
+};
+
 const BUILD_ENTRIES = {
   gateway: 'apps/gateway/src/main.ts',
   'model-emulator': 'tools/model-emulator/src/main.ts',
   bench: 'tools/bench/src/main.ts',
   conformance: 'apps/e2e/conformance/main.ts',
-  documents: 'apps/gateway/src/documents/main.ts',
+  documents: 'libs/api-docs/src/main.ts',
 };
 
 /** Bundles the named programs to dist/<name>/main.js. Packages stay outside the bundle. */
@@ -129,6 +143,7 @@ export async function build(names) {
     ),
     ...filesUnder(['proto'], (file) => file.endsWith('.proto')),
     ...prismaSchemas(),
+    ...filesUnder(['docs'], (file) => /\.(json|html)$/.test(file)),
   ]);
   const stale = names.filter(
     (name) => !isFresh(`build-${name}`, hash) || !existsSync(path.join(root, 'dist', name, 'main.js')),
@@ -152,6 +167,7 @@ export async function build(names) {
         sourcemap: true,
         logLevel: 'silent',
       });
+      copyBuildFiles(name);
       markFresh(`build-${name}`, hash);
     }
   } catch (error) {
@@ -162,4 +178,12 @@ export async function build(names) {
     throw new StepFailed(details.join('\n') || String(error));
   }
   progress.done();
+}
+
+function copyBuildFiles(program) {
+  for (const [name, source] of Object.entries(BUILD_FILES[program] ?? {})) {
+    const target = path.join(root, 'dist', program, name);
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(path.join(root, source), target);
+  }
 }

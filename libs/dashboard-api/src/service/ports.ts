@@ -22,9 +22,12 @@ export interface DashboardApiSettings {
 
 /** The documentation of the public API, to be read by whoever can reach this port. */
 export interface PublicDocuments {
-  readonly openApiJson: string;
-  /** A whole page; may have styles of its own, and nothing that runs or is loaded. */
-  readonly referenceHtml: string;
+  /**
+   * Holds openapi.json, api-reference.html (a whole page, which may have styles
+   * of its own and nothing that runs or is loaded), and Swagger UI's
+   * swagger-ui-bundle.js and swagger-ui.css.
+   */
+  readonly folder: string;
 }
 
 export interface DashboardApiPorts {
@@ -34,7 +37,7 @@ export interface DashboardApiPorts {
   readonly newId: (prefix: string) => string;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Served at /openapi.json and /docs; absent: not served. */
+  /** Served at /openapi.json and below /docs; absent: not served. */
   readonly documents?: PublicDocuments;
   readonly settings: DashboardApiSettings;
 }
