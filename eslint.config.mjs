@@ -1,6 +1,26 @@
 import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
+import { layerConstraints, testingInSpecs } from './tools/borders/src/layers.mjs';
+import { noFileCircles } from './tools/borders/src/no-file-circles.mjs';
+import { requireProjectGraph } from './tools/borders/src/project-graph.mjs';
+
+await requireProjectGraph(import.meta.dirname);
+
+const domains = [
+  'edge-proxy',
+  'public-api',
+  'api-docs',
+  'auth',
+  'rate-limit',
+  'billing-ledger',
+  'inference-router',
+  'usage',
+  'dashboard-api',
+];
+
+/** The public contract's rules are a library of their own: the edge keeps them, the documentation describes them. */
+const sharedRules = { 'edge-proxy': ['public-api'], 'api-docs': ['public-api'] };
 
 const coreOnly =
   'The core is pure: it imports its own core, @gateway/base and @gateway/errors only (ARCHITECTURE, "Import rules").';
@@ -28,7 +48,7 @@ export default [
   ...tseslint.configs.recommended.map((config) => ({ files: ['**/*.ts'], ...config })),
   {
     files: ['**/*.ts'],
-    plugins: { '@nx': nx },
+    plugins: { '@nx': nx, borders: { rules: { 'no-file-circles': noFileCircles } } },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
@@ -39,29 +59,27 @@ export default [
         'error',
         { object: 'process', property: 'env', message: 'Only apps/*/src/config.ts reads the environment.' },
       ],
+      'borders/no-file-circles': 'error',
       '@nx/enforce-module-boundaries': [
         'error',
         {
           allow: [],
+          ignoredCircularDependencies: [[`@gateway/${testingInSpecs.of}`, `@gateway/${testingInSpecs.uses}`]],
           depConstraints: [
             { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:platform'] },
+            ...layerConstraints(),
             { sourceTag: 'type:tool', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
             {
               sourceTag: 'type:app',
               onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:tool'],
             },
             { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
-            ...[
-              'edge-proxy',
-              'auth',
-              'rate-limit',
-              'billing-ledger',
-              'inference-router',
-              'usage',
-              'dashboard-api',
-            ].map((scope) => ({
-              sourceTag: `scope:${scope}`,
-              onlyDependOnLibsWithTags: [`scope:${scope}`, 'type:platform'],
+            ...domains.map((domain) => ({
+              sourceTag: `scope:${domain}`,
+              onlyDependOnLibsWithTags: [
+                'type:platform',
+                ...[domain, ...(sharedRules[domain] ?? [])].map((scope) => `scope:${scope}`),
+              ],
             })),
           ],
         },
@@ -69,7 +87,7 @@ export default [
     },
   },
   {
-    files: ['libs/*/src/core/**/*.ts'],
+    files: ['libs/*/src/core/**/*.ts', 'libs/public-api/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.contract.ts'],
     rules: {
       'no-restricted-imports': ['error', { patterns: outsideCore }],
@@ -108,6 +126,16 @@ export default [
             },
           ],
         },
+      ],
+    },
+  },
+  {
+    files: ['apps/gateway/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['**/*.{spec,contract,fixture,simulation}.ts', '**/{testing,test-support,simulation}/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^@gateway/testing$', message: 'Only tests use it.' }] },
       ],
     },
   },

@@ -2,23 +2,10 @@
 // `npm test -- <jest arguments>` runs only the matching jest tests.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { argumentsOf, CHECKS } from './lib/checks.mjs';
 import { say } from './lib/console.mjs';
 import { exitOnFailure, root, runStep, runVisibly, StepFailed } from './lib/run.mjs';
 import { build, setUp } from './lib/set-up.mjs';
-
-const bin = (...parts) => path.join('node_modules', ...parts);
-const NX = bin('nx', 'dist', 'bin', 'nx.js');
-const NX_ENV = { NX_DAEMON: 'false', NX_NO_CLOUD: 'true' };
-
-const CHECKS = [
-  ['Contracts: buf lint', bin('@bufbuild', 'buf', 'bin', 'buf'), ['lint']],
-  ['Contracts: buf format', bin('@bufbuild', 'buf', 'bin', 'buf'), ['format', '--diff', '--exit-code']],
-  ['Types', bin('typescript', 'bin', 'tsc'), ['--noEmit', '-p', 'tsconfig.json']],
-  // The import rules need Nx's project graph; without it ESLint would pass them over in silence.
-  ['Project graph', NX, ['show', 'projects'], NX_ENV],
-  ['Lint', bin('eslint', 'bin', 'eslint.js'), ['.', '--max-warnings=0'], NX_ENV],
-  ['Format', bin('prettier', 'bin', 'prettier.cjs'), ['--check', '--log-level=warn', '.']],
-];
 
 const jestArguments = process.argv.slice(2);
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -37,9 +24,9 @@ say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 
 async function runChecks() {
-  for (const [title, script, args, env] of CHECKS) {
+  for (const check of CHECKS) {
     try {
-      await runStep(title, script, args, env);
+      await runStep(check.title, check.script, argumentsOf(check));
       totals.passed += 1;
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
@@ -53,7 +40,7 @@ async function runJest() {
   const resultsFile = path.join(root, 'dist', 'test-results.json');
   rmSync(resultsFile, { force: true });
   const code = await runVisibly(process.execPath, [
-    bin('jest', 'bin', 'jest.js'),
+    path.join('node_modules', 'jest', 'bin', 'jest.js'),
     '--json',
     `--outputFile=${resultsFile}`,
     ...(process.env.CI === 'true' ? ['--ci'] : []),

@@ -7,13 +7,7 @@ import { createPostgresEventLog } from '@gateway/events';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import { createLifecycle, type Lifecycle } from '@gateway/module';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import {
-  createLogger,
-  createMetrics,
-  createSilentLogger,
-  newId,
-  systemClock as clock,
-} from '@gateway/runtime';
+import { createLogger, createMetrics, newId, systemClock as clock, type Logger } from '@gateway/runtime';
 import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
 import { type Pool } from 'pg';
 import { settings, type Config } from '../config';
@@ -44,16 +38,6 @@ export interface Fleet {
 export const LEASE_MS = 3_000;
 
 export async function startFleet(): Promise<Fleet> {
-  const life = createLifecycle({ log: createSilentLogger() });
-  try {
-    return { ...(await start(life)), close: () => life.stop() };
-  } catch (error) {
-    await life.stop();
-    throw error;
-  }
-}
-
-async function start(life: Lifecycle): Promise<Omit<Fleet, 'close'>> {
   const logLines: string[] = [];
   const log = createLogger({
     name: 'fleet',
@@ -61,6 +45,16 @@ async function start(life: Lifecycle): Promise<Omit<Fleet, 'close'>> {
     pretty: false,
     destination: { write: (line: string) => void logLines.push(line) },
   });
+  const life = createLifecycle({ log });
+  try {
+    return { ...(await start(life, log)), logLines, close: () => life.stop() };
+  } catch (error) {
+    await life.stop();
+    throw error;
+  }
+}
+
+async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' | 'logLines'>> {
   const state = await createScratchDirectory();
   life.onStop(() => state.remove());
   const { url, drop } = await createTestDatabase();
@@ -145,7 +139,6 @@ async function start(life: Lifecycle): Promise<Omit<Fleet, 'close'>> {
     emulator,
     databaseUrl: url,
     pool,
-    logLines,
   };
 }
 
