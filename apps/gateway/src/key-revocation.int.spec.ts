@@ -3,14 +3,8 @@ import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } fro
 import { AuthAdminDefinition, AuthDefinition, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
-import {
-  createClient,
-  createGrpcServer,
-  createGrpcTransport,
-  createInProcessTransport,
-  type RpcTransport,
-  type TransportCall,
-} from '@gateway/rpc';
+import { createClient, createInProcessTransport, type RpcTransport, type TransportCall } from '@gateway/rpc';
+import { createGrpcServer, createGrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/testing';
 

@@ -22,7 +22,7 @@ export interface GatewayErrorOptions {
  * a process boundary.
  */
 export class GatewayError extends Error {
-  override readonly name = 'GatewayError';
+  override readonly name: string = 'GatewayError';
   readonly code: ErrorCode;
   readonly param: string | undefined;
   readonly metadata: ErrorMetadata;

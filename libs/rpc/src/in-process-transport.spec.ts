@@ -1,5 +1,5 @@
 import { bindService } from './bound-service';
-import { HealthDefinition } from './health';
+import { HealthDefinition } from './grpc/health';
 import { createInProcessTransport } from './in-process-transport';
 import { describeRpcTransport } from './rpc.contract';
 

@@ -8,21 +8,38 @@ import { GatewayError, type ErrorCode } from '@gateway/errors';
  */
 export type RpcFailure = 'unavailable' | 'deadline_exceeded' | 'cancelled';
 
-const CODES: Readonly<Record<RpcFailure, ErrorCode>> = {
-  unavailable: 'no_capacity',
-  deadline_exceeded: 'request_timeout',
+interface FailureRow {
+  /** What it is called in logs. */
+  readonly name: string;
+  readonly code: ErrorCode;
+  /** Public text; the error table's when absent. */
+  readonly message?: string;
+}
+
+const FAILURES: Readonly<Record<RpcFailure, FailureRow>> = {
+  unavailable: { name: 'RpcUnavailable', code: 'no_capacity' },
+  // Not `request_timeout`, which speaks of the model: a service of ours was too slow, and what it did is not known.
+  deadline_exceeded: {
+    name: 'RpcDeadlineExceeded',
+    code: 'no_capacity',
+    message: 'A service on our side did not answer in time. Retry in 10 seconds.',
+  },
   // Shown to nobody: who cancels does not wait for an answer.
-  cancelled: 'internal_error',
+  cancelled: { name: 'RpcCancelled', code: 'internal_error' },
 };
 
 /** A failure of the transport, as opposed to an error that a handler answered with. */
 export class RpcError extends GatewayError {
+  override readonly name: string;
+
   constructor(
     readonly failure: RpcFailure,
     internalMessage: string,
     cause?: unknown,
   ) {
-    super(CODES[failure], { internalMessage, cause });
+    const { name, code, message } = FAILURES[failure];
+    super(code, { internalMessage, cause, ...(message === undefined ? {} : { message }) });
+    this.name = name;
   }
 }
 
@@ -31,7 +48,7 @@ export function isRpcUnavailable(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unavailable';
 }
 
-/** Whether the call's own deadline passed; false for an answer of `request_timeout`. */
+/** Whether the call's own deadline passed; false for an answer of a handler. */
 export function isRpcDeadlineExceeded(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'deadline_exceeded';
 }

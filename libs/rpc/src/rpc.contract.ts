@@ -302,7 +302,7 @@ export function describeRpcTransport(name: string, open: OpenTransportUnderTest)
         expect(await caught(stranger.list(note(1)))).toMatchObject({ code: 'internal_error' });
       });
 
-      it('of the catalogue are not taken for failures of the transport', async () => {
+      it('of the error table are not taken for failures of the transport', async () => {
         for (const code of ['no_capacity', 'request_timeout', 'upstream_error'] as const) {
           ask = () => Promise.reject(new GatewayError(code));
           const error = await caught(client.ask(note(1)));
@@ -336,7 +336,9 @@ export function describeRpcTransport(name: string, open: OpenTransportUnderTest)
         const error = await caught(client.ask(note(1), { timeoutMs: 30 }));
         expect(isRpcDeadlineExceeded(error)).toBe(true);
         expect(error).toMatchObject({
-          code: 'request_timeout',
+          name: 'RpcDeadlineExceeded',
+          code: 'no_capacity',
+          message: expect.stringMatching(/^A service on our side did not answer in time/),
           internalMessage: expect.stringContaining('Ask'),
         });
         await handlerEnded;

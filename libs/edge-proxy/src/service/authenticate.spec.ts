@@ -1,5 +1,5 @@
 import { Scope } from '@gateway/contracts/auth';
-import { GatewayError } from '@gateway/errors';
+import { RpcError } from '@gateway/rpc';
 import { grant, KEY, startEdge, type TestEdge } from './testing/start-edge';
 
 let edge: TestEdge;
@@ -69,7 +69,7 @@ test('models need no scope; the others do', async () => {
 });
 
 test('an auth service that cannot tell is never an unknown key', async () => {
-  edge.failNextLookup(new GatewayError('request_timeout'));
+  edge.failNextLookup(new RpcError('deadline_exceeded', 'too slow'));
   const late = await edge.get('/v1/models');
   expect([late.status, await codeOf(late)]).toEqual([503, 'no_capacity']);
   edge.failNextLookup(new Error('a bug at 10.1.2.3'));

@@ -2,15 +2,10 @@ import { once } from 'node:events';
 import { bindService } from '../bound-service';
 import { createClient } from '../client';
 import type { CallContext } from '../definition';
-import {
-  HealthDefinition,
-  ServingStatus,
-  type HealthCheckRequest,
-  type HealthCheckResponse,
-} from '../health';
 import { isRpcUnavailable } from '../rpc-error';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
+import { HealthDefinition, ServingStatus, type HealthCheckRequest, type HealthCheckResponse } from './health';
 
 /** A service of the test, in the shape of the health protocol, whose messages are at hand. */
 const TestDefinition = { ...HealthDefinition, name: 'Test', fullName: 'gateway.test.v1.Test' } as const;

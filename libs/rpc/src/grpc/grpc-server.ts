@@ -7,7 +7,6 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { BoundService } from '../bound-service';
-import { createHealth } from '../health';
 import { MAX_MESSAGE_BYTES } from '../limits';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
@@ -23,6 +22,7 @@ import {
   toGrpcFailure,
   type GrpcFailure,
 } from './grpc-wire';
+import { createHealth } from './health';
 
 export interface GrpcServerOptions {
   readonly services: readonly BoundService[];

@@ -1,9 +1,9 @@
 import { createClient } from '../client';
-import { HealthDefinition, ServingStatus } from '../health';
 import { isRpcUnavailable } from '../rpc-error';
 import type { RpcTls } from './grpc-options';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport } from './grpc-transport';
+import { HealthDefinition, ServingStatus } from './health';
 import { testCertificates } from './test-certificates';
 
 const { authority, peer, stranger } = testCertificates;

@@ -1,4 +1,5 @@
-import { GatewayError, toGatewayError } from '@gateway/errors';
+import { GatewayError } from '@gateway/errors';
+import { isRpcDeadlineExceeded, isRpcUnavailable } from '@gateway/rpc';
 
 /**
  * A call to a service that is asked before anything runs. That it could not be
@@ -9,8 +10,7 @@ export async function withoutDispatch<Answer>(call: Promise<Answer>): Promise<An
   try {
     return await call;
   } catch (thrown) {
-    const error = toGatewayError(thrown);
-    if (error.code !== 'request_timeout' && error.code !== 'upstream_error') throw error;
-    throw new GatewayError('no_capacity', { internalMessage: error.internalMessage, cause: thrown });
+    if (!isRpcUnavailable(thrown) && !isRpcDeadlineExceeded(thrown)) throw thrown;
+    throw new GatewayError('no_capacity', { internalMessage: thrown.internalMessage, cause: thrown });
   }
 }

@@ -4,7 +4,7 @@ import {
   type InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { isRpcUnavailable, type RpcClient } from '@gateway/rpc';
+import { isRpcDeadlineExceeded, isRpcUnavailable, type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
 import { type Taken } from '../admission/taken';
 import { type EdgeMetrics } from '../edge-metrics';
@@ -70,6 +70,12 @@ function brokenOff(thrown: unknown): GatewayError {
   return new GatewayError('internal_error', { internalMessage: thrown.internalMessage, cause: thrown });
 }
 
+/** The deadline of this one call is the model's: whatever takes so long, it is the answer that is overdue. */
+function ofGeneration(thrown: unknown): unknown {
+  if (!isRpcDeadlineExceeded(thrown)) return thrown;
+  return new GatewayError('request_timeout', { internalMessage: thrown.internalMessage, cause: thrown });
+}
+
 /** What is known once the router's messages have ended. */
 interface Passed {
   readonly finished: Finished | undefined;
@@ -117,7 +123,7 @@ async function passOn(
     if (!finished)
       throw new GatewayError('internal_error', { internalMessage: 'a generation without an end' });
   } catch (error) {
-    thrown = error;
+    thrown = ofGeneration(error);
   } finally {
     stream?.close();
     if (stream) ports.metrics.streamClosed();

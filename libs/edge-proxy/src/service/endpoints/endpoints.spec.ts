@@ -3,7 +3,7 @@ import {
   type GetUsageRequest,
   UsageDimension,
 } from '@gateway/contracts/generation-query';
-import { GatewayError } from '@gateway/errors';
+import { RpcError } from '@gateway/rpc';
 import { grant, KEY, model, startEdge, type TestEdge } from '../testing/start-edge';
 
 let edge: TestEdge;
@@ -49,7 +49,7 @@ test('credits are those of the organization', async () => {
 
 test('a reader whose service cannot be reached gets 503, or a bare 500', async () => {
   edge.faults.at('ledger.balance', () => {
-    throw new GatewayError('request_timeout');
+    throw new RpcError('deadline_exceeded', 'too slow');
   });
   expect((await edge.get('/v1/credits')).status).toBe(503);
   edge.faults.at('ledger.balance', () => {

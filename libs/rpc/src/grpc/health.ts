@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { GatewayError } from '@gateway/errors';
-import { bindService, type BoundService } from './bound-service';
-import type { MessageCodec } from './definition';
+import { bindService, type BoundService } from '../bound-service';
+import type { MessageCodec } from '../definition';
 
 /** As in grpc.health.v1.HealthCheckResponse.ServingStatus. */
 export enum ServingStatus {
@@ -120,7 +120,7 @@ export function createHealth(serviceNames: readonly string[]): Health {
     service: bindService(HealthDefinition, {
       check: async ({ service }) => {
         const status = statusOf(service);
-        // The protocol asks for NOT_FOUND here, which this code of the catalogue stands for.
+        // The protocol asks for NOT_FOUND here, which this code of the error table stands for.
         if (status === ServingStatus.ServiceUnknown) throw new GatewayError('route_not_found');
         return { status };
       },
