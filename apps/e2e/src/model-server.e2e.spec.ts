@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import OpenAI from 'openai';
+import {
+  credits,
+  expectedCostNanoUsd,
+  nano,
+  nothingReserved,
+  pricingOf,
+  settledGeneration,
+} from './support/accounting';
+import { type Tenant } from './support/admin-client';
+import { eventually } from './support/eventually';
+import { startModelServer, type ModelServer } from './support/model-server';
+import { pythonWith } from './support/python';
+import { startWorld, type World } from './support/world';
+
+jest.setTimeout(120_000);
+
+const python = pythonWith('xllamacpp', 'gguf');
+
+/** Of the server; the gateway is told of twice as much, so that it is the server that finds it too much. */
+const CONTEXT = 32_768;
+const PROMPT = [{ role: 'user', content: 'Hello!' }] as const;
+
+describe('a real model server, llama.cpp’s', () => {
+  let folder: string;
+  let servers: Record<'first' | 'second', ModelServer>;
+  let world: World;
+  let tenant: Tenant;
+  let client: OpenAI;
+
+  const serve = (port?: number) =>
+    startModelServer(python.executable(), { folder, context: CONTEXT, ...(port ? { port } : {}) });
+
+  async function ready(): Promise<void> {
+    if (world) return;
+    folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-llama-'));
+    servers = { first: await serve(), second: await serve() };
+    world = await startWorld({ modelsFile: writeModels() });
+    tenant = await world.tenant();
+    client = world.client(tenant.apiKey);
+  }
+
+  function writeModels(): string {
+    const file = path.join(folder, 'models.yaml');
+    const model = (id: string, providers: string[]) => `
+  - id: ${id}
+    targets: [${providers.map((provider) => `{ provider: ${provider}, model: tiny }`).join(', ')}]
+    context_window: ${CONTEXT * 2}
+    max_output_tokens: ${CONTEXT}
+    capabilities: [json_mode]
+    prices: { input: '0.10', cached_input: '0.01', output: '0.40' }
+    # Its tokens are single characters.
+    tokenizer: { factor: 5 }`;
+    writeFileSync(
+      file,
+      `providers:
+  - { name: first, base_url: '${servers.first.url}/v1', max_attempts: 1 }
+  - { name: second, base_url: '${servers.second.url}/v1' }
+models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second'])}\n`,
+    );
+    return file;
+  }
+
+  afterAll(async () => {
+    await world?.stop();
+    await Promise.all(Object.values(servers ?? {}).map((server) => server.kill()));
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = (body: object, as = client) =>
+    as.chat.completions.create({
+      model: 'llama/one',
+      messages: PROMPT,
+      temperature: 0,
+      ...body,
+    } as never) as unknown as Promise<OpenAI.ChatCompletion>;
+
+  const stream = (body: object) =>
+    ask({ stream: true, ...body }) as unknown as Promise<
+      AsyncIterable<OpenAI.ChatCompletionChunk> & { controller: AbortController }
+    >;
+
+  const failureOf = (asked: Promise<unknown>) =>
+    asked.then(
+      () => undefined,
+      (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
+    );
+
+  python.it('answers whole and streamed, and is paid for by what it counts', async () => {
+    await ready();
+    const before = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const whole = await ask({ max_tokens: 40 });
+    expect(whole.choices[0]?.message.content).toHaveLength(40);
+    expect(whole.choices[0]?.finish_reason).toBe('length');
+    expect(whole.usage).toMatchObject({ completion_tokens: 40 });
+
+    let text = '';
+    let usage: OpenAI.CompletionUsage | undefined;
+    let reason: string | null | undefined;
+    for await (const chunk of await stream({ max_tokens: 40, stream_options: { include_usage: true } })) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      reason = chunk.choices[0]?.finish_reason ?? reason;
+      usage = chunk.usage ?? usage;
+    }
+    expect({ text, reason }).toEqual({ text: whole.choices[0]?.message.content, reason: 'length' });
+    expect(usage).toMatchObject({ prompt_tokens: whole.usage?.prompt_tokens, completion_tokens: 40 });
+
+    const after = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const pricing = await pricingOf(world.gateway.baseUrl, tenant.apiKey, 'llama/one');
+    const cost = [whole.usage, usage].reduce(
+      (sum, one) => sum + expectedCostNanoUsd(one as never, pricing),
+      0n,
+    );
+    expect(nano(before.available) - nano(after.available)).toBe(cost);
+  });
+
+  python.it('stops before a stop sequence', async () => {
+    await ready();
+    const text = (await ask({ max_tokens: 60 })).choices[0]?.message.content ?? '';
+    const stop = text.slice(30, 34);
+    const { choices } = await ask({ max_tokens: 60, stop: [stop] });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: text.slice(0, text.indexOf(stop)) },
+    });
+  });
+
+  python.it('keeps to a JSON schema', async () => {
+    await ready();
+    const schema = {
+      type: 'object',
+      properties: { ok: { type: 'boolean' } },
+      required: ['ok'],
+      additionalProperties: false,
+    };
+    const { choices } = await ask({
+      max_tokens: 200,
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+    });
+    expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ ok: expect.any(Boolean) });
+  });
+
+  python.it(
+    'says that a prompt is too long for it, and the caller learns it as from the gateway itself',
+    async () => {
+      await ready();
+      const failure = await failureOf(
+        ask({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT / 4) }], max_tokens: 10 }),
+      );
+      expect(failure).toMatchObject({ status: 400, code: 'context_length_exceeded' });
+      await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    },
+  );
+
+  python.it('is cancelled when the client goes, and what it produced is paid for', async () => {
+    await ready();
+    const before = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const answer = await stream({ max_tokens: 30_000 });
+    let id = '';
+    for await (const chunk of answer) {
+      id = chunk.id;
+      if (chunk.choices[0]?.delta.content) break;
+    }
+    answer.controller.abort();
+    await eventually('no slot is busy', async () =>
+      (await servers.second.busySlots()) === 0 ? true : undefined,
+    );
+    const generation = await settledGeneration(world.gateway.baseUrl, tenant.apiKey, id);
+    expect(generation).toMatchObject({ cancelled: true });
+    expect(generation.tokens_completion).toBeGreaterThan(0);
+    expect(generation.tokens_completion).toBeLessThan(30_000);
+    const after = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    expect(nano(before.available) - nano(after.available)).toBe(nano(generation.total_cost));
+  });
+
+  python.it(
+    'killed in a stream, the stream ends with an error chunk; the next request fails over',
+    async () => {
+      await ready();
+      const failure = await failureOf(
+        (async () => {
+          for await (const chunk of await stream({ model: 'llama/two', max_tokens: 30_000 })) {
+            if (chunk.choices[0]?.delta.content) await servers.first.kill();
+          }
+        })(),
+      );
+      expect(failure).toMatchObject({ code: 'upstream_error', type: 'api_error' });
+      const { choices } = await ask({ model: 'llama/two', max_tokens: 5 });
+      expect(choices[0]?.message.content).toHaveLength(5);
+      await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    },
+  );
+
+  python.it('is used again once it was restarted', async () => {
+    await ready();
+    const { port } = new URL(servers.second.url);
+    await servers.second.kill();
+    expect(await failureOf(ask({ max_tokens: 5 }))).toMatchObject({ status: 502, code: 'upstream_error' });
+    servers.second = await serve(Number(port));
+    await eventually('the model answers again', async () =>
+      (await failureOf(ask({ max_tokens: 5 }))) === undefined ? true : undefined,
+    );
+    const now = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    expect(now).toEqual(await credits(world.gateway.baseUrl, tenant.apiKey));
+  });
+});
