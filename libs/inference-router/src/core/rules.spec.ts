@@ -99,7 +99,7 @@ describe('usage that is believed', () => {
 
 describe("a provider's text", () => {
   it('loses what identifies an account, and "rate limit"', () => {
-    const secrets = ['my-own-key', 'https://api.p.example/v1', 'api.p.example'];
+    const names = ['own', 'https://api.p.example/v1', 'api.p.example'];
     for (const [text, shown] of [
       ['key my-own-key is bad', 'key [removed] is bad'],
       ['see https://p.example/x?y=1 now', 'see [removed] now'],
@@ -114,15 +114,20 @@ describe("a provider's text", () => {
       ['Rate-limit and rate_limit and RATE LIMIT', 'usage limit and usage limit and usage limit'],
       ['two\nlines\u0000', 'two lines'],
       ['model up-1 is full', 'model acme/m-1 is full'],
+      ['an unknown group-1, up-10', 'an unknown group-1, up-10'],
+      ['its own name', 'its [removed] name'],
+      ['pinned to /srv/models/x@main', 'pinned to [removed]'],
     ]) {
-      expect(publicText(text as string, secrets, { 'up-1': 'acme/m-1' })).toBe(shown);
+      expect(
+        publicText(text as string, { secrets: ['my-own-key'], names, renames: { 'up-1': 'acme/m-1' } }),
+      ).toBe(shown);
     }
-    expect(publicText(' \n', [])).toBeUndefined();
+    expect(publicText(' \n')).toBeUndefined();
   });
 
   it('is bounded, and quick to bound whatever it holds', () => {
     for (const text of ['a-1'.repeat(100_000), 'a'.repeat(1e6), '://'.repeat(1e5), 'x@'.repeat(1e5)]) {
-      expect((publicText(text, []) ?? '').length).toBeLessThanOrEqual(MAX_PUBLIC_TEXT_CHARACTERS);
+      expect((publicText(text) ?? '').length).toBeLessThanOrEqual(MAX_PUBLIC_TEXT_CHARACTERS);
     }
   });
 });
@@ -133,6 +138,7 @@ it('maps every known finish reason, and takes an unknown one as an ordinary end'
     ['end_turn', 'stop'],
     ['length', 'length'],
     ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
     ['tool_calls', 'tool_calls'],
     ['function_call', 'tool_calls'],
     ['content_filter', 'content_filter'],

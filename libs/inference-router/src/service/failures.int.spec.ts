@@ -5,6 +5,8 @@ import { generateRequest, model, provider, RouterUnderTest, deferred } from '../
 import {
   beginStream,
   chunk,
+  completion,
+  DONE,
   failure,
   helloCompletion,
   helloStream,
@@ -53,6 +55,22 @@ const two = (changes = {}) => [
 
 const cutAtOnce: Script = (response) => void response.destroy();
 const silent: Script = () => undefined;
+/** An answer, streamed or whole, that ends for this reason before it has said anything. */
+const finished =
+  (reason: string): Script =>
+  (response, call) =>
+    (call.body['stream']
+      ? stream(chunk({ content: 'Hel' }, reason))
+      : json(completion({ content: 'Hel' }, {}, reason)))(response, call);
+/** An answer, streamed or whole, with this in its choice. */
+const inChoice =
+  ({ content = 'Hello', ...more }: { content?: unknown; error?: object }): Script =>
+  (response, call) => {
+    const text = { role: 'assistant', content };
+    const choice = { index: 0, finish_reason: null, ...more };
+    if (call.body['stream']) stream({ choices: [{ ...choice, delta: text }] })(response, call);
+    else json({ choices: [{ ...choice, message: text }] })(response, call);
+  };
 
 describe('a provider that refuses', () => {
   const rows: [string, Script, string, number][] = [
@@ -71,15 +89,22 @@ describe('a provider that refuses', () => {
     ['403', failure(403), 'upstream_config_error', 1],
     ['404', failure(404), 'upstream_config_error', 1],
     ['a redirect', json({}, 307, { location: 'http://127.0.0.1:1/' }), 'upstream_config_error', 1],
-    ['408', failure(408), 'request_timeout', 1],
+    ['408', failure(408), 'request_timeout', 2],
     ['409', failure(409), 'upstream_error', 2],
     ['429', failure(429), 'no_capacity', 2],
     ['429 for an hour', json({ error: {} }, 429, { 'retry-after': '3600' }), 'no_capacity', 1],
     ['500', failure(500), 'upstream_error', 2],
     ['502 with a page', (response) => void response.writeHead(502).end('<html>'), 'upstream_error', 2],
-    ['503', failure(503), 'upstream_error', 2],
+    ['503', failure(503), 'no_capacity', 2],
+    ['529', failure(529), 'no_capacity', 2],
     ['a cut before the first byte', cutAtOnce, 'upstream_error', 2],
-    ['silence', silent, 'request_timeout', 1],
+    ['silence', silent, 'request_timeout', 2],
+    ['an answer that ended with an error', finished('error'), 'upstream_error', 2],
+    ['an answer whose connection broke', finished('network_error'), 'upstream_error', 2],
+    ['an answer that was aborted', finished('abort'), 'upstream_error', 2],
+    ['an answer for want of resources', finished('insufficient_system_resource'), 'upstream_error', 2],
+    ['an error inside a choice', inChoice({ error: { message: 'boom', code: 502 } }), 'upstream_error', 2],
+    ['content that is no text', inChoice({ content: { text: 'Hello' } }), 'upstream_error', 2],
     ['text that is no JSON', (response) => void response.writeHead(200).end('{'), 'upstream_error', 2],
     ['an answer without choices', json({ choices: [] }), 'upstream_error', 2],
     [
@@ -238,6 +263,33 @@ describe('before the first event', () => {
     );
   });
 
+  it('a request that timed out at one target is retried at the next, and at no third', async () => {
+    const third = await ScriptedProvider.start();
+    first.play(silent);
+    second.play(silent);
+    third.play(helloCompletion);
+    const of = (name: string, { url }: ScriptedProvider) => provider(name, url, { timeouts: quick });
+    const models = [model([of('first', first), of('second', second), of('third', third)])];
+    await withRouter(models, async (router) => {
+      const { error } = await router.collect(generateRequest());
+      expect(error).toMatchObject({ code: 'request_timeout' });
+      expect([first, second, third].map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
+    });
+    await third.stop();
+  });
+
+  it('a timeout at a target that says so is not retried', async () => {
+    first.play(silent);
+    second.play(helloCompletion);
+    const [both] = two({ timeouts: quick });
+    const targets = both?.targets.map((target) => ({ ...target, retryTimeouts: false })) ?? [];
+    await withRouter([model([], { targets })], async (router) => {
+      const { error } = await router.collect(generateRequest());
+      expect(error).toMatchObject({ code: 'request_timeout' });
+      expect([first, second].map(({ calls }) => calls.length)).toEqual([1, 0]);
+    });
+  });
+
   it('a faulty request opens no circuit', async () => {
     first.play(failure(400));
     await withRouter(
@@ -279,6 +331,34 @@ describe('after the first event', () => {
         void response.end(
           sse(chunk({ content: 'Hello world' }), { error: { message: 'rate limit', code: 429 } }),
         )
+      ),
+      'upstream_error',
+    ],
+    [
+      'an end that says it failed',
+      (response) => (
+        beginStream(response),
+        void response.end(`${sse(chunk({ content: 'Hello world' }), chunk({}, 'network_error'))}${DONE}`)
+      ),
+      'upstream_error',
+    ],
+    [
+      'an error in a choice',
+      (response) => (
+        beginStream(response),
+        void response.end(
+          sse(chunk({ content: 'Hello world' }), {
+            choices: [{ index: 0, delta: { content: '' }, error: { message: 'x' }, finish_reason: 'stop' }],
+          }),
+        )
+      ),
+      'upstream_error',
+    ],
+    [
+      'content that is no text',
+      (response) => (
+        beginStream(response),
+        void response.end(sse(chunk({ content: 'Hello world' }), chunk({ content: 7 })))
       ),
       'upstream_error',
     ],

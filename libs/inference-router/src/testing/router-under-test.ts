@@ -68,6 +68,7 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
       provider: of,
       providerModel: 'upstream-model',
       maxTokensParameter: of.maxTokensParameter,
+      retryTimeouts: true,
     })),
     ...changes,
   };

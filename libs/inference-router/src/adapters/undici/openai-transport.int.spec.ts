@@ -22,7 +22,7 @@ afterEach(async () => {
 
 function send(signal: AbortSignal = new AbortController().signal): Promise<ProviderAnswer> {
   return transport.send({
-    target: { provider: target, providerModel: 'm', maxTokensParameter: 'max_tokens' },
+    target: { provider: target, providerModel: 'm', maxTokensParameter: 'max_tokens', retryTimeouts: true },
     body: Buffer.from('{}'),
     stream: true,
     signal,

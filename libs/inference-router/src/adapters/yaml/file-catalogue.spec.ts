@@ -106,6 +106,14 @@ models:
     ]);
   });
 
+  it.each(['n_predict', 'max_new_tokens', 'num_predict', 'best_of', 'options', 'max_tokens', 'n'])(
+    'refuses to pass %s on, by which a caller could be given more than was held',
+    (field) => {
+      expect(faultsOf(`${minimal}    extra_parameters: [${field}]\n`)).toHaveLength(1);
+      expect(faultsOf(`${minimal}    extra_parameters: [top_k]\n`)).toEqual([]);
+    },
+  );
+
   it('refuses unknown names, impossible limits and broken YAML', () => {
     expect(faultsOf(minimal.replace('targets:', 'target: x\n    targets:'))).toHaveLength(1);
     expect(faultsOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([

@@ -179,6 +179,7 @@ function toModel(
       provider,
       providerModel: target.model,
       maxTokensParameter: target.max_tokens_parameter ?? provider.maxTokensParameter,
+      retryTimeouts: target.retry_timeouts,
     });
   });
   return {

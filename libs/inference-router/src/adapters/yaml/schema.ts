@@ -53,6 +53,7 @@ const providerSchema = z.strictObject({
   developer_role: z.enum(['developer', 'system']).default('developer'),
 });
 
+/** Fields that the gateway sets itself: they decide what a request costs. */
 const ownFields = [
   'model',
   'messages',
@@ -61,6 +62,38 @@ const ownFields = [
   'max_tokens',
   'max_completion_tokens',
   'n',
+];
+/**
+ * What servers call the output limit or the number of completions beside these
+ * names. A caller who sets one gets more than was held and is billed for.
+ */
+const aliasesOfOwnFields = [
+  'n_predict',
+  'num_predict',
+  'max_new_tokens',
+  'max_length',
+  'max_output_tokens',
+  'max_tokens_to_sample',
+  'max_gen_len',
+  'max_gen_toks',
+  'maxtokens',
+  'max_len',
+  'min_tokens',
+  'min_new_tokens',
+  'best_of',
+  'num_return_sequences',
+  'num_beams',
+  'num_completions',
+  'candidate_count',
+  'n_completions',
+  'n_cmpl',
+  // Hold any of the above.
+  'options',
+  'parameters',
+  'generation_config',
+  'generation_kwargs',
+  'sampling_params',
+  'extra_body',
 ];
 
 const modelSchema = z
@@ -76,6 +109,7 @@ const modelSchema = z
           provider: z.string(),
           model: z.string().min(1).max(256),
           max_tokens_parameter: z.enum(maxTokensParameters).optional(),
+          retry_timeouts: z.boolean().default(true),
         }),
       )
       .min(1, 'needs at least one target')
@@ -111,7 +145,11 @@ const modelSchema = z
         z
           .string()
           .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is no field name')
-          .refine((field) => !ownFields.includes(field), 'is set by the gateway itself'),
+          .refine((field) => !ownFields.includes(field), 'is set by the gateway itself')
+          .refine(
+            (field) => !aliasesOfOwnFields.includes(field),
+            'can change how much is generated, and so what it costs: use max_tokens',
+          ),
       )
       .default([]),
   })

@@ -73,6 +73,8 @@ export interface Target {
   readonly provider: Provider;
   readonly providerModel: string;
   readonly maxTokensParameter: MaxTokensParameter;
+  /** Whether a request that timed out here before its first event is tried once more, here or at the next target. */
+  readonly retryTimeouts: boolean;
 }
 
 export interface Model {

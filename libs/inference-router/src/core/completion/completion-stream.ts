@@ -1,8 +1,16 @@
 import { emptyChoice, type Choice, type CompletionHead, type Logprobs } from './completion';
+import { failureIn } from './failed-choice';
 import { finishReasonOf, type FinishReason } from './finish-reason';
 import { FastDelta } from './fast-delta';
 import { asObject, parseJson, type JsonObject } from './json';
-import { MAX_TOOL_CALLS, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
+import {
+  MAX_TOOL_CALLS,
+  readLogprobs,
+  readContent,
+  readReasoning,
+  readText,
+  readToolCalls,
+} from './read-message';
 import { inventedToolCallId } from './read-completion';
 import { UpstreamFailure } from '../failure/upstream-failure';
 
@@ -17,8 +25,8 @@ export interface CompletionStreamOptions {
   readonly n: number;
   /** stream_options.include_usage: every chunk but the last then says `"usage":null`. */
   readonly includeUsage: boolean;
-  /** What an error object in a chunk means. */
-  readonly errorOf: (chunk: unknown) => UpstreamFailure | undefined;
+  /** What an error object in a chunk or a choice means. */
+  readonly errorOf: (holder: unknown) => UpstreamFailure | undefined;
 }
 
 /**
@@ -130,6 +138,8 @@ export class CompletionStream {
       throw malformed('a choice with a wrong index');
     }
     if (index >= this.options.n) return '';
+    const failure = failureIn(read, this.options.errorOf);
+    if (failure) throw failure;
     let choice = this.byIndex.get(index);
     const first = choice === undefined;
     if (!choice) {
@@ -148,7 +158,7 @@ export class CompletionStream {
 
   private applyDelta(choice: Choice, delta: JsonObject, first: boolean): { delta: object; some: boolean } {
     const rendered: Record<string, unknown> = {};
-    const content = readText(delta['content']);
+    const content = readContent(delta['content']);
     const refusal = readText(delta['refusal']);
     const reasoning = readReasoning(delta);
     const toolCalls = readToolCalls(delta);

@@ -11,6 +11,7 @@ const known: Readonly<Record<string, FinishReason>> = {
   length: 'length',
   max_tokens: 'length',
   model_length: 'length',
+  model_context_window_exceeded: 'length',
   tool_calls: 'tool_calls',
   tool_use: 'tool_calls',
   function_call: 'tool_calls',
@@ -19,6 +20,14 @@ const known: Readonly<Record<string, FinishReason>> = {
   recitation: 'content_filter',
   refusal: 'content_filter',
 };
+
+/** Names for "this is no answer": the provider failed, and ended its answer as if it had not. */
+const failed = new Set(['error', 'network_error', 'abort', 'insufficient_system_resource']);
+
+/** Whether a completion that ended for this reason is none. */
+export function isFailedFinish(reported: unknown): boolean {
+  return typeof reported === 'string' && failed.has(reported.toLowerCase());
+}
 
 /** @returns undefined while the completion goes on; a name nobody knows counts as an ordinary end. */
 export function finishReasonOf(reported: unknown): FinishReason | undefined {

@@ -1,4 +1,5 @@
 import type { Logprobs } from './completion';
+import { UpstreamFailure } from '../failure/upstream-failure';
 import { asObject, type JsonObject } from './json';
 
 /** Tool calls accepted in one completion. */
@@ -10,6 +11,20 @@ export function readText(value: unknown): string | null {
   if (!Array.isArray(value)) return null;
   const texts = value.map((part) => asObject(part)?.['text']).filter((text) => typeof text === 'string');
   return texts.length > 0 ? texts.join('') : null;
+}
+
+/**
+ * The answer's own text.
+ *
+ * @throws UpstreamFailure when it is there and no text: an answer that cannot be read is no answer.
+ */
+export function readContent(value: unknown): string | null {
+  if (value !== null && value !== undefined && typeof value !== 'string' && !Array.isArray(value)) {
+    throw new UpstreamFailure('failed', {
+      detail: `the provider sent content that is no text: ${typeof value}`,
+    });
+  }
+  return readText(value);
 }
 
 /** Reasoning text under either of its two common names. */

@@ -1,6 +1,9 @@
 /** Longest text of a provider that is shown to a caller, in characters. */
 export const MAX_PUBLIC_TEXT_CHARACTERS = 400;
 
+/** Longest text of a provider that is logged, in characters. */
+const MAX_OPERATOR_TEXT_CHARACTERS = 1_000;
+
 const HIDDEN = '[removed]';
 
 /** What identifies us to a provider, or the provider to a caller. */
@@ -14,35 +17,68 @@ const identifying: readonly RegExp[] = [
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
   /\b(?=[\w-]*\d)[\w-]{32,}\b/g,
   /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
+  // Folders of the provider's machine.
+  /(?<![\w/])\/(?:home|root|srv|opt|usr|var|etc|tmp|mnt|data|models?|app|workspace|Users)\/[^\s"'<>)\],;]*/g,
 ];
 
+export interface PublicTextOptions {
+  /** Removed wherever they stand. */
+  readonly secrets?: readonly string[];
+  /** Removed where they stand as words of their own. */
+  readonly names?: readonly string[];
+  /** Names, as words of their own, that the caller knows by another one, such as the provider's model name. */
+  readonly renames?: Readonly<Record<string, string>>;
+}
+
 /**
- * A provider's message, fit to be shown: no keys, addresses or account ids,
- * none of the `secrets`, one line, bounded. Some SDK tools take the words
- * "rate limit" in any error for a 429, so these are replaced.
+ * A provider's message, fit to be shown: no keys, addresses, folders or account
+ * ids, one line, bounded. Some SDK tools take the words "rate limit" in any
+ * error for a 429, so these are replaced.
  *
- * @param renames texts that the caller knows by another name, such as the provider's model name.
  * @returns undefined when nothing readable is left.
  */
 export function publicText(
   text: string,
-  secrets: readonly string[],
-  renames: Readonly<Record<string, string>> = {},
+  { secrets = [], names = [], renames = {} }: PublicTextOptions = {},
 ): string | undefined {
-  let clean = text
-    .slice(0, MAX_PUBLIC_TEXT_CHARACTERS * 4)
-
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
-  for (const secret of secrets) if (secret.length >= 3) clean = clean.replaceAll(secret, HIDDEN);
+  let clean = withoutSecrets(oneLine(text, MAX_PUBLIC_TEXT_CHARACTERS * 4), secrets);
+  for (const name of names) if (name.length >= 3) clean = clean.replace(asWord(name), HIDDEN);
   for (const pattern of identifying) clean = clean.replace(pattern, HIDDEN);
   for (const [name, known] of Object.entries(renames)) {
-    if (name.length > 0 && name !== known) clean = clean.replaceAll(name, known);
+    if (name.length > 0 && name !== known) clean = clean.replace(asWord(name), () => known);
   }
-  clean = clean
-    .replace(/rate[\s_-]*limit/gi, 'usage limit')
-    .replace(/\s+/g, ' ')
-    .trim();
+  return bounded(clean.replace(/rate[\s_-]*limit/gi, 'usage limit'), MAX_PUBLIC_TEXT_CHARACTERS);
+}
+
+/**
+ * The same message for the operator's log: the provider's own words but for the
+ * secrets, one line, bounded.
+ */
+export function operatorText(text: string, secrets: readonly string[]): string | undefined {
+  return bounded(
+    withoutSecrets(oneLine(text, MAX_OPERATOR_TEXT_CHARACTERS * 2), secrets),
+    MAX_OPERATOR_TEXT_CHARACTERS,
+  );
+}
+
+function oneLine(text: string, maxCharacters: number): string {
+  return text.slice(0, maxCharacters).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret.length >= 3)
+    .reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), text);
+}
+
+/** The name where it is no part of a longer one: "own" is not in "unknown", nor "m-1" in "m-10". */
+function asWord(name: string): RegExp {
+  return new RegExp(`(?<![\\w-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`, 'g');
+}
+
+function bounded(text: string, maxCharacters: number): string | undefined {
+  const clean = text.replace(/\s+/g, ' ').trim();
   if (clean.length === 0) return undefined;
-  if (clean.length <= MAX_PUBLIC_TEXT_CHARACTERS) return clean;
-  return `${clean.slice(0, MAX_PUBLIC_TEXT_CHARACTERS - 1).trimEnd()}…`;
+  if (clean.length <= maxCharacters) return clean;
+  return `${clean.slice(0, maxCharacters - 1).trimEnd()}…`;
 }

@@ -10,6 +10,8 @@ export type FailureKind =
   | 'misconfigured'
   /** The provider asks us to slow down. */
   | 'throttled'
+  /** The provider says that it cannot serve now, such as while it loads the model. */
+  | 'unavailable'
   /** A 5xx, a cut connection, an answer nobody can read. */
   | 'failed'
   /** No connection within its time. */
@@ -37,8 +39,8 @@ export interface FailureRule {
 
 /**
  * A faulty request fails at once: validators differ between providers, and so
- * would its error. A timeout is not repeated on the same target, since the
- * caller has waited once already.
+ * would its error. A timeout is retried once, since the caller has waited once
+ * already: at the next target, else at the same one, unless the target says no.
  */
 export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   rejected: {
@@ -69,6 +71,13 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
     tripsBreaker: true,
     dispatched: true,
   },
+  unavailable: {
+    code: 'no_capacity',
+    retrySameTarget: 'yes',
+    tryNextTarget: true,
+    tripsBreaker: true,
+    dispatched: true,
+  },
   failed: {
     code: 'upstream_error',
     retrySameTarget: 'yes',
@@ -85,7 +94,7 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   },
   timed_out: {
     code: 'request_timeout',
-    retrySameTarget: 'no',
+    retrySameTarget: 'last_target',
     tryNextTarget: true,
     tripsBreaker: true,
     dispatched: true,

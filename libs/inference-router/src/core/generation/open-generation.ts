@@ -20,6 +20,9 @@ export interface OpenGenerationPorts extends OpenTargetPorts {
   readonly random: Random;
 }
 
+/** Timeouts that are retried: a caller who has waited for two calls waits for no third. */
+const MAX_RETRIED_TIMEOUTS = 1;
+
 /** A target that answers, with its place in the provider's bulkhead. */
 export interface OpenedGeneration {
   readonly target: Target;
@@ -38,9 +41,9 @@ export interface OpenGenerationCall {
 }
 
 /**
- * Tries the model's targets in order until one answers. A target is tried
- * again, after a jittered wait and within its provider's retry budget, when
- * its failure allows it.
+ * Tries the model's targets in order until one answers, or two calls timed
+ * out. A target is tried again, after a jittered wait and within its provider's
+ * retry budget, when its failure allows it.
  *
  * @throws UpstreamFailure the most telling failure: one of a provider that was
  *   reached before one of a provider that was not, else the last.
@@ -52,6 +55,7 @@ export async function openGeneration(
   const startedAt = ports.clock.now();
   const { targets } = call.model;
   let told: UpstreamFailure | undefined;
+  let timeouts = 0;
   for (const [position, target] of targets.entries()) {
     const { provider } = target;
     const isLast = position === targets.length - 1;
@@ -66,6 +70,10 @@ export async function openGeneration(
       ports.observer.attemptEnded(target, result.kind, result);
       if (!result.rule.tryNextTarget) throw result;
       if (!told || result.rule.dispatched || !told.rule.dispatched) told = result;
+      if (result.kind === 'timed_out') {
+        timeouts += 1;
+        if (timeouts > MAX_RETRIED_TIMEOUTS || !target.retryTimeouts) throw result;
+      }
       if (attempt >= provider.maxAttempts || !mayRetry(result, isLast)) break;
       const waitMs = retryPauseMs(attempt, ports.random(), result.retryAfterMs);
       if (waitMs === undefined || !ports.retryBudgets.withdraw(provider.name)) break;

@@ -1,6 +1,13 @@
 import type { Model, Target } from '../catalogue/model-catalogue';
-import { asObject, parseJson } from '../completion/json';
-import { publicText } from '../failure/public-text';
+import { parseJson } from '../completion/json';
+import {
+  readErrorObject,
+  readRefusal,
+  saysTooLong,
+  saysUnknownModel,
+  type ProviderError,
+} from '../failure/provider-errors';
+import { operatorText, publicText } from '../failure/public-text';
 import { UpstreamFailure, type FailureKind } from '../failure/upstream-failure';
 
 /** The request's numbers that a message about its length names. */
@@ -9,26 +16,7 @@ export interface RequestSize {
   readonly maxOutputTokens: number;
 }
 
-interface ProviderError {
-  readonly message: string;
-  readonly code: string;
-  readonly type: string;
-  readonly param: string | undefined;
-}
-
-const NO_ERROR: ProviderError = { message: '', code: '', type: '', param: undefined };
-
-const CONTEXT_CODES = new Set([
-  'context_length_exceeded',
-  'context_window_exceeded',
-  'string_above_max_length',
-]);
-const CONTEXT_TEXT =
-  /maximum context length|context[ _](?:length|window)|prompt is too long|too many (?:input )?tokens|exceeds? the (?:model'?s? )?(?:maximum|max) (?:number of )?tokens/i;
-const UNKNOWN_MODEL_CODES = new Set(['model_not_found', 'model_not_available', 'unknown_model']);
 const THROTTLED_TEXT = /rate[\s_-]?limit|too many requests|insufficient_quota|overloaded|capacity/i;
-const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_.[\]-]{0,127}$/;
-
 /** A wait that a provider asks for is believed up to this, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
@@ -45,10 +33,9 @@ export function classifyAnswer(
   model: Model,
   size: RequestSize,
 ): UpstreamFailure {
-  const answer = asObject(parseJson(body));
-  const error = readProviderError(answer) ?? detailOf(answer?.['detail']) ?? NO_ERROR;
+  const error = readRefusal(parseJson(body));
   return failureOf(
-    kindOfStatus(status, error),
+    kindOfStatus(status, error, target),
     `HTTP ${status}`,
     error,
     target,
@@ -65,17 +52,17 @@ export function classifyErrorObject(
   model: Model,
   size: RequestSize,
 ): UpstreamFailure | undefined {
-  const error = readProviderError(answer);
+  const error = readErrorObject(answer);
   if (!error) return undefined;
-  return failureOf(kindOfError(error), 'error in the answer', error, target, model, size, undefined);
+  return failureOf(kindOfError(error, target), 'error in the answer', error, target, model, size, undefined);
 }
 
-function kindOfStatus(status: number, error: ProviderError): FailureKind {
+function kindOfStatus(status: number, error: ProviderError, target: Target): FailureKind {
   switch (status) {
     case 400:
     case 413:
     case 422:
-      return kindOfRejection(error);
+      return kindOfRejection(error, target);
     case 408:
       return 'timed_out';
     case 409:
@@ -83,25 +70,29 @@ function kindOfStatus(status: number, error: ProviderError): FailureKind {
       return 'failed';
     case 429:
       return 'throttled';
+    // 529 is how some say that they are overloaded.
+    case 503:
+    case 529:
+      return 'unavailable';
     default:
       // Redirects are not followed; they and the remaining 4xx say that our address, key or mapping is wrong.
       return status >= 500 ? 'failed' : 'misconfigured';
   }
 }
 
-function kindOfRejection(error: ProviderError): FailureKind {
-  if (UNKNOWN_MODEL_CODES.has(error.code)) return 'misconfigured';
-  if (CONTEXT_CODES.has(error.code) || CONTEXT_TEXT.test(error.message)) return 'context_too_long';
+function kindOfRejection(error: ProviderError, { providerModel }: Target): FailureKind {
+  if (saysTooLong(error)) return 'context_too_long';
+  if (saysUnknownModel(error, providerModel)) return 'misconfigured';
   return 'rejected';
 }
 
-function kindOfError(error: ProviderError): FailureKind {
+function kindOfError(error: ProviderError, target: Target): FailureKind {
   const status = Number(error.code);
-  if (Number.isInteger(status) && status >= 400 && status < 600) return kindOfStatus(status, error);
+  if (Number.isInteger(status) && status >= 400 && status < 600) return kindOfStatus(status, error, target);
   if (/authentication|permission/i.test(error.type)) return 'misconfigured';
   if (THROTTLED_TEXT.test(`${error.type} ${error.code}`)) return 'throttled';
-  if (/invalid_request|badrequest/i.test(error.type) || CONTEXT_CODES.has(error.code)) {
-    return kindOfRejection(error);
+  if (/invalid_request|badrequest/i.test(error.type) || saysTooLong(error)) {
+    return kindOfRejection(error, target);
   }
   return 'failed';
 }
@@ -115,8 +106,13 @@ function failureOf(
   size: RequestSize,
   retryAfterMs: number | undefined,
 ): UpstreamFailure {
-  const said = publicText(error.message, secretsOf(target), { [target.providerModel]: model.id });
-  const detail = `${target.provider.name}: ${origin}${error.code ? ` ${error.code.slice(0, 64)}` : ''}${said ? `: ${said}` : ''}`;
+  const said = publicText(error.message, {
+    secrets: keysOf(target),
+    names: namesOf(target),
+    renames: { [target.providerModel]: model.id },
+  });
+  const words = operatorText(error.message, keysOf(target));
+  const detail = `${target.provider.name}: ${origin}${error.code ? ` ${error.code.slice(0, 64)}` : ''} from ${target.provider.baseUrl}/chat/completions${words ? `: ${words}` : ''}`;
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   switch (kind) {
     case 'context_too_long':
@@ -151,56 +147,18 @@ function contextLengthError(message: string, model: Model, size: RequestSize) {
   };
 }
 
-function readProviderError(answer: unknown): ProviderError | undefined {
-  const outer = asObject(answer);
-  if (!outer) return undefined;
-  const inner = outer['error'];
-  if (typeof inner === 'string' && inner.length > 0) {
-    return { message: inner, code: '', type: '', param: undefined };
-  }
-  // Some servers answer with the error object itself, as {object: "error", message}.
-  const error = asObject(inner) ?? (outer['object'] === 'error' ? outer : undefined);
-  if (!error) return undefined;
-  const param = error['param'];
-  return {
-    message: textOf(error['message']),
-    code: textOf(error['code']),
-    type: textOf(error['type']),
-    param: typeof param === 'string' && FIELD_PATH.test(param) ? publicParam(param) : undefined,
-  };
+/** What nobody may read, in whatever text it stands. */
+function keysOf({ provider: { apiKey, headers } }: Target): readonly string[] {
+  return [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)];
 }
 
-/** FastAPI servers put their message in `detail`. */
-function detailOf(detail: unknown): ProviderError | undefined {
-  if (typeof detail === 'string') return { message: detail, code: '', type: '', param: undefined };
-  if (Array.isArray(detail)) {
-    return { message: textOf(asObject(detail[0])?.['msg']), code: '', type: '', param: undefined };
-  }
-  return undefined;
-}
-
-/** The output limit travels under the provider's name for it; callers know it as max_tokens. */
-function publicParam(param: string): string {
-  return param === 'max_completion_tokens' ? 'max_tokens' : param;
-}
-
-function secretsOf(target: Target): readonly string[] {
-  const { apiKey, baseUrl, headers, name } = target.provider;
-  return [
-    ...(apiKey === undefined ? [] : [apiKey]),
-    baseUrl,
-    baseUrl.replace(/^[a-z]+:\/\//i, '').replace(/[/:].*$/, ''),
-    name,
-    ...Object.values(headers),
-  ];
+/** What tells a caller who the provider is. */
+function namesOf({ provider: { baseUrl, name } }: Target): readonly string[] {
+  return [baseUrl, baseUrl.replace(/^[a-z]+:\/\//i, '').replace(/[/:].*$/, ''), name];
 }
 
 function waitMs(retryAfter: string | undefined): number | undefined {
   const seconds = Number(retryAfter);
   if (!retryAfter || !Number.isFinite(seconds) || seconds < 0) return undefined;
   return Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -82,7 +82,7 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     head: call.head,
     n: request.n,
     includeUsage: request.includeUsage,
-    errorOf: (chunk) => classifyErrorObject(chunk, target, model, request),
+    errorOf: (holder) => classifyErrorObject(holder, target, model, request),
   });
   const reader = new StreamReader(attempt, stream);
   let firstFrames = '';
@@ -102,9 +102,10 @@ async function readAnswer(attempt: Attempt, call: TargetCall): Promise<OpenedAns
   attempt.finish();
   const answer = asObject(parseJson(utf8(bytes)));
   if (!answer) throw new UpstreamFailure('failed', { detail: 'the answer is not a JSON object' });
-  const error = classifyErrorObject(answer, target, model, request);
+  const errorOf = (holder: unknown) => classifyErrorObject(holder, target, model, request);
+  const error = errorOf(answer);
   if (error) throw error;
-  const choices = readCompletion(answer, head, request.n);
+  const choices = readCompletion(answer, head, request.n, errorOf);
   if (!choices) throw new UpstreamFailure('failed', { detail: 'the answer holds no completion' });
   return { kind: 'answer', choices, reportedUsage: answer['usage'] };
 }

@@ -1,0 +1,117 @@
+import { asObject } from '../completion/json';
+
+/** What a provider says of its refusal, in whichever of the known shapes. Empty where it says nothing. */
+export interface ProviderError {
+  readonly message: string;
+  readonly code: string;
+  readonly type: string;
+  readonly param: string | undefined;
+}
+
+const NO_ERROR: ProviderError = { message: '', code: '', type: '', param: undefined };
+const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_.[\]-]{0,127}$/;
+
+/** What only a request that is too long is refused with. Lower case; compared with `code` and `type`. */
+const CONTEXT_NAMES = new Set([
+  'context_length_exceeded',
+  'context_window_exceeded',
+  'contextwindowexceedederror',
+  'string_above_max_length',
+  'exceed_context_size_error',
+]);
+
+/** The same in words, by family of servers. The fixtures beside this file hold a real answer of each. */
+const CONTEXT_TEXTS: readonly RegExp[] = [
+  // OpenAI, Azure, vLLM, SGLang, Mistral, OpenRouter
+  /maximum (?:context|model) length|context length|context[ _]window/i,
+  // llama.cpp
+  /available context size/i,
+  // LiteLLM
+  /ContextWindowExceeded/,
+  // Ollama
+  /exceeded max context|context limit/i,
+  // TGI, Together
+  /`?inputs`? (?:tokens \+ `?max_new_tokens`? )?must (?:be|have less)/i,
+  // Anthropic, Bedrock, Cohere, Gemini
+  /(?:prompt|input) is too long|too many (?:input )?tokens|token count .{0,40}exceeds/i,
+  /exceeds? the (?:model'?s? )?(?:maximum|max) (?:number of )?tokens/i,
+];
+
+/** What only a model name that the provider does not know is refused with; the name is ours. */
+const UNKNOWN_MODEL_NAMES = new Set([
+  'model_not_found',
+  'model_not_available',
+  'unknown_model',
+  'invalid_model',
+]);
+
+/** The same in words; believed only where the provider repeats the name that we sent. */
+const UNKNOWN_MODEL_TEXT =
+  /invalid model(?: name| id)?\b|not a valid model|unknown model|model\b.{0,300}?\b(?:does not exist|not exist|not found|is not available|not supported)/is;
+/** Servers that serve one model and refuse every other name, with or without repeating it. */
+const OTHER_MODEL_TEXTS: readonly RegExp[] = [
+  // transformers serve
+  /\bpinned to\b/i,
+  // LiteLLM
+  /invalid model name passed in/i,
+  // DeepSeek
+  /^model not exist$/i,
+];
+
+/** Reads `{error: {…}}`, `{error: "…"}`, `{object: "error", …}` and FastAPI's `{detail: …}`. */
+export function readRefusal(body: unknown): ProviderError {
+  return readErrorObject(body) ?? readDetail(asObject(body)?.['detail']) ?? NO_ERROR;
+}
+
+/** The same without `detail`, which means nothing in an answer that succeeded; undefined when there is no error. */
+export function readErrorObject(answer: unknown): ProviderError | undefined {
+  const outer = asObject(answer);
+  if (!outer) return undefined;
+  const inner = outer['error'];
+  if (typeof inner === 'string' && inner.length > 0) {
+    return { ...NO_ERROR, message: inner, type: textOf(outer['error_type']) };
+  }
+  // Some servers answer with the error object itself, as {object: "error", message}.
+  const error = asObject(inner) ?? (outer['object'] === 'error' ? outer : undefined);
+  if (!error) return undefined;
+  const param = error['param'];
+  return {
+    message: textOf(error['message']),
+    code: textOf(error['code']),
+    type: textOf(error['type']),
+    param: typeof param === 'string' && FIELD_PATH.test(param) ? publicParam(param) : undefined,
+  };
+}
+
+export function saysTooLong({ code, type, message }: ProviderError): boolean {
+  return (
+    CONTEXT_NAMES.has(code.toLowerCase()) ||
+    CONTEXT_NAMES.has(type.toLowerCase()) ||
+    CONTEXT_TEXTS.some((text) => text.test(message))
+  );
+}
+
+/** @param sent the model name that we sent. */
+export function saysUnknownModel({ code, type, message }: ProviderError, sent: string): boolean {
+  return (
+    UNKNOWN_MODEL_NAMES.has(code.toLowerCase()) ||
+    UNKNOWN_MODEL_NAMES.has(type.toLowerCase()) ||
+    OTHER_MODEL_TEXTS.some((text) => text.test(message)) ||
+    (message.includes(sent) && UNKNOWN_MODEL_TEXT.test(message))
+  );
+}
+
+function readDetail(detail: unknown): ProviderError | undefined {
+  if (typeof detail === 'string') return { ...NO_ERROR, message: detail };
+  if (Array.isArray(detail)) return { ...NO_ERROR, message: textOf(asObject(detail[0])?.['msg']) };
+  return undefined;
+}
+
+/** The output limit travels under the provider's name for it; callers know it as max_tokens. */
+function publicParam(param: string): string {
+  return param === 'max_completion_tokens' ? 'max_tokens' : param;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
