@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import {
   credits,
   expectedCostNanoUsd,
