@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isAddressRange } from '@gateway/addresses';
+import { defaultEdgeProxySettings as edge } from '@gateway/edge-proxy';
 import { readConfig, type LogLevel } from '@gateway/runtime';
 import { z } from 'zod';
 
@@ -67,18 +68,18 @@ export const settings = z.object({
     .int()
     .min(1024)
     .max(256 * 1024 * 1024)
-    .default(32 * 1024 * 1024),
-  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(6_000),
-  GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(6_000),
-  GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(60_000),
-  GATEWAY_KEEP_ALIVE_COMMENT_MS: milliseconds.default(15_000),
-  GATEWAY_GENERATION_TIMEOUT_MS: milliseconds.default(600_000),
-  GATEWAY_HOLD_MARGIN_MS: milliseconds.default(60_000),
+    .default(edge.maxBodyBytes),
+  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(edge.maxFailedAuthenticationsPerMinute),
+  GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(edge.maxInvalidRequestsPerMinute),
+  GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(edge.bodyTimeoutMs),
+  GATEWAY_KEEP_ALIVE_COMMENT_MS: milliseconds.default(edge.keepAliveCommentMs),
+  GATEWAY_GENERATION_TIMEOUT_MS: milliseconds.default(edge.generationTimeoutMs),
+  GATEWAY_HOLD_MARGIN_MS: milliseconds.default(edge.holdMarginMs),
   GATEWAY_IDEMPOTENCY_LEASE_MS: milliseconds
     .min(MIN_IDEMPOTENCY_LEASE_MS)
     .max(MAX_IDEMPOTENCY_LEASE_MS)
-    .default(60_000),
-  GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(30_000),
+    .default(edge.claimLeaseMs),
+  GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(edge.stopGraceMs),
 });
 
 export type Config = z.output<typeof settings> & {

@@ -48,7 +48,6 @@ export interface ModuleParts {
   readonly metrics: Registry;
 }
 
-const MAX_CACHED_KEYS = 100_000;
 /** Long prompts that wait to be counted; the next is refused with `no_capacity`. */
 const MAX_WAITING_REQUEST_COUNTS = 64;
 /** Long answers that wait to be counted; the next is estimated, since its end must be recorded. */
@@ -127,7 +126,6 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       clock,
       log,
       metrics,
-      maxCachedKeys: MAX_CACHED_KEYS,
     }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
     ...clients,

@@ -15,7 +15,7 @@ const document = readApiDocument(documents.openApi);
 const errors = errorExamples();
 
 describe('the OpenAPI document', () => {
-  it('has an example for every error code of the catalogue, and for no other', () => {
+  it('has an example for every error code of the error table, and for no other', () => {
     expect([...new Set(errors.map(({ code }) => code))].sort()).toEqual([...errorCodes].sort());
     expect(errors.every(({ code, body }) => body.error.code === code)).toBe(true);
     expect(new Set(errors.map(({ name }) => name)).size).toBe(errors.length);

@@ -1,8 +1,4 @@
-export { createKeyDirectory, type KeyDirectoryOptions } from './adapters/key-directory';
-export {
-  createEdgeProxyModule,
-  type EdgeProxyModule,
-  type EdgeProxyPorts,
-} from './service/create-edge-proxy-module';
-export { type KeyDirectory } from './service/ports';
+export { createKeyDirectory, type KeyDirectoryOptions, type KeyDirectoryPorts } from './adapters/auth-rpc';
+export { createEdgeProxyModule, type EdgeProxyModule, type EdgeProxyPorts } from './service/module';
+export { type KeyDirectory } from './core/ports';
 export { defaultEdgeProxySettings, type EdgeProxySettings } from './service/settings';

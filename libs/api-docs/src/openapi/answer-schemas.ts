@@ -170,7 +170,7 @@ const generation = record('', {
     created_at: text('When it was admitted, ISO 8601 in UTC.', { format: 'date-time' }),
     api_type: constant('completions'),
     streamed: flag('Whether it was answered as a stream.'),
-    cancelled: flag('Whether the caller hung up before its end.'),
+    cancelled: flag('Whether the caller cancelled before its end.'),
     finish_reason: oneOfTexts('Why it ended; empty when it was cancelled.', [...FINISH_REASONS, 'error', '']),
     tokens_prompt: count('Tokens of the input.'),
     tokens_completion: count('Tokens of the output.'),

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@gateway/errors';
 import type { JsonObject } from '@gateway/public-api';
 import { constant, count, oneOfTexts, usd } from './schema';
 
-/** What a code tells beside its status and type, which are in the catalogue. */
+/** What a code tells beside its status and type, which are in the error table. */
 export interface ErrorFacts {
   /** The condition, as a sentence. */
   readonly when: string;
@@ -29,7 +29,7 @@ const limitScopeOrAddress = oneOfTexts(
   ['key', 'organization', 'address'],
 );
 
-/** Every code of the catalogue, as the documentation tells it; a test compares the real errors with this. */
+/** Every code of the error table, as the documentation tells it; a test compares the real errors with this. */
 export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   context_length_exceeded: of(
     "The input and the output limit together are longer than the model's context window. The message carries the estimated total and the limit. Not billed.",

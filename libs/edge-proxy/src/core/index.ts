@@ -1,3 +1,4 @@
+export { type KeyDirectory } from './ports';
 export { MinuteCounts } from './floods/minute-counts';
 export { RecentNames } from './floods/recent-names';
-export { readTraceContext } from './trace-context';
+export { readTraceContext } from './tracing/trace-context';

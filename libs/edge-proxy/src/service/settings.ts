@@ -34,7 +34,7 @@ export interface EdgeProxySettings {
   readonly claimLeaseMs: number;
   /** Silence in a stream after which a keep-alive comment is written. */
   readonly keepAliveCommentMs: number;
-  /** A reader that takes nothing for this long after the end of its answer is cut off. */
+  /** A reader that takes nothing for this long after the end of its answer is disconnected. */
   readonly stalledReaderMs: number;
   /** How long an idle connection is kept open. */
   readonly idleConnectionMs: number;
@@ -63,3 +63,72 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   catalogueWaitMs: 5_000,
   stopGraceMs: 30_000,
 };
+
+/**
+ * What no operator sets: bounds that follow from how the edge works, and how
+ * long it waits for whom. Here so that whoever asks "how long, how many?" finds
+ * one page.
+ */
+export const limits = {
+  /** Calls to other services, each with its deadline. */
+  calls: {
+    admitMs: 2_000,
+    finishAdmissionMs: 5_000,
+    renewSlotsMs: 2_000,
+    holdMs: 5_000,
+    voidHoldMs: 5_000,
+    claimMs: 5_000,
+    /** Of the endpoints that only read. */
+    readMs: 5_000,
+  },
+  /** Admissions and holds travel together: what is asked for while one batch is under way is the next. */
+  batches: {
+    maxSize: 256,
+    /** One that is being decided and one on its way: more would only make the batches smaller. */
+    maxConcurrent: 2,
+    maxQueued: 10_000,
+  },
+  /** What is released is delivered in the background, and again when its service cannot be reached. */
+  releases: {
+    maxBatchSize: 256,
+    maxConcurrentBatches: 4,
+    maxPending: 50_000,
+    /** About twenty seconds in all. */
+    maxAttempts: 8,
+    backoff: { firstMs: 200, maxMs: 10_000 },
+    /** The longest that an answer waits for what its request reserved to be released. */
+    answerWaitMs: 250,
+    /** For what is still to be released when the process stops. */
+    stopGraceMs: 5_000,
+  },
+  leases: {
+    slotTickMs: 500,
+    claimTickMs: 1_000,
+    maxRefsPerCall: 1_000,
+    /** Of a claim whose generation has ended: settlements take a second; this is for the day when they do not. */
+    settlingClaimMs: 15 * 60_000,
+  },
+  floods: {
+    /** Addresses, and keys, that are counted; of each kind about a megabyte. */
+    maxCounted: 10_000,
+    /** A key may err this many times as often as it may send. */
+    timesRequestsPerMinute: 20,
+  },
+  keys: {
+    /** Far above the length of any key; a longer one is not worth hashing. */
+    maxLength: 256,
+    /** Keys remembered as valid when they were last used; some ten megabytes. */
+    maxRemembered: 100_000,
+  },
+  http: {
+    headersTimeoutMs: 20_000,
+    maxHeaderBytes: 32 * 1024,
+    /** Beyond the body's own limit, for the server's coarser check. */
+    requestTimeoutMarginMs: 30_000,
+    /** How long the rest of a body is read and dropped after its early refusal. */
+    maxDrainMs: 5_000,
+    /** A body that is at most this long is read to its end after a refusal, and the connection kept. */
+    keptBodyBytes: 64 * 1024,
+  },
+  catalogue: { reconnect: { firstMs: 100, maxMs: 5_000 } },
+} as const;

@@ -1,6 +1,7 @@
 import { type Logger } from '@gateway/runtime';
+import { limits } from '../settings';
 
-export interface LeaseKeeperOptions<Ref> {
+export interface LeaseKeeperPorts<Ref> {
   /** For the log, such as "concurrency slots". */
   readonly what: string;
   /** Extends these leases; must be idempotent. */
@@ -28,11 +29,11 @@ interface Kept<Ref> {
   dueMs: number;
 }
 
-const MAX_REFS_PER_CALL = 1_000;
+const { maxRefsPerCall } = limits.leases;
 
 /** One timer for the leases of all running requests; most requests end before theirs is ever due. */
-export function createLeaseKeeper<Ref>(options: LeaseKeeperOptions<Ref>): LeaseKeeper<Ref> {
-  const { what, renew, now, tickMs, log } = options;
+export function createLeaseKeeper<Ref>(ports: LeaseKeeperPorts<Ref>): LeaseKeeper<Ref> {
+  const { what, renew, now, tickMs, log } = ports;
   const kept = new Set<Kept<Ref>>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
@@ -44,8 +45,8 @@ export function createLeaseKeeper<Ref>(options: LeaseKeeperOptions<Ref>): LeaseK
     try {
       const at = now();
       const due = [...kept].filter((lease) => lease.dueMs <= at);
-      for (let start = 0; start < due.length; start += MAX_REFS_PER_CALL) {
-        const batch = due.slice(start, start + MAX_REFS_PER_CALL);
+      for (let start = 0; start < due.length; start += maxRefsPerCall) {
+        const batch = due.slice(start, start + maxRefsPerCall);
         await renew(batch.flatMap(({ ref }) => (ref === undefined ? [] : [ref])));
         for (const lease of batch) lease.dueMs = at + lease.everyMs;
       }

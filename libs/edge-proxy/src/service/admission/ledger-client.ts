@@ -10,15 +10,16 @@ import {
 import { GatewayError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+import { limits } from '../settings';
 import { createLeaseKeeper } from './lease-keeper';
 import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
 export interface LedgerClient {
-  /** Decides one hold. After a rejection it is unknown whether it was taken. */
+  /** Decides one hold. After a rejection it is unknown whether it was reserved. */
   hold(hold: Hold): Promise<HoldResult>;
   /**
-   * Gives a hold back in full, also one that the ledger is still about to take.
+   * Releases a hold in full, also one that the ledger is still about to take.
    * Delivered in the background, resolves when it is. Never rejects.
    */
   voidHold(hold: HoldRef): Promise<void>;
@@ -28,51 +29,46 @@ export interface LedgerClient {
   keepClaim(claim: ClaimRef): () => void;
   /** Keeps a claim whose request has ended well until its settlement has stored the answer. */
   outlastSettlement(claim: ClaimRef): Promise<void>;
-  /** Lets go of a claim; delivered in the background, resolves when it is. Never rejects. */
+  /** Releases a claim; delivered in the background, resolves when it is. Never rejects. */
   releaseClaim(claim: ClaimRef): Promise<void>;
   start(): void;
-  /** Resolves when everything given back is delivered. */
+  /** Resolves when everything released is delivered. */
   idle(): Promise<void>;
   stop(): void;
 }
 
-export interface LedgerClientOptions {
+export interface LedgerClientPorts {
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
-  /** What a crashed edge leaves blocked by its claims, in milliseconds. */
-  readonly claimLeaseMs: number;
   readonly now: () => number;
   readonly log: Logger;
   readonly onReleaseDropped: (count: number) => void;
 }
 
-const HOLD_TIMEOUT_MS = 5_000;
-const VOID_TIMEOUT_MS = 5_000;
-const CLAIM_TIMEOUT_MS = 5_000;
-const MAX_BATCH_SIZE = 256;
-/** One that is being decided and one that waits its turn: more would only make the batches smaller. */
-const MAX_CONCURRENT_BATCHES = 2;
-const MAX_QUEUED_HOLDS = 10_000;
-const RENEWAL_TICK_MS = 1_000;
-/** Settlements take a second; this is for the day when they do not. */
-const SETTLING_LEASE_MS = 15 * 60_000;
+export interface LedgerClientOptions {
+  /** What a crashed edge leaves blocked by its claims, in milliseconds. */
+  readonly claimLeaseMs: number;
+}
 
-export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
-  const { billingLedger, claimLeaseMs, now, log, onReleaseDropped } = options;
+export function createLedgerClient(
+  ports: LedgerClientPorts,
+  { claimLeaseMs }: LedgerClientOptions,
+): LedgerClient {
+  const { billingLedger, now, log, onReleaseDropped } = ports;
 
   const holds = createNaturalBatcher<Hold, HoldResult>({
     run: async (batch) => {
-      const call = billingLedger.holdCredit({ holds: [...batch] }, { timeoutMs: HOLD_TIMEOUT_MS });
+      const call = billingLedger.holdCredit({ holds: [...batch] }, { timeoutMs: limits.calls.holdMs });
       return (await withoutDispatch(call)).results;
     },
-    maxBatchSize: MAX_BATCH_SIZE,
-    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
-    maxQueuedItems: MAX_QUEUED_HOLDS,
+    maxBatchSize: limits.batches.maxSize,
+    maxConcurrentBatches: limits.batches.maxConcurrent,
+    maxQueuedItems: limits.batches.maxQueued,
     overflow: () => new GatewayError('no_capacity', { internalMessage: 'too many holds are waiting' }),
   });
   const voids = createReleaseQueue<HoldRef>({
     what: 'voided holds',
     send: async (batch) => {
-      await billingLedger.voidHolds({ holds: [...batch] }, { timeoutMs: VOID_TIMEOUT_MS });
+      await billingLedger.voidHolds({ holds: [...batch] }, { timeoutMs: limits.calls.voidHoldMs });
     },
     log,
     onDropped: onReleaseDropped,
@@ -83,7 +79,7 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
     send: async (batch) => {
       await Promise.all(
         batch.map((claim) =>
-          billingLedger.releaseIdempotencyClaim({ claim }, { timeoutMs: CLAIM_TIMEOUT_MS }),
+          billingLedger.releaseIdempotencyClaim({ claim }, { timeoutMs: limits.calls.claimMs }),
         ),
       );
     },
@@ -94,20 +90,20 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
     what: 'idempotency claims',
     renew: (refs) => renew(refs, claimLeaseMs),
     now,
-    tickMs: RENEWAL_TICK_MS,
+    tickMs: limits.leases.claimTickMs,
     log,
   });
 
   async function renew(refs: readonly ClaimRef[], leaseMs: number): Promise<void> {
     await billingLedger.renewIdempotencyClaims(
       { claims: [...refs], leaseMs },
-      { timeoutMs: CLAIM_TIMEOUT_MS },
+      { timeoutMs: limits.calls.claimMs },
     );
   }
 
   async function outlastSettlement(claim: ClaimRef): Promise<void> {
     try {
-      await renew([claim], SETTLING_LEASE_MS);
+      await renew([claim], limits.leases.settlingClaimMs);
     } catch (error) {
       log.warn({ err: error }, 'an idempotency claim keeps its short lease until it is settled');
     }
@@ -120,7 +116,7 @@ export function createLedgerClient(options: LedgerClientOptions): LedgerClient {
       withoutDispatch(
         billingLedger.claimIdempotencyKey(
           { ...request, leaseMs: claimLeaseMs },
-          { timeoutMs: CLAIM_TIMEOUT_MS },
+          { timeoutMs: limits.calls.claimMs },
         ),
       ),
     keepClaim: (claim) => claims.keep(claim, claimLeaseMs),

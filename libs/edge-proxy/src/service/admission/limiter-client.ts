@@ -8,12 +8,13 @@ import {
 import { GatewayError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+import { limits } from '../settings';
 import { createLeaseKeeper } from './lease-keeper';
 import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
 export interface LimiterClient {
-  /** Decides one admission. After a rejection it is unknown whether it was taken. */
+  /** Decides one admission. After a rejection it is unknown whether it was reserved. */
   admit(admission: Admission): Promise<AdmissionResult>;
   /** Ends an admission; delivered in the background, resolves when it is. Never rejects. */
   finish(finished: FinishedAdmission): Promise<void>;
@@ -25,39 +26,30 @@ export interface LimiterClient {
   stop(): void;
 }
 
-export interface LimiterClientOptions {
+export interface LimiterClientPorts {
   readonly rateLimit: RpcClient<typeof RateLimitDefinition>;
   readonly now: () => number;
   readonly log: Logger;
   readonly onReleaseDropped: (count: number) => void;
 }
 
-const ADMIT_TIMEOUT_MS = 2_000;
-const FINISH_TIMEOUT_MS = 5_000;
-const RENEW_TIMEOUT_MS = 2_000;
-const MAX_BATCH_SIZE = 256;
-/** One that is being decided and one on its way: more would only make the batches smaller. */
-const MAX_CONCURRENT_BATCHES = 2;
-const MAX_QUEUED_ADMISSIONS = 10_000;
-const RENEWAL_TICK_MS = 500;
-
-export function createLimiterClient(options: LimiterClientOptions): LimiterClient {
-  const { rateLimit, now, log, onReleaseDropped } = options;
+export function createLimiterClient(ports: LimiterClientPorts): LimiterClient {
+  const { rateLimit, now, log, onReleaseDropped } = ports;
 
   const admissions = createNaturalBatcher<Admission, AdmissionResult>({
     run: async (batch) => {
-      const call = rateLimit.admit({ admissions: [...batch] }, { timeoutMs: ADMIT_TIMEOUT_MS });
+      const call = rateLimit.admit({ admissions: [...batch] }, { timeoutMs: limits.calls.admitMs });
       return (await withoutDispatch(call)).results;
     },
-    maxBatchSize: MAX_BATCH_SIZE,
-    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
-    maxQueuedItems: MAX_QUEUED_ADMISSIONS,
+    maxBatchSize: limits.batches.maxSize,
+    maxConcurrentBatches: limits.batches.maxConcurrent,
+    maxQueuedItems: limits.batches.maxQueued,
     overflow: () => new GatewayError('no_capacity', { internalMessage: 'too many admissions are waiting' }),
   });
   const finished = createReleaseQueue<FinishedAdmission>({
     what: 'finished admissions',
     send: async (batch) => {
-      await rateLimit.finish({ admissions: [...batch] }, { timeoutMs: FINISH_TIMEOUT_MS });
+      await rateLimit.finish({ admissions: [...batch] }, { timeoutMs: limits.calls.finishAdmissionMs });
     },
     log,
     onDropped: onReleaseDropped,
@@ -65,10 +57,10 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
   const slots = createLeaseKeeper<SlotRef>({
     what: 'concurrency slots',
     renew: async (refs) => {
-      await rateLimit.renewSlots({ slots: [...refs] }, { timeoutMs: RENEW_TIMEOUT_MS });
+      await rateLimit.renewSlots({ slots: [...refs] }, { timeoutMs: limits.calls.renewSlotsMs });
     },
     now,
-    tickMs: RENEWAL_TICK_MS,
+    tickMs: limits.leases.slotTickMs,
     log,
   });
 

@@ -1,7 +1,8 @@
 import { backoffMs } from '@gateway/base';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+import { limits } from '../settings';
 
-export interface ReleaseQueueOptions<Item> {
+export interface ReleaseQueuePorts<Item> {
   /** For the log, such as "finished admissions". */
   readonly what: string;
   /** Must be idempotent: a batch whose answer is lost is sent again. */
@@ -17,14 +18,10 @@ export interface ReleaseQueue<Item> {
   idle(): Promise<void>;
 }
 
-const MAX_BATCH_SIZE = 256;
-const MAX_CONCURRENT_BATCHES = 4;
-const MAX_PENDING_ITEMS = 50_000;
-const MAX_ATTEMPTS = 8;
-const BACKOFF = { firstMs: 200, maxMs: 10_000 };
+const { maxBatchSize, maxConcurrentBatches, maxPending, maxAttempts, backoff } = limits.releases;
 
 /**
- * Gives things back to another service: in natural batches, and again when that
+ * Releases things at another service: in natural batches, and again when that
  * service cannot be reached. What is given up after about twenty seconds falls
  * to that service's own safety net (slot leases, hold deadlines, claim leases).
  */
@@ -33,7 +30,7 @@ export function createReleaseQueue<Item>({
   send,
   log,
   onDropped,
-}: ReleaseQueueOptions<Item>): ReleaseQueue<Item> {
+}: ReleaseQueuePorts<Item>): ReleaseQueue<Item> {
   let pending = 0;
   let idleWaiters: (() => void)[] = [];
 
@@ -42,14 +39,14 @@ export function createReleaseQueue<Item>({
       await send(items);
       return items.map(() => undefined);
     },
-    maxBatchSize: MAX_BATCH_SIZE,
-    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
-    maxQueuedItems: MAX_PENDING_ITEMS,
+    maxBatchSize,
+    maxConcurrentBatches,
+    maxQueuedItems: maxPending,
     overflow: () => new Error('too many releases are waiting'),
   });
 
   async function submit(item: Item): Promise<void> {
-    if (pending >= MAX_PENDING_ITEMS) {
+    if (pending >= maxPending) {
       onDropped(1);
       return;
     }
@@ -68,12 +65,12 @@ export function createReleaseQueue<Item>({
         await batcher.submit(item);
         return;
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS) {
+        if (attempt === maxAttempts) {
           onDropped(1);
-          log.error({ err: error, what }, 'gave up giving something back; its lease or deadline frees it');
+          log.error({ err: error, what }, 'gave up releasing something; its lease or deadline frees it');
           return;
         }
-        await delay(backoffMs(attempt, BACKOFF, Math.random()));
+        await delay(backoffMs(attempt, backoff, Math.random()));
       }
     }
   }

@@ -110,7 +110,7 @@ test.each([
   expect(second.headers.get('idempotent-replayed')).toBeNull();
 });
 
-test('a stream that broke off lets go of its key', async () => {
+test('a stream that broke off releases its key', async () => {
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
     throw new GatewayError('upstream_error');
@@ -122,7 +122,7 @@ test('a stream that broke off lets go of its key', async () => {
   expect(await second.text()).not.toContain('error');
 });
 
-test.each([false, true])('a caller who hangs up finds the answer later (stream: %s)', async (stream) => {
+test.each([false, true])('a caller who cancels finds the answer later (stream: %s)', async (stream) => {
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
   edge.router.script = async function* (request) {

@@ -3,7 +3,7 @@ import { BODY, startEdge, type TestEdge, until } from '../testing/start-edge';
 
 /**
  * Every moment of a request is made to fail in turn: an answer that is lost, a
- * bug, a caller that hangs up. Whatever happens, no slot, no hold and no
+ * bug, a caller that cancels. Whatever happens, no slot, no hold and no
  * unfinished claim may stay, and no failed request may be charged.
  */
 const REQUESTS = {
@@ -76,7 +76,7 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { bo
   describe.each(Object.entries(FAULTS))('when a service %s', (_fault, happen) => {
     test.each(MOMENTS)('at %s', async (moment) => {
       edge.faults.at(moment, happen);
-      // Giving back happens only after a failure, so that is brought about first.
+      // Releasing happens only after a failure, so that is brought about first.
       const givesBack = moment.startsWith('ledger.void') || moment === 'ledger.release';
       if (givesBack) edge.faults.at('router.generate', FAULTS['has no capacity']);
       const response = await edge.chat(body, headers);
@@ -92,7 +92,7 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { bo
     });
   });
 
-  test.each(MOMENTS)('when the caller hangs up at %s', async (moment) => {
+  test.each(MOMENTS)('when the caller cancels at %s', async (moment) => {
     const caller = new AbortController();
     const givesBack = moment.startsWith('ledger.void') || moment === 'ledger.release';
     if (givesBack) edge.faults.at('router.generate', FAULTS['has no capacity']);
@@ -114,7 +114,7 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { bo
   });
 });
 
-test('a request that was refused by the ledger has its request and tokens given back', async () => {
+test('a request that was refused by the ledger has its request and tokens released', async () => {
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
     value: { availableNanoUsd: 0n, estimatedCostNanoUsd: 1n },

@@ -6,12 +6,12 @@ import {
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { isRpcDeadlineExceeded, isRpcUnavailable, type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
-import { type Taken } from '../admission/taken';
-import { type EdgeMetrics } from '../edge-metrics';
-import { type Answerer } from '../http/answer';
-import { callMetadata } from '../http/call-metadata';
-import { ClientGone } from '../http/client-gone';
-import { createEventStream, type EventStream, type KeepAlive } from '../http/event-stream';
+import { type Reservation } from '../admission/reservation';
+import { type EdgeMetrics } from '../metrics';
+import { type Answerer } from '../http/answer/answer';
+import { callMetadata } from '../http/request/call-metadata';
+import { RequestCancelled } from '../http/request-cancelled';
+import { createEventStream, type EventStream, type KeepAlive } from '../http/answer/event-stream';
 import { type Exchange } from '../http/exchange';
 import { DONE, errorChunk } from '@gateway/public-api';
 
@@ -26,41 +26,41 @@ export interface RunGenerationPorts {
   readonly generationTimeoutMs: number;
 }
 
-export interface RunGenerationOptions {
+export interface GenerationRun {
   readonly exchange: Exchange;
   readonly request: GenerateRequest;
-  readonly taken: Taken;
-  /** The caller may come back for the answer, so hanging up does not stop the generation. */
+  readonly reservation: Reservation;
+  /** The caller may come back for the answer, so cancelling does not stop the generation. */
   readonly runToTheEnd: boolean;
 }
 
 /**
  * Runs one generation and writes its answer. The status is held back until the
  * router's first message: a failure before it is thrown and keeps its own
- * status, one after it ends the stream with the error chunk. What was taken is
- * ended here; what must be given back is left to the caller's `giveBack`.
+ * status, one after it ends the stream with the error chunk. What was reserved is
+ * ended here; what must be released is left to the caller's `release`.
  *
- * @throws GatewayError when nothing was sent; ClientGone.
+ * @throws GatewayError when nothing was sent; RequestCancelled.
  */
-export async function runGeneration(ports: RunGenerationPorts, options: RunGenerationOptions): Promise<void> {
-  const { exchange, request, taken, runToTheEnd } = options;
-  const pass = await passOn(ports, options);
+export async function runGeneration(ports: RunGenerationPorts, run: GenerationRun): Promise<void> {
+  const { exchange, request, reservation, runToTheEnd } = run;
+  const pass = await passOn(ports, run);
   const { finished, thrown, hasStarted } = pass;
 
   // The end of a generation is its last message, whatever happens to the call after it.
   if (finished) {
     const { promptTokens = 0, completionTokens = 0 } = finished.usage ?? {};
     if (finished.usage) ports.metrics.tokensUsed(finished.usage);
-    await taken.end({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
+    await reservation.end({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
     return endWell(ports, exchange, request, pass.hasSent, finished);
   }
 
-  const isCancelled = exchange.isGone() && !runToTheEnd;
+  const isCancelled = exchange.isCancelled() && !runToTheEnd;
   if (!hasStarted && !isCancelled) throw thrown;
   // Only what has produced something, on a router that is still there, is sure to settle.
   const outcome = hasStarted && !isRpcUnavailable(thrown) ? 'settles_failed' : 'unknown';
-  await taken.end({ usedTokens: request.estimatedInputTokens + pass.completionTokens, outcome });
-  if (isCancelled) throw new ClientGone();
+  await reservation.end({ usedTokens: request.estimatedInputTokens + pass.completionTokens, outcome });
+  if (isCancelled) throw new RequestCancelled();
   endWithError(ports, exchange, request, pass.hasSent, brokenOff(thrown));
 }
 
@@ -92,10 +92,10 @@ interface Passed {
 /** Passes frames to the caller as they come, no faster than the caller reads. */
 async function passOn(
   ports: RunGenerationPorts,
-  { exchange, request, runToTheEnd }: RunGenerationOptions,
+  { exchange, request, runToTheEnd }: GenerationRun,
 ): Promise<Passed> {
   const cancel = new AbortController();
-  if (!runToTheEnd) exchange.onGone(() => cancel.abort());
+  if (!runToTheEnd) exchange.onCancelled(() => cancel.abort());
   let stream: EventStream | undefined;
   let finished: Finished | undefined;
   let thrown: unknown;
@@ -114,7 +114,7 @@ async function passOn(
         finished = event.value;
       } else if (event?.$case === 'frames') {
         completionTokens = event.value.completionTokens;
-        if (exchange.isGone()) continue;
+        if (exchange.isCancelled()) continue;
         stream ??= openStream(ports, exchange);
         const caughtUp = stream.write(event.value.sse);
         if (caughtUp) await caughtUp;
@@ -147,7 +147,7 @@ function endWell(
   hasSent: boolean,
   { responseJson }: Finished,
 ): void {
-  if (exchange.isGone()) return;
+  if (exchange.isCancelled()) return;
   if (!request.stream) {
     if (responseJson) return answer.json(exchange, 200, responseJson);
     throw new GatewayError('internal_error', {
@@ -170,7 +170,7 @@ function endWithError(
     { err: error, internal: error.internalMessage, generationId, requestId },
     'a generation broke off',
   );
-  if (exchange.isGone()) return;
+  if (exchange.isCancelled()) return;
   // With nothing on the wire yet the failure can still have its own status.
   if (!hasSent) throw error;
   exchange.errorCode = error.code;

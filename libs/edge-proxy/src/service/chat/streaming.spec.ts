@@ -93,7 +93,7 @@ test('a stream without an end is never ended silently', async () => {
   expect(dataOf(text).at(-1)).toBe('[DONE]');
 });
 
-test('the caller hangs up: the provider is cancelled, what was produced is counted, the hold is left to settle', async () => {
+test('the caller cancels: the provider is cancelled too, what was produced is counted, the hold is left to settle', async () => {
   await start();
   edge.router.script = async function* (request, signal) {
     yield frames(request, 'Hel', 3);
@@ -110,7 +110,7 @@ test('the caller hangs up: the provider is cancelled, what was produced is count
   expect(edge.ledger.held.size).toBe(0);
 });
 
-test('the caller hangs up before the first message: the call is cancelled and the hold given back', async () => {
+test('the caller cancels before the first message: so is the call, and the hold is released', async () => {
   await start();
   edge.router.script = async function* (request, signal) {
     await aborted(signal);

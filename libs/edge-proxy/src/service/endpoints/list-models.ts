@@ -1,14 +1,14 @@
 import { refusalError, refuse } from '@gateway/errors';
 import { modelListView } from '@gateway/public-api';
-import { type Authenticator } from '../authenticate';
-import { type CatalogueWatch } from '../catalogue-watch';
-import { type Answerer } from '../http/answer';
+import { type Authenticator } from '../access/authenticate';
+import { type ModelCatalogue } from '../catalogue/model-catalogue';
+import { type Answerer } from '../http/answer/answer';
 import { type Exchange } from '../http/exchange';
 
 export interface ListModelsPorts {
   readonly authenticate: Authenticator;
   readonly answer: Answerer;
-  readonly catalogue: CatalogueWatch;
+  readonly catalogue: ModelCatalogue;
 }
 
 /** GET /v1/models: the enabled models that the key may call. */

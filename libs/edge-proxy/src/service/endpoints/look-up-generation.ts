@@ -9,12 +9,12 @@ import {
   MAX_GENERATION_ID_LENGTH,
 } from '@gateway/public-api';
 import { withoutDispatch } from '../admission/without-dispatch';
-import { type Authenticator } from '../authenticate';
-import { type Answerer } from '../http/answer';
-import { callMetadata } from '../http/call-metadata';
+import { type Authenticator } from '../access/authenticate';
+import { type Answerer } from '../http/answer/answer';
+import { callMetadata } from '../http/request/call-metadata';
 import { type Exchange } from '../http/exchange';
-import { queryOf } from '../http/query';
-import { READ_TIMEOUT_MS } from './read-timeout';
+import { queryOf } from '../http/request/query';
+import { limits } from '../settings';
 
 export interface LookUpGenerationPorts {
   readonly authenticate: Authenticator;
@@ -43,7 +43,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
   const { generation } = await withoutDispatch(
     generationQuery.getGeneration(
       { organizationId: grant.organizationId, generationId: id },
-      { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
+      { timeoutMs: limits.calls.readMs, metadata: callMetadata(exchange) },
     ),
   );
   if (!generation) return answer.error(exchange, refusalError(generationNotFound()));

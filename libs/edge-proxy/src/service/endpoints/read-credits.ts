@@ -4,11 +4,11 @@ import { refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { creditsView } from '@gateway/public-api';
 import { withoutDispatch } from '../admission/without-dispatch';
-import { type Authenticator } from '../authenticate';
-import { type Answerer } from '../http/answer';
-import { callMetadata } from '../http/call-metadata';
+import { type Authenticator } from '../access/authenticate';
+import { type Answerer } from '../http/answer/answer';
+import { callMetadata } from '../http/request/call-metadata';
 import { type Exchange } from '../http/exchange';
-import { READ_TIMEOUT_MS } from './read-timeout';
+import { limits } from '../settings';
 
 export interface ReadCreditsPorts {
   readonly authenticate: Authenticator;
@@ -25,7 +25,7 @@ export async function readCredits(ports: ReadCreditsPorts, exchange: Exchange): 
   const balance = await withoutDispatch(
     billingLedger.getBalance(
       { organizationId },
-      { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
+      { timeoutMs: limits.calls.readMs, metadata: callMetadata(exchange) },
     ),
   );
   const view = creditsView({

@@ -8,12 +8,12 @@ import { refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { parseUsageQuery, type UsageDimension, type UsageGroup, usageView } from '@gateway/public-api';
 import { withoutDispatch } from '../admission/without-dispatch';
-import { type Authenticator } from '../authenticate';
-import { type Answerer } from '../http/answer';
-import { callMetadata } from '../http/call-metadata';
+import { type Authenticator } from '../access/authenticate';
+import { type Answerer } from '../http/answer/answer';
+import { callMetadata } from '../http/request/call-metadata';
 import { type Exchange } from '../http/exchange';
-import { queryOf } from '../http/query';
-import { READ_TIMEOUT_MS } from './read-timeout';
+import { queryOf } from '../http/request/query';
+import { limits } from '../settings';
 
 export interface ReadUsagePorts {
   readonly authenticate: Authenticator;
@@ -45,7 +45,7 @@ export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Prom
         groupBy: query.groupBy.map((dimension) => DIMENSIONS[dimension]),
         modelId: query.modelId,
       },
-      { timeoutMs: READ_TIMEOUT_MS, metadata: callMetadata(exchange) },
+      { timeoutMs: limits.calls.readMs, metadata: callMetadata(exchange) },
     ),
   );
   answer.json(exchange, 200, JSON.stringify(usageView(query, groupOf(totals ?? NOTHING), rows.map(groupOf))));

@@ -9,14 +9,10 @@ function createGuard(options: Partial<FloodGuardOptions> = {}) {
   const clock = createTestClock();
   const addresses = new WeakMap<IncomingMessage, string>();
   const read = jest.fn((request: IncomingMessage) => addresses.get(request));
-  const guard = createFloodGuard({
-    maxFailedAuthentications: 3,
-    maxInvalidRequests: 5,
-    clientAddress: read,
-    clock,
-    onRefused: () => {},
-    ...options,
-  });
+  const guard = createFloodGuard(
+    { clientAddress: read, clock, onRefused: () => {} },
+    { maxFailedAuthentications: 3, maxInvalidRequests: 5, ...options },
+  );
   const from = (address?: string): IncomingMessage => {
     const request = new IncomingMessage(new Socket());
     if (address !== undefined) addresses.set(request, address);

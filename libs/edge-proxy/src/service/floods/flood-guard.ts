@@ -5,6 +5,7 @@ import { type KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal } from '@gateway/errors';
 import { addressFloods, keyFloods } from '@gateway/public-api';
 import { MinuteCounts } from '../../core';
+import { limits } from '../settings';
 
 /**
  * Keeps floods of requests that count nowhere else away from auth, the
@@ -27,26 +28,27 @@ export interface FloodGuard {
 /** What flooded, as metrics name it. */
 export type FloodKind = 'address' | 'key';
 
-export interface FloodGuardOptions {
-  /** Per address and minute; 0: no limit. */
-  readonly maxFailedAuthentications: number;
-  /** Per key and minute, or 20 times the key's requests per minute when that is more; 0: no limit. */
-  readonly maxInvalidRequests: number;
+export interface FloodGuardPorts {
   readonly clientAddress: ClientAddressReader;
   readonly clock: Clock;
   readonly onRefused: (kind: FloodKind) => void;
 }
 
-/** Of each kind, about a megabyte. */
-const MAX_COUNTED = 10_000;
-const TIMES_REQUESTS_PER_MINUTE = 20;
+export interface FloodGuardOptions {
+  /** Per address and minute; 0: no limit. */
+  readonly maxFailedAuthentications: number;
+  /** Per key and minute, or 20 times the key's requests per minute when that is more; 0: no limit. */
+  readonly maxInvalidRequests: number;
+}
 
-export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
-  const { clientAddress, clock, onRefused } = options;
+const { maxCounted, timesRequestsPerMinute } = limits.floods;
+
+export function createFloodGuard(ports: FloodGuardPorts, options: FloodGuardOptions): FloodGuard {
+  const { clientAddress, clock, onRefused } = ports;
   const maxFailed = options.maxFailedAuthentications || Infinity;
   const maxInvalid = options.maxInvalidRequests || Infinity;
-  const failures = new MinuteCounts(MAX_COUNTED);
-  const invalid = new MinuteCounts(MAX_COUNTED);
+  const failures = new MinuteCounts(maxCounted);
+  const invalid = new MinuteCounts(maxCounted);
 
   const networkOfCaller = (request: IncomingMessage): string => {
     const address = clientAddress(request);
@@ -57,7 +59,7 @@ export function createFloodGuard(options: FloodGuardOptions): FloodGuard {
   function maxInvalidOf({ keyLimits, organizationLimits }: KeyGrant): number {
     const ofKey = keyLimits?.requestsPerMinute ?? Infinity;
     const ofOrganization = organizationLimits?.requestsPerMinute ?? Infinity;
-    return Math.max(maxInvalid, TIMES_REQUESTS_PER_MINUTE * Math.min(ofKey, ofOrganization));
+    return Math.max(maxInvalid, timesRequestsPerMinute * Math.min(ofKey, ofOrganization));
   }
 
   return {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type ErrorCode } from '@gateway/errors';
 import { type RateLimitState } from '@gateway/public-api';
-import { ClientGone } from './client-gone';
+import { RequestCancelled } from './request-cancelled';
 
 /** The routes as metrics and logs name them. */
 export type RouteName = 'chat_completions' | 'models' | 'credits' | 'generation' | 'usage' | 'unknown';
@@ -13,12 +13,12 @@ export interface Exchange {
   readonly route: RouteName;
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Whether the caller hung up before the answer was complete. */
-  readonly isGone: () => boolean;
-  /** Calls back once when the caller hangs up, at once when it has. */
-  readonly onGone: (callback: () => void) => void;
-  /** @throws ClientGone */
-  readonly stopIfGone: () => void;
+  /** Whether the caller cancelled, by closing its connection before the answer was complete. */
+  readonly isCancelled: () => boolean;
+  /** Calls back once when the caller cancels, at once when it has. */
+  readonly onCancelled: (callback: () => void) => void;
+  /** @throws RequestCancelled */
+  readonly stopIfCancelled: () => void;
 
   /** Sent as x-generation-id. */
   generationId?: string;
@@ -30,20 +30,21 @@ export interface Exchange {
   errorCode?: ErrorCode;
 }
 
-export interface ExchangeOptions {
+/** What is known of a request before it is looked at. */
+export interface ExchangeStart {
   readonly route: RouteName;
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Called once, when the answer is complete or the caller is gone. */
+  /** Called once, when the answer is complete or the caller has cancelled. */
   readonly onClose: (exchange: Exchange) => void;
 }
 
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { route, requestId, startedAtMs, onClose }: ExchangeOptions,
+  { route, requestId, startedAtMs, onClose }: ExchangeStart,
 ): Exchange {
-  let gone = false;
+  let cancelled = false;
   let callbacks: (() => void)[] = [];
 
   const exchange: Exchange = {
@@ -52,20 +53,20 @@ export function openExchange(
     route,
     requestId,
     startedAtMs,
-    isGone: () => gone,
-    onGone: (callback) => {
-      if (gone) callback();
+    isCancelled: () => cancelled,
+    onCancelled: (callback) => {
+      if (cancelled) callback();
       else callbacks.push(callback);
     },
-    stopIfGone: () => {
-      if (gone) throw new ClientGone();
+    stopIfCancelled: () => {
+      if (cancelled) throw new RequestCancelled();
     },
   };
   response.once('close', () => {
-    gone = !response.writableFinished;
+    cancelled = !response.writableFinished;
     const waiting = callbacks;
     callbacks = [];
-    if (gone) for (const callback of waiting) callback();
+    if (cancelled) for (const callback of waiting) callback();
     onClose(exchange);
   });
   return exchange;

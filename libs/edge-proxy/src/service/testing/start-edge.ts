@@ -11,7 +11,7 @@ import { InferenceRouterDefinition, type Model } from '@gateway/contracts/infere
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService, createClient, createInProcessTransport, type RpcHandlers } from '@gateway/rpc';
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
-import { createEdgeProxyModule, type EdgeProxyModule } from '../create-edge-proxy-module';
+import { createEdgeProxyModule, type EdgeProxyModule } from '../module';
 import { type EdgeProxySettings } from '../settings';
 import { createFaultPlan, type FaultPlan } from './fault-plan';
 import { createStubLedger, type StubLedger } from './stub-ledger';

@@ -24,7 +24,7 @@ export interface StubLedger {
   readonly claims: Map<string, StubClaim>;
   readonly renewedClaims: { scope: string; leaseMs: number }[];
   refuse: HoldResult['outcome'];
-  /** What the consumer of generation.finished does; without a response the claim is let go. */
+  /** What the consumer of generation.finished does; without a response the claim is released. */
   settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
 }
 

@@ -14,7 +14,7 @@ export interface StubLimiter {
   /** Tokens that finished requests are said to have used. */
   readonly usedTokens: number[];
   readonly renewed: string[];
-  /** Admissions that were given back whole. */
+  /** Admissions that were released whole. */
   returned: number;
   refuse: Refused | undefined;
   slotLeaseMs: number;

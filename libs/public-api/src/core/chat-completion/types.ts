@@ -2,7 +2,7 @@ import type { NanoUsd, Prices } from '@gateway/base';
 
 export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
 
-/** How a model's input tokens are estimated; fixed per catalogue version. */
+/** How a model's input tokens are estimated; fixed per version of the model catalogue. */
 export interface TokenCounting {
   /** Name of the tokenizer: "o200k_base" or "cl100k_base". */
   readonly encoding: string;
@@ -14,7 +14,7 @@ export interface TokenCounting {
   readonly imageTokens: number;
 }
 
-/** What validation needs to know of a model of the catalogue. */
+/** What validation needs to know of an entry of the model catalogue. */
 export interface ModelView {
   readonly id: string;
   readonly disabled: boolean;

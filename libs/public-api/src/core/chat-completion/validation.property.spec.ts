@@ -117,7 +117,7 @@ const bodyOf = (junk: Junk): fc.Arbitrary<JsonObject> =>
 
 const body = bodyOf(1);
 
-test('any object gets an answer of the catalogue, never an exception', () => {
+test('any object gets an answer of the error table, never an exception', () => {
   fc.assert(
     fc.property(fc.oneof(body, fc.dictionary(fc.string(), anyJson)), (given) => {
       const result = validate(given as JsonObject);

@@ -3,7 +3,7 @@ import { mayUseModel } from '../chat-completion/rules/model-access';
 import { chatFields } from '../chat-completion/schema/fields';
 import type { ModelView } from '../chat-completion/types';
 
-/** A model of the catalogue with what only the model list shows. */
+/** An entry of the model catalogue with what only the model list shows. */
 export interface ListedModel extends ModelView {
   readonly name: string;
   readonly ownedBy: string;

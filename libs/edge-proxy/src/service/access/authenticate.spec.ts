@@ -1,6 +1,6 @@
 import { Scope } from '@gateway/contracts/auth';
 import { RpcError } from '@gateway/rpc';
-import { grant, KEY, startEdge, type TestEdge } from './testing/start-edge';
+import { grant, KEY, startEdge, type TestEdge } from '../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {

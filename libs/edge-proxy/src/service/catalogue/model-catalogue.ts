@@ -7,27 +7,26 @@ import {
 import { type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
 import { type ListedModel } from '@gateway/public-api';
+import { limits } from '../settings';
 
-export interface CatalogueWatch {
+export interface ModelCatalogue {
   /** Also finds disabled models; undefined for an unknown one. */
   find(modelId: string): ListedModel | undefined;
   /** With disabled ones. */
   all(): Iterable<ListedModel>;
-  /** Whether a catalogue has ever arrived. A broken watch keeps the last one. */
+  /** Whether a model catalogue has ever arrived. A broken watch keeps the last one. */
   isReady(): boolean;
-  /** Resolves at the first catalogue, or after `timeoutMs` without one. */
+  /** Resolves at the first model catalogue, or after `timeoutMs` without one. */
   start(timeoutMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface CatalogueWatchOptions {
+export interface ModelCataloguePorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly log: Logger;
 }
 
-const RECONNECT = { firstMs: 100, maxMs: 5_000 };
-
-export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOptions): CatalogueWatch {
+export function watchModelCatalogue({ inferenceRouter, log }: ModelCataloguePorts): ModelCatalogue {
   const stopping = new AbortController();
   let models = new Map<string, ListedModel>();
   let ready = false;
@@ -37,7 +36,7 @@ export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOpt
   function take({ version, models: received }: WatchCatalogueResponse): void {
     const callable = received.flatMap(readModel);
     if (callable.length < received.length) {
-      log.warn({ version }, 'models without prices or token counting are left out of the catalogue');
+      log.warn({ version }, 'models without prices or token counting are left out of the model catalogue');
     }
     models = new Map(callable.map((model) => [model.id, model]));
     ready = true;
@@ -53,10 +52,11 @@ export function createCatalogueWatch({ inferenceRouter, log }: CatalogueWatchOpt
           take(catalogue);
         }
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'the catalogue watch broke; opening it again');
+        if (!stopping.signal.aborted)
+          log.warn({ err: error }, 'the watch on the model catalogue broke; opening it again');
       }
       failures += 1;
-      await pause(backoffMs(failures, RECONNECT, Math.random()));
+      await pause(backoffMs(failures, limits.catalogue.reconnect, Math.random()));
     }
   }
 

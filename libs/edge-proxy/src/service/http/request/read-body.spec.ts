@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { BODY, KEY, startEdge, type TestEdge, until } from '../testing/start-edge';
+import { BODY, KEY, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 const LIMIT = 64 * 1024;
 

@@ -3,9 +3,9 @@ import { type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Refusal, refuse } from '@gateway/errors';
 import { bodyTooLarge, bodyTooSlow, bodyUndecodable } from '@gateway/public-api';
-import { ClientGone } from './client-gone';
+import { RequestCancelled } from '../request-cancelled';
 
-export interface BodyLimits {
+export interface BodyReaderOptions {
   /** Of one body, after decompression. */
   readonly maxBytes: number;
   /** Of the bodies of all requests that are being answered. */
@@ -22,14 +22,14 @@ export type BodyReader = (request: IncomingMessage, response: ServerResponse) =>
  * comes out, while it comes out, so a small bomb is stopped as soon as a large
  * body. A body that keeps the server waiting is refused as `request_timeout`.
  *
- * @returns a reader that rejects with ClientGone when the caller hangs up.
+ * @returns a reader that rejects with RequestCancelled when the caller cancels.
  */
-export function createBodyReader(limits: BodyLimits): BodyReader {
+export function createBodyReader(limits: BodyReaderOptions): BodyReader {
   let bytesOfAll = 0;
 
   return (request, response) => {
     // Its events have passed; waiting for them would take until the timeout.
-    if (request.destroyed) return Promise.reject(new ClientGone());
+    if (request.destroyed) return Promise.reject(new RequestCancelled());
     const declared = Number(request.headers['content-length'] ?? 0);
     if (declared > limits.maxBytes) return Promise.resolve(bodyTooLarge(limits.maxBytes));
     const coding = decoderFor(request.headers['content-encoding']);
@@ -49,8 +49,8 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       function settle(answer: () => void): void {
         clearTimeout(timer);
         source.off('data', onData).off('end', onEnd).off('error', onError);
-        request.off('error', onGone).off('close', onClose);
-        // Whoever hangs up later, while the rest is thrown away, is nobody's news.
+        request.off('error', onCancelled).off('close', onClose);
+        // Whoever cancels later, while the rest is thrown away, is nobody's news.
         request.on('error', ignore);
         if (decoder) {
           request.unpipe(decoder);
@@ -77,17 +77,17 @@ export function createBodyReader(limits: BodyLimits): BodyReader {
       }
       function onError(): void {
         if (decoder) settle(() => resolve(bodyUndecodable()));
-        else onGone();
+        else onCancelled();
       }
-      function onGone(): void {
-        settle(() => reject(new ClientGone()));
+      function onCancelled(): void {
+        settle(() => reject(new RequestCancelled()));
       }
       function onClose(): void {
-        if (!request.complete) onGone();
+        if (!request.complete) onCancelled();
       }
 
       source.on('data', onData).on('end', onEnd).on('error', onError);
-      if (decoder) request.on('error', onGone);
+      if (decoder) request.on('error', onCancelled);
       request.on('close', onClose);
     });
   };

@@ -15,19 +15,19 @@ export interface Ending {
   /**
    * - `settles`: the router's event settles the hold and stores the answer.
    * - `settles_failed`: the event settles the hold; there is no answer to store.
-   * - `unknown`: whether anything is owed is unknown. The hold is given back; a
+   * - `unknown`: whether anything is owed is unknown. The hold is released; a
    *   settlement that comes all the same still books exactly once.
    */
   readonly outcome: 'settles' | 'settles_failed' | 'unknown';
 }
 
 /**
- * What one request has taken from other services: an idempotency claim, an
+ * What one request has reserved at other services: an idempotency claim, an
  * admission with its slot, a hold. Each is noted before it is asked for, so an
- * attempt with an unknown result is given back as well. A request ends in
- * `giveBack`, or in `end` and then `giveBack`; nothing else lets go of anything.
+ * attempt with an unknown result is released as well. A request ends in
+ * `release`, or in `end` and then `release`; nothing else releases anything.
  */
-export interface Taken {
+export interface Reservation {
   claim(request: {
     readonly scope: string;
     readonly organizationId: string;
@@ -38,28 +38,34 @@ export interface Taken {
   hold(hold: Hold): Promise<HoldResult>;
   /** The request ran: frees the slot with its real tokens and leaves the rest to the settlement. */
   end(ending: Ending): Promise<void>;
-  /** Gives back whatever is still taken, as if the request had never been. Never rejects; safe to call twice. */
-  giveBack(): Promise<void>;
+  /** Releases whatever is still reserved, as if the request had never been. Never rejects; safe to call twice. */
+  release(): Promise<void>;
 }
 
-export interface TakenOptions {
+export interface ReservationPorts {
   readonly limiter: LimiterClient;
   readonly ledger: LedgerClient;
-  /** How long an answer may wait for what is given back to arrive; it arrives later all the same. */
+}
+
+export interface ReservationOptions {
+  /** How long an answer may wait for what is released to arrive; it arrives later all the same. */
   readonly maxWaitMs: number;
 }
 
 type Outcome = FinishedAdmission['outcome'];
 const RETURNED: Outcome = { $case: 'returned', value: {} };
 
-export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
+export function openReservation(
+  { limiter, ledger }: ReservationPorts,
+  { maxWaitMs }: ReservationOptions,
+): Reservation {
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
   let held: Hold | undefined;
   let stopKeepingClaim = nothing;
   let stopKeepingSlot = nothing;
 
-  async function claim(request: Parameters<Taken['claim']>[0]): Promise<ClaimIdempotencyKeyResponse> {
+  async function claim(request: Parameters<Reservation['claim']>[0]): Promise<ClaimIdempotencyKeyResponse> {
     const ref = { scope: request.scope, generationId: request.generationId };
     claimed = ref;
     const response = await ledger.claim(request);
@@ -98,7 +104,7 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
     await delivered(deliveries);
   }
 
-  async function giveBack(): Promise<void> {
+  async function release(): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (held) {
       deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
@@ -133,7 +139,7 @@ export function openTaken({ limiter, ledger, maxWaitMs }: TakenOptions): Taken {
     });
   }
 
-  return { claim, admit, hold, end, giveBack };
+  return { claim, admit, hold, end, release };
 }
 
 function nothing(): void {}

@@ -9,7 +9,7 @@ test('it is ready when it listens and knows the models, and no longer when it st
   await edge.stop();
 });
 
-test('without a catalogue it says that it has no capacity, rather than that models do not exist', async () => {
+test('without a model catalogue it says that it has no capacity, rather than that models do not exist', async () => {
   const edge = await startEdge({ models: [], settings: { catalogueWaitMs: 10 }, noCatalogue: true });
   expect(edge.module.isReady()).toBe(false);
   for (const response of [await edge.chat(), await edge.get('/v1/models')]) {
@@ -38,7 +38,7 @@ test('a stop lets running streams finish and takes no new connection', async () 
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-test('a stop cuts off what outlives the grace, and gives back what it had taken', async () => {
+test('a stop cancels what outlives the grace, and releases what it had reserved', async () => {
   const edge = await startEdge({ settings: { stopGraceMs: 50 } });
   edge.router.script = async function* (request, signal) {
     yield frames(request, 'Hel', 3);

@@ -1,12 +1,12 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { endpoints } from '@gateway/public-api';
-import { type RouteName } from './exchange';
+import { type RouteName } from '../exchange';
 
 /** Answers one request; never throws and never rejects. */
 export type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
 
-export interface AppOptions {
+export interface AppPorts {
   readonly serve: Serve;
   /** For what fails before or outside of `serve`. */
   readonly serveFailure: (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
@@ -16,7 +16,7 @@ export interface AppOptions {
  * The public routes. Paths match exactly, case and trailing slash included;
  * whatever else is asked for, OPTIONS included, is an unknown route.
  */
-export function createApp({ serve, serveFailure }: AppOptions): Express {
+export function createApp({ serve, serveFailure }: AppPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

@@ -1,6 +1,6 @@
 import { type CallMetadata } from '@gateway/rpc';
-import { readTraceContext } from '../../core';
-import { type Exchange } from './exchange';
+import { readTraceContext } from '../../../core';
+import { type Exchange } from '../exchange';
 
 /**
  * What travels beside the calls that are made for one request alone: its id and

@@ -17,13 +17,12 @@ interface SilentStream {
 export interface KeepAliveOptions {
   /** Silence after which a comment is written. */
   readonly idleMs: number;
-  readonly now: () => number;
 }
 
 const COMMENT = ': keep-alive\n\n';
 
 /** One timer for all streams: a thousand slow ones cost one look each per tick. */
-export function createKeepAlive({ idleMs, now }: KeepAliveOptions): KeepAlive {
+export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions): KeepAlive {
   const streams = new Set<SilentStream>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -56,7 +55,7 @@ export function createKeepAlive({ idleMs, now }: KeepAliveOptions): KeepAlive {
 
 /** The body of an event stream, for one writer. */
 export interface EventStream {
-  /** @returns a promise only when the reader is behind: resolved when it has caught up or gone. */
+  /** @returns a promise only when the reader is behind: resolved when it has caught up or cancelled. */
   write(bytes: Uint8Array | string): Promise<void> | undefined;
   /** Stops the keep-alive comments; safe to call twice. */
   close(): void;

@@ -18,12 +18,12 @@ import {
   type ValidatedChatRequest,
   validateChatRequest,
 } from '@gateway/public-api';
-import { type Taken } from '../admission/taken';
-import { type Authenticator } from '../authenticate';
-import { type CatalogueWatch } from '../catalogue-watch';
+import { type Reservation } from '../admission/reservation';
+import { type Authenticator } from '../access/authenticate';
+import { type ModelCatalogue } from '../catalogue/model-catalogue';
 import { type FloodGuard } from '../floods/flood-guard';
 import { type Exchange } from '../http/exchange';
-import { type BodyReader } from '../http/read-body';
+import { type BodyReader } from '../http/request/read-body';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
 import { type IdempotentRequest, readIdempotentRequest } from './idempotent-request';
 import { runGeneration, type RunGenerationPorts } from './run-generation';
@@ -32,9 +32,9 @@ export interface ChatCompletionsPorts extends RunGenerationPorts {
   readonly authenticate: Authenticator;
   readonly floods: FloodGuard;
   readonly readBody: BodyReader;
-  readonly catalogue: CatalogueWatch;
+  readonly catalogue: ModelCatalogue;
   readonly tokenCounter: TokenCounter;
-  readonly openTaken: () => Taken;
+  readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
   /** How long after the call to the router must have ended a hold may live. */
@@ -48,7 +48,7 @@ interface Checked {
   readonly idempotent: IdempotentRequest | undefined;
 }
 
-/** A request with an identity, for which things can be taken. */
+/** A request with an identity, for which things can be reserved. */
 interface Admissible extends Checked {
   readonly generationId: string;
   readonly createdAt: UnixMs;
@@ -58,16 +58,16 @@ const PATH = '/v1/chat/completions';
 
 /**
  * POST /v1/chat/completions. Whatever happens on the way, an exception and a
- * caller that hangs up included, what the request took is given back unless it
+ * caller that cancels included, what the request reserved is released unless it
  * ran.
  */
 export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange: Exchange): Promise<void> {
-  const taken = ports.openTaken();
+  const reservation = ports.openReservation();
   let refusal: Refusal | undefined;
   try {
-    refusal = await checkAndRun(ports, exchange, taken);
+    refusal = await checkAndRun(ports, exchange, reservation);
   } finally {
-    await taken.giveBack();
+    await reservation.release();
   }
   if (refusal) ports.answer.error(exchange, refusalError(refusal));
 }
@@ -92,7 +92,7 @@ export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange
 async function checkAndRun(
   ports: ChatCompletionsPorts,
   exchange: Exchange,
-  taken: Taken,
+  reservation: Reservation,
 ): Promise<Refusal | undefined> {
   const checked = await check(ports, exchange);
   if (isRefusal(checked)) return checked;
@@ -103,28 +103,28 @@ async function checkAndRun(
     generationId: ports.newGenerationId(),
   };
   exchange.modelId = chat.model.id;
-  exchange.stopIfGone();
+  exchange.stopIfCancelled();
 
   if (idempotent) {
-    const claim = await claimIdempotencyKey(taken, admissible, idempotent);
+    const claim = await claimIdempotencyKey(reservation, admissible, idempotent);
     if (isRefusal(claim)) return claim;
     if (claim !== 'claimed') return replay(ports, exchange, chat, claim);
-    exchange.stopIfGone();
+    exchange.stopIfCancelled();
   }
 
-  const overLimit = await admit(exchange, taken, admissible);
+  const overLimit = await admit(exchange, reservation, admissible);
   if (overLimit) return overLimit;
-  exchange.stopIfGone();
+  exchange.stopIfCancelled();
 
-  const unaffordable = await hold(ports, taken, admissible);
+  const unaffordable = await hold(ports, reservation, admissible);
   if (unaffordable) return unaffordable;
-  exchange.stopIfGone();
+  exchange.stopIfCancelled();
 
   exchange.generationId = admissible.generationId;
   await runGeneration(ports, {
     exchange,
     request: generateRequest(exchange, admissible),
-    taken,
+    reservation,
     runToTheEnd: idempotent !== undefined,
   });
   return undefined;
@@ -132,7 +132,7 @@ async function checkAndRun(
 
 /**
  * The checks that take nothing. A function of its own also so that the body, as
- * it came and as it was parsed, is let go before the generation runs.
+ * it came and as it was parsed, is out of memory before the generation runs.
  */
 async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<Checked | Refusal> {
   const grant = await ports.authenticate(exchange, 'chat');
@@ -168,8 +168,8 @@ function validate(
   grant: KeyGrant,
   body: JsonObject,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
-  // Without a catalogue every model would look unknown.
-  if (!catalogue.isReady()) return refuse('no_capacity', { internalMessage: 'no catalogue yet' });
+  // Without a model catalogue every model would look unknown.
+  if (!catalogue.isReady()) return refuse('no_capacity', { internalMessage: 'no model catalogue yet' });
   const policy: CallerPolicy = {
     allowedModels: grant.allowedModels,
     maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
@@ -179,12 +179,12 @@ function validate(
 }
 
 async function claimIdempotencyKey(
-  taken: Taken,
+  reservation: Reservation,
   { grant, generationId }: Admissible,
   { scope, bodySha256 }: IdempotentRequest,
 ): Promise<'claimed' | Completed | Refusal> {
   const { organizationId } = grant;
-  const { outcome } = await taken.claim({ scope, organizationId, bodySha256, generationId });
+  const { outcome } = await reservation.claim({ scope, organizationId, bodySha256, generationId });
   switch (outcome?.$case) {
     case 'claimed':
       return 'claimed';
@@ -203,10 +203,10 @@ async function claimIdempotencyKey(
 
 async function admit(
   exchange: Exchange,
-  taken: Taken,
+  reservation: Reservation,
   { grant, chat, generationId }: Admissible,
 ): Promise<Refusal | undefined> {
-  const { outcome, requests, tokens } = await taken.admit({
+  const { outcome, requests, tokens } = await reservation.admit({
     admissionId: generationId,
     organizationId: grant.organizationId,
     keyId: grant.keyId,
@@ -221,10 +221,10 @@ async function admit(
 
 async function hold(
   { holdMarginMs, generationTimeoutMs }: ChatCompletionsPorts,
-  taken: Taken,
+  reservation: Reservation,
   { grant, chat, generationId, createdAt, idempotent }: Admissible,
 ): Promise<Refusal | undefined> {
-  const { outcome } = await taken.hold({
+  const { outcome } = await reservation.hold({
     holdId: generationId,
     organizationId: grant.organizationId,
     keyId: grant.keyId,

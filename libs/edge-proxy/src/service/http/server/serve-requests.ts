@@ -1,12 +1,12 @@
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { type Logger } from '@gateway/runtime';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { type EdgeMetrics } from './edge-metrics';
-import { type Answerer } from './http/answer';
-import { ClientGone } from './http/client-gone';
-import { type Exchange, openExchange, type RouteName } from './http/exchange';
+import { type EdgeMetrics } from '../../metrics';
+import { type Answerer } from '../answer/answer';
+import { RequestCancelled } from '../request-cancelled';
+import { type Exchange, openExchange, type RouteName } from '../exchange';
 
-export interface ServerOfRequestsOptions {
+export interface ServerOfRequestsPorts {
   readonly handlers: Readonly<Record<RouteName, (exchange: Exchange) => Promise<void> | void>>;
   readonly answer: Answerer;
   readonly metrics: EdgeMetrics;
@@ -24,12 +24,12 @@ export interface ServerOfRequests {
   running(): number;
 }
 
-/** What access logs conventionally say of a caller that hung up. */
+/** What access logs conventionally say of a caller that cancelled. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /** Runs handlers so that each request gets one answer, one log line and one sample, whatever is thrown. */
-export function createServerOfRequests(options: ServerOfRequestsOptions): ServerOfRequests {
-  const { handlers, answer, metrics, log, now, newRequestId, onIdle } = options;
+export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRequests {
+  const { handlers, answer, metrics, log, now, newRequestId, onIdle } = ports;
   // The line of a request has ids and codes only; looking for secret fields in
   // it would cost more than all else that is done for it here.
   const requestLog = log.child({}, { redact: [] });
@@ -70,14 +70,14 @@ export function createServerOfRequests(options: ServerOfRequestsOptions): Server
   }
 
   function fail(exchange: Exchange, thrown: unknown): void {
-    if (thrown instanceof ClientGone) return;
+    if (thrown instanceof RequestCancelled) return;
     const error = toGatewayError(thrown);
     const { requestId, generationId, organizationId, keyId } = exchange;
     if (error.row.httpStatus >= 500) {
       const details = { err: error, cause: error.cause, internal: error.internalMessage };
       log.error({ ...details, requestId, generationId, organizationId, keyId }, 'a request failed');
     }
-    if (exchange.isGone()) return;
+    if (exchange.isCancelled()) return;
     // Half an answer cannot be mended; a cut connection at least does not look complete.
     if (exchange.response.headersSent) exchange.response.destroy();
     else answer.error(exchange, error);
@@ -85,7 +85,7 @@ export function createServerOfRequests(options: ServerOfRequestsOptions): Server
 
   function onClose(exchange: Exchange): void {
     const { requestId, generationId, organizationId, keyId, modelId, route, errorCode, request } = exchange;
-    const status = exchange.isGone() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
+    const status = exchange.isCancelled() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
     const durationMs = now() - exchange.startedAtMs;
     metrics.requestClosed(exchange, status, durationMs);
     requestLog.info(

@@ -1,6 +1,7 @@
 export {
   createKeyDirectory,
-  type KeyDirectory,
   type KeyDirectoryOptions,
+  type KeyDirectoryPorts,
   type LookupOptions,
-} from './create-key-directory';
+  type WatchedKeyDirectory,
+} from './key-directory';

@@ -5,27 +5,23 @@ import { type Clock } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
-import { RecentNames } from '../core';
-import { withoutDispatch } from './admission/without-dispatch';
-import { type FloodGuard } from './floods/flood-guard';
-import { type Exchange } from './http/exchange';
-import { type KeyDirectory } from './ports';
+import { type KeyDirectory, RecentNames } from '../../core';
+import { withoutDispatch } from '../admission/without-dispatch';
+import { type FloodGuard } from '../floods/flood-guard';
+import { limits } from '../settings';
+import { type Exchange } from '../http/exchange';
 
 /** Answers who calls, or why they may not. */
 export type Authenticator = (exchange: Exchange, scope?: KeyScope) => Promise<KeyGrant | Refusal>;
 
 export interface AuthenticatorPorts {
-  readonly keyDirectory: KeyDirectory;
+  readonly keyDirectory: KeyDirectory<KeyGrant>;
   readonly clientAddress: ClientAddressReader;
   readonly isAddressAllowed: AddressMatcher;
   readonly floods: FloodGuard;
   readonly clock: Clock;
 }
 
-/** Far above the length of any key; a longer one is not worth hashing. */
-const MAX_KEY_LENGTH = 256;
-/** Keys remembered as valid when they were last used; some ten megabytes. */
-const MAX_VALID_KEYS = 100_000;
 const AUTHENTICATION_FAILED = 401;
 const NO_KEY = refuse('invalid_api_key', {
   message: "No valid API key was sent. Send one as 'Authorization: Bearer sk-gw-…'.",
@@ -40,7 +36,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const { keyDirectory, clientAddress, isAddressAllowed, floods, clock } = ports;
   // The directory answers with the same object for as long as it stays true.
   const seen = new WeakMap<KeyGrant, SeenGrant>();
-  const validKeys = new RecentNames(MAX_VALID_KEYS);
+  const validKeys = new RecentNames(limits.keys.maxRemembered);
 
   /** From an address that floods, a failure is told no better than any other request of it. */
   function failed(request: IncomingMessage, isFlooding: boolean, refusal: Refusal): Refusal {
@@ -53,7 +49,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     const { request } = exchange;
     const isFlooding = floods.isAddressFlooding(request);
     const key = BEARER.exec(request.headers.authorization?.trim() ?? '')?.[1];
-    if (!key?.startsWith('sk-gw-') || key.length > MAX_KEY_LENGTH) {
+    if (!key?.startsWith('sk-gw-') || key.length > limits.keys.maxLength) {
       return failed(request, isFlooding, NO_KEY);
     }
     const keySha256 = createHash('sha256').update(key).digest();

@@ -4,24 +4,28 @@ import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
-import { createInstruments, type LookupCounts } from './instruments';
+import { type KeyDirectory } from '../../core';
+import { createInstruments, type LookupCounts } from './metrics';
 import { hashText, KeyCache, NO_SUCH_KEY, type KeyAnswer, type PendingAnswer } from './key-cache';
 import { Lease } from './lease';
 import { keepWatch } from './watch-keeper';
 
-export interface KeyDirectoryOptions {
+export interface KeyDirectoryPorts {
   readonly auth: RpcClient<typeof AuthDefinition>;
   /** Unique per process and per start, such as newId('edge'). */
   readonly edgeId: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Keys whose grants are remembered. */
-  readonly maxCachedKeys: number;
-  /** Hashes remembered as belonging to no key. Default 1,000. */
-  readonly maxUnknownKeys?: number;
   /** Milliseconds on a clock that never steps back. */
   readonly monotonicNow?: () => number;
+}
+
+export interface KeyDirectoryOptions {
+  /** Keys whose grants are remembered. Default 100,000. */
+  readonly maxCachedKeys?: number;
+  /** Hashes remembered as belonging to no key. Default 1,000. */
+  readonly maxUnknownKeys?: number;
 }
 
 export interface LookupOptions {
@@ -29,8 +33,8 @@ export interface LookupOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Says whose key a request carries. */
-export interface KeyDirectory {
+/** The key directory over auth's RPCs. */
+export interface WatchedKeyDirectory extends KeyDirectory<KeyGrant> {
   /**
    * The grant of the key with this SHA-256, as it is now: a key that was revoked
    * or changed before the call is never answered as it was before. Undefined: no
@@ -45,7 +49,7 @@ export interface KeyDirectory {
   stop(): Promise<void>;
 }
 
-const DEFAULT_MAX_UNKNOWN_KEYS = 1_000;
+const DEFAULTS = { maxCachedKeys: 100_000, maxUnknownKeys: 1_000 };
 const RECONNECT = { firstMs: 20, maxMs: 2_000 };
 
 /**
@@ -54,11 +58,11 @@ const RECONNECT = { firstMs: 20, maxMs: 2_000 };
  * every edge has acknowledged it or its lease has run out, so a key that was
  * revoked is accepted nowhere from then on.
  */
-export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
-  const { auth, edgeId, clock, log, metrics, maxCachedKeys } = options;
+export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOptions): WatchedKeyDirectory {
+  const { auth, edgeId, clock, log, metrics } = options;
   const cache = new KeyCache({
-    maxCachedKeys,
-    maxUnknownKeys: options.maxUnknownKeys ?? DEFAULT_MAX_UNKNOWN_KEYS,
+    maxCachedKeys: options.maxCachedKeys ?? DEFAULTS.maxCachedKeys,
+    maxUnknownKeys: options.maxUnknownKeys ?? DEFAULTS.maxUnknownKeys,
   });
   const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
   const counts: LookupCounts = { cached: 0, shared: 0, asked: 0, unleased: 0 };

@@ -7,7 +7,7 @@ import { createStubLedger } from '../testing/stub-ledger';
 import { createStubLimiter } from '../testing/stub-limiter';
 import { createLedgerClient } from './ledger-client';
 import { createLimiterClient } from './limiter-client';
-import { openTaken } from './taken';
+import { openReservation } from './reservation';
 
 const HOLD: Hold = {
   holdId: 'gen-1',
@@ -30,34 +30,38 @@ function setUp() {
     bindService(RateLimitDefinition, createStubLimiter(faults).handlers),
   ]);
   const common = { now: () => 0, log: createSilentLogger(), onReleaseDropped: () => {} };
-  const ledger = createLedgerClient({
-    ...common,
-    claimLeaseMs: 60_000,
-    billingLedger: createClient(BillingLedgerDefinition, transport),
-  });
+  const ledger = createLedgerClient(
+    { ...common, billingLedger: createClient(BillingLedgerDefinition, transport) },
+    { claimLeaseMs: 60_000 },
+  );
   const limiter = createLimiterClient({ ...common, rateLimit: createClient(RateLimitDefinition, transport) });
-  return { faults, stubLedger, ledger, taken: openTaken({ limiter, ledger, maxWaitMs: 250 }) };
+  return {
+    faults,
+    stubLedger,
+    ledger,
+    reservation: openReservation({ limiter, ledger }, { maxWaitMs: 250 }),
+  };
 }
 
 test.each([
   ['was taken', 'ledger.held'],
   ['may yet be taken', 'ledger.hold'],
-])('a hold without an answer that %s is given back', async (_what, lostAt) => {
-  const { faults, stubLedger, taken } = setUp();
+])('a hold without an answer that %s is released', async (_what, lostAt) => {
+  const { faults, stubLedger, reservation } = setUp();
   faults.at(lostAt, () => {
     throw new RpcError('deadline_exceeded', 'too slow');
   });
-  await expect(taken.hold(HOLD)).rejects.toMatchObject({ code: 'no_capacity' });
-  await taken.giveBack();
+  await expect(reservation.hold(HOLD)).rejects.toMatchObject({ code: 'no_capacity' });
+  await reservation.release();
   expect(faults.reached).toContain('ledger.voided');
   expect(stubLedger.held.size).toBe(0);
 });
 
-test('giving back twice, or after the end, gives nothing back again', async () => {
-  const { faults, taken } = setUp();
-  await taken.hold(HOLD);
-  await taken.end({ usedTokens: 1, outcome: 'settles' });
-  await taken.giveBack();
-  await taken.giveBack();
+test('releasing twice, or after the end, releases nothing again', async () => {
+  const { faults, reservation } = setUp();
+  await reservation.hold(HOLD);
+  await reservation.end({ usedTokens: 1, outcome: 'settles' });
+  await reservation.release();
+  await reservation.release();
   expect(faults.reached).toEqual(['ledger.hold', 'ledger.held']);
 });

@@ -2,15 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { type Duplex } from 'node:stream';
 import { errorEnvelope, GatewayError } from '@gateway/errors';
+import { limits } from '../../settings';
+
+export interface PublicServerPorts {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly newRequestId: () => string;
+  /** The server goes on after such an error. */
+  readonly onError: (error: Error) => void;
+}
 
 export interface PublicServerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly newRequestId: () => string;
-  /** The server goes on after such an error. */
-  readonly onError: (error: Error) => void;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to its last; the backstop of the body reader's own limit. */
@@ -23,7 +27,7 @@ export interface PublicServer {
   start(): Promise<{ readonly port: number }>;
   /** Takes no more connections and closes idle ones; resolves when the last is closed. */
   drain(): Promise<void>;
-  /** Cuts off whatever is left. */
+  /** Closes every connection that is still open. */
   destroy(): void;
 }
 
@@ -31,13 +35,11 @@ interface Connection {
   answering: ServerResponse | undefined;
 }
 
-const MAX_HEADER_BYTES = 32 * 1024;
-
 /**
  * The HTTP server of the public port. What Node would answer by itself to
  * malformed HTTP is answered with the error envelope instead.
  */
-export function createPublicServer(options: PublicServerOptions): PublicServer {
+export function createPublicServer(ports: PublicServerPorts, options: PublicServerOptions): PublicServer {
   // An entry per connection, not per request: a map that changes with every
   // request would keep requests alive until the next full garbage collection.
   const connections = new WeakMap<Duplex, Connection>();
@@ -49,7 +51,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     response.once('close', () => {
       if (connection.answering === response) connection.answering = undefined;
     });
-    options.handle(request, response);
+    ports.handle(request, response);
   }
 
   function onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -58,10 +60,13 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       socket.destroy();
       return;
     }
-    socket.end(rawAnswer(malformedHttp(error.code), options.newRequestId()), () => socket.destroy());
+    socket.end(rawAnswer(malformedHttp(error.code), ports.newRequestId()), () => socket.destroy());
   }
 
-  const server: Server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false });
+  const server: Server = createServer({
+    maxHeaderSize: limits.http.maxHeaderBytes,
+    requireHostHeader: false,
+  });
   server.headersTimeout = options.headersTimeoutMs;
   server.requestTimeout = options.requestTimeoutMs;
   server.keepAliveTimeout = options.keepAliveMs;
@@ -72,7 +77,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   server.on('request', onRequest);
   server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawAnswer(new GatewayError('route_not_found'), options.newRequestId()));
+    socket.end(rawAnswer(new GatewayError('route_not_found'), ports.newRequestId()));
   });
 
   function start(): Promise<{ readonly port: number }> {
@@ -81,7 +86,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       server.listen(options.port, options.host, () => {
         server.off('error', reject);
         // Such as too many open files: connections are refused, running requests go on.
-        server.on('error', options.onError);
+        server.on('error', ports.onError);
         resolve({ port: (server.address() as AddressInfo).port });
       });
     });

@@ -1,38 +1,33 @@
 import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
 import { type Clock } from '@gateway/base';
+import { type KeyGrant } from '@gateway/contracts/auth';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { type InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { type RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { type RpcClient } from '@gateway/rpc';
-import { refusalError } from '@gateway/errors';
 import { type GatewayModule } from '@gateway/module';
-import { routeNotFound, type TokenCounter } from '@gateway/public-api';
+import { type TokenCounter } from '@gateway/public-api';
 import { type Logger, newId, type Registry } from '@gateway/runtime';
 import { createLedgerClient } from './admission/ledger-client';
 import { createLimiterClient } from './admission/limiter-client';
-import { openTaken } from './admission/taken';
-import { createAuthenticator } from './authenticate';
-import { createCatalogueWatch } from './catalogue-watch';
-import { answerChatCompletion } from './chat/chat-completions';
-import { createEdgeMetrics } from './edge-metrics';
-import { listModels } from './endpoints/list-models';
-import { lookUpGeneration } from './endpoints/look-up-generation';
-import { readCredits } from './endpoints/read-credits';
-import { readUsage } from './endpoints/read-usage';
+import { openReservation } from './admission/reservation';
+import { createAuthenticator } from './access/authenticate';
+import { watchModelCatalogue } from './catalogue/model-catalogue';
+import { createEdgeMetrics } from './metrics';
+import { createHandlers } from './handlers';
 import { createFloodGuard } from './floods/flood-guard';
-import { createAnswerer } from './http/answer';
-import { createApp } from './http/app';
-import { createKeepAlive } from './http/event-stream';
-import { createPublicServer } from './http/public-server';
-import { pathOf } from './http/query';
-import { createBodyReader } from './http/read-body';
-import { type KeyDirectory } from './ports';
-import { createServerOfRequests } from './serve';
-import { defaultEdgeProxySettings, type EdgeProxySettings } from './settings';
+import { createAnswerer } from './http/answer/answer';
+import { createApp } from './http/server/app';
+import { createKeepAlive } from './http/answer/event-stream';
+import { createPublicServer } from './http/server/public-server';
+import { createBodyReader } from './http/request/read-body';
+import { type KeyDirectory } from '../core';
+import { createServerOfRequests } from './http/server/serve-requests';
+import { defaultEdgeProxySettings, type EdgeProxySettings, limits } from './settings';
 
 export interface EdgeProxyPorts {
-  readonly keyDirectory: KeyDirectory;
+  readonly keyDirectory: KeyDirectory<KeyGrant>;
   readonly tokenCounter: TokenCounter;
   readonly rateLimit: RpcClient<typeof RateLimitDefinition>;
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
@@ -52,15 +47,6 @@ export interface EdgeProxyModule extends GatewayModule {
   isReady(): boolean;
 }
 
-/** The longest that an answer waits for what its request took to be given back. */
-const GIVE_BACK_WAIT_MS = 250;
-const HEADERS_TIMEOUT_MS = 20_000;
-/** Beyond the body's own limit, for the server's coarser check. */
-const REQUEST_TIMEOUT_MARGIN_MS = 30_000;
-const MAX_DRAIN_MS = 5_000;
-/** Of what is still to be given back when the process stops. */
-const RELEASE_GRACE_MS = 5_000;
-
 /** The public HTTP API, with a server of its own. Owns no data; see the README. */
 export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const { keyDirectory, tokenCounter, clock, log, inferenceRouter, billingLedger, generationQuery } = ports;
@@ -75,27 +61,25 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   let onIdle = () => {};
 
   const limiter = createLimiterClient({ rateLimit: ports.rateLimit, now, log, onReleaseDropped });
-  const { claimLeaseMs } = settings;
-  const ledger = createLedgerClient({ billingLedger, claimLeaseMs, now, log, onReleaseDropped });
-  const catalogue = createCatalogueWatch({ inferenceRouter, log });
-  const keepAlive = createKeepAlive({ idleMs: settings.keepAliveCommentMs, now });
-  const answer = createAnswerer({
-    limits: {
+  const ledger = createLedgerClient({ billingLedger, now, log, onReleaseDropped }, settings);
+  const catalogue = watchModelCatalogue({ inferenceRouter, log });
+  const keepAlive = createKeepAlive(now, { idleMs: settings.keepAliveCommentMs });
+  const answer = createAnswerer(
+    { now, isStopping: () => stopping },
+    {
       stalledReaderMs: settings.stalledReaderMs,
       maxDrainBytes: settings.maxBodyBytes,
-      maxDrainMs: MAX_DRAIN_MS,
+      maxDrainMs: limits.http.maxDrainMs,
     },
-    now,
-    isStopping: () => stopping,
-  });
+  );
   const clientAddress = createClientAddressReader(settings.trustedProxies);
-  const floods = createFloodGuard({
-    maxFailedAuthentications: settings.maxFailedAuthenticationsPerMinute,
-    maxInvalidRequests: settings.maxInvalidRequestsPerMinute,
-    clientAddress,
-    clock,
-    onRefused: metrics.floodRefused,
-  });
+  const floods = createFloodGuard(
+    { clientAddress, clock, onRefused: metrics.floodRefused },
+    {
+      maxFailedAuthentications: settings.maxFailedAuthenticationsPerMinute,
+      maxInvalidRequests: settings.maxInvalidRequestsPerMinute,
+    },
+  );
   const authenticate = createAuthenticator({
     keyDirectory,
     clientAddress,
@@ -103,7 +87,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     floods,
     clock,
   });
-  const chat = {
+  const handlers = createHandlers({
     authenticate,
     floods,
     readBody: createBodyReader({
@@ -113,7 +97,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     }),
     catalogue,
     tokenCounter,
-    openTaken: () => openTaken({ limiter, ledger, maxWaitMs: GIVE_BACK_WAIT_MS }),
+    openReservation: () => openReservation({ limiter, ledger }, { maxWaitMs: limits.releases.answerWaitMs }),
     newGenerationId: () => newId('gen'),
     clock,
     holdMarginMs: settings.holdMarginMs,
@@ -124,16 +108,11 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     log,
     now,
     generationTimeoutMs: settings.generationTimeoutMs + settings.generationMarginMs,
-  };
+    billingLedger,
+    generationQuery,
+  });
   const requests = createServerOfRequests({
-    handlers: {
-      chat_completions: (exchange) => answerChatCompletion(chat, exchange),
-      models: (exchange) => listModels({ authenticate, answer, catalogue }, exchange),
-      credits: (exchange) => readCredits({ authenticate, answer, billingLedger }, exchange),
-      generation: (exchange) => lookUpGeneration({ authenticate, answer, generationQuery }, exchange),
-      usage: (exchange) => readUsage({ authenticate, answer, generationQuery, clock }, exchange),
-      unknown: (exchange) => answer.error(exchange, refusalError(routeNotFound(pathOf(exchange.request)))),
-    },
+    handlers,
     answer,
     metrics,
     log,
@@ -141,16 +120,20 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     newRequestId,
     onIdle: () => onIdle(),
   });
-  const server = createPublicServer({
-    host: settings.host,
-    port: settings.port,
-    handle: createApp(requests),
-    newRequestId,
-    onError: (error) => log.error({ err: error }, 'the public server failed'),
-    headersTimeoutMs: HEADERS_TIMEOUT_MS,
-    requestTimeoutMs: settings.bodyTimeoutMs + REQUEST_TIMEOUT_MARGIN_MS,
-    keepAliveMs: settings.idleConnectionMs,
-  });
+  const server = createPublicServer(
+    {
+      handle: createApp(requests),
+      newRequestId,
+      onError: (error) => log.error({ err: error }, 'the public server failed'),
+    },
+    {
+      host: settings.host,
+      port: settings.port,
+      headersTimeoutMs: limits.http.headersTimeoutMs,
+      requestTimeoutMs: settings.bodyTimeoutMs + limits.http.requestTimeoutMarginMs,
+      keepAliveMs: settings.idleConnectionMs,
+    },
+  );
 
   async function start(): Promise<void> {
     await keyDirectory.start();
@@ -167,11 +150,11 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     stopping = true;
     const closed = server.drain();
     await noneRunning(settings.stopGraceMs);
-    // Whoever is left is cut off, which cancels and settles what it runs.
+    // What still runs is cancelled, which ends and settles what it runs.
     server.destroy();
     await closed;
-    await noneRunning(RELEASE_GRACE_MS);
-    await withinMs(Promise.all([limiter.idle(), ledger.idle()]), RELEASE_GRACE_MS);
+    await noneRunning(limits.releases.stopGraceMs);
+    await withinMs(Promise.all([limiter.idle(), ledger.idle()]), limits.releases.stopGraceMs);
     keepAlive.stop();
     limiter.stop();
     ledger.stop();

@@ -6,7 +6,7 @@ import { type Exchange, type RouteName } from './http/exchange';
 /** What the edge counts. Every label set is bound once and kept. */
 export interface EdgeMetrics {
   requestOpened(): void;
-  /** @param status 499 when the caller hung up before the answer was complete. */
+  /** @param status 499 when the caller cancelled before the answer was complete. */
   requestClosed(exchange: Exchange, status: number, durationMs: number): void;
   streamOpened(): void;
   streamClosed(): void;
@@ -61,7 +61,7 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     registers,
   });
 
-  // At most one entry per route, status and code of the closed catalogue.
+  // At most one entry per route, status and code of the closed error table.
   const boundRequests = new Map<string, { inc(): void }>();
   const boundDurations = new Map<RouteName, { observe(seconds: number): void }>();
   const promptTokens = tokens.labels('prompt');

@@ -1,11 +1,12 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import { type AnswerHeaders, addRateLimitHeaders, addRetryHeaders } from '@gateway/public-api';
-import { type Exchange } from './exchange';
-import { expectsContinue } from './read-body';
+import { limits } from '../../settings';
+import { type Exchange } from '../exchange';
+import { expectsContinue } from '../request/read-body';
 import { securityHeaders } from './security-headers';
 
-export interface AnswerLimits {
-  /** A reader that takes nothing for this long, once its answer is complete, is cut off. */
+export interface AnswererOptions {
+  /** A reader that takes nothing for this long, once its answer is complete, is disconnected. */
   readonly stalledReaderMs: number;
   /** What is read and thrown away of a body after its early refusal. */
   readonly maxDrainBytes: number;
@@ -21,18 +22,14 @@ export interface Answerer {
   end(exchange: Exchange, body: string | Uint8Array): void;
 }
 
-/** A body that is at most this long is read to its end after a refusal, and the connection kept. */
-const KEPT_BODY_BYTES = 64 * 1024;
-
-export interface AnswererOptions {
-  readonly limits: AnswerLimits;
+export interface AnswererPorts {
   readonly now: () => number;
   /** While the server stops, each answer also ends its connection. */
   readonly isStopping: () => boolean;
 }
 
 /** Writes answers with the headers that every one of them carries. */
-export function createAnswerer({ limits, now, isStopping }: AnswererOptions): Answerer {
+export function createAnswerer({ now, isStopping }: AnswererPorts, options: AnswererOptions): Answerer {
   const fixedHeaders = securityHeaders();
 
   function json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void {
@@ -59,9 +56,9 @@ export function createAnswerer({ limits, now, isStopping }: AnswererOptions): An
     };
     const count = (chunk: Buffer) => {
       drained += chunk.length;
-      if (drained > limits.maxDrainBytes) finish();
+      if (drained > options.maxDrainBytes) finish();
     };
-    const timer = setTimeout(finish, limits.maxDrainMs);
+    const timer = setTimeout(finish, options.maxDrainMs);
     request.on('data', count).once('end', finish).once('close', finish).resume();
   }
 
@@ -83,7 +80,7 @@ export function createAnswerer({ limits, now, isStopping }: AnswererOptions): An
 
   function end({ response }: Exchange, body: string | Uint8Array): void {
     response.end(body);
-    if (response.writableLength > 0) response.setTimeout(limits.stalledReaderMs);
+    if (response.writableLength > 0) response.setTimeout(options.stalledReaderMs);
   }
 
   function commonHeaders(exchange: Exchange, extra?: AnswerHeaders): AnswerHeaders {
@@ -107,5 +104,5 @@ function unreadBodyOf({ request }: Exchange): 'none' | 'short' | 'long' {
   const declared = request.headers['content-length'];
   if (declared === undefined && request.headers['transfer-encoding'] === undefined) return 'none';
   if (expectsContinue(request)) return 'long';
-  return declared !== undefined && Number(declared) <= KEPT_BODY_BYTES ? 'short' : 'long';
+  return declared !== undefined && Number(declared) <= limits.http.keptBodyBytes ? 'short' : 'long';
 }

@@ -1,0 +1,27 @@
+import { refusalError } from '@gateway/errors';
+import { routeNotFound } from '@gateway/public-api';
+import { answerChatCompletion, type ChatCompletionsPorts } from './chat/answer-chat-completion';
+import { listModels } from './endpoints/list-models';
+import { lookUpGeneration, type LookUpGenerationPorts } from './endpoints/look-up-generation';
+import { readCredits, type ReadCreditsPorts } from './endpoints/read-credits';
+import { readUsage, type ReadUsagePorts } from './endpoints/read-usage';
+import { type Exchange, type RouteName } from './http/exchange';
+import { pathOf } from './http/request/query';
+
+/** Answers one request of its route; what it throws is answered for it. */
+export type Handler = (exchange: Exchange) => Promise<void> | void;
+
+export type HandlerPorts = ChatCompletionsPorts & LookUpGenerationPorts & ReadCreditsPorts & ReadUsagePorts;
+
+/** Every route of the public API with what answers it. */
+export function createHandlers(ports: HandlerPorts): Readonly<Record<RouteName, Handler>> {
+  return {
+    chat_completions: (exchange) => answerChatCompletion(ports, exchange),
+    models: (exchange) => listModels(ports, exchange),
+    credits: (exchange) => readCredits(ports, exchange),
+    generation: (exchange) => lookUpGeneration(ports, exchange),
+    usage: (exchange) => readUsage(ports, exchange),
+    unknown: (exchange) =>
+      ports.answer.error(exchange, refusalError(routeNotFound(pathOf(exchange.request)))),
+  };
+}
