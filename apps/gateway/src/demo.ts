@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { parseUsd } from '@gateway/base';
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs, parseUsd } from '@gateway/base';
 import {
   MemberRole,
   Scope,
@@ -9,7 +10,9 @@ import {
   type Organization,
 } from '@gateway/contracts/auth';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GatewayError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
+import { type Logger } from '@gateway/runtime';
 import { type DevFile } from './dev-file';
 
 export interface DemoClients {
@@ -20,67 +23,108 @@ export interface DemoClients {
 
 export type DemoCredentials = Pick<DevFile, 'apiKey' | 'adminEmail' | 'adminPassword'>;
 
+export interface Demo extends DemoCredentials {
+  /** Of the administrator's password, which works. */
+  readonly passwordVersion: string;
+}
+
+/** What an earlier start left. */
+export type EarlierDemo = DemoCredentials & { readonly passwordVersion: string | undefined };
+
 const ADMIN_EMAIL = 'admin@gateway.local';
 const ORGANIZATION_NAME = 'Demo';
 const KEY_NAME = 'Demo key';
 const INITIAL_CREDIT_USD = '100';
 const PASSWORD_BYTES = 18;
 const PAGE_SIZE = 100;
+/** Of one call. On a busy machine a start takes long; it must not end for that. */
+const PATIENT = { timeoutMs: 60_000 };
+const BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
 const system: Actor = { id: 'system', label: 'system', ipAddress: '' };
 
 /**
  * Makes sure that there is somebody who can sign in and a key with credit to
  * try. What an earlier start made is used again; what is missing, or no longer
- * works, is made anew.
+ * works, is made anew. Goes on trying for as long as a service is away or slow.
  */
 export async function ensureDemo(
   clients: DemoClients,
-  earlier: DemoCredentials | undefined,
-): Promise<DemoCredentials> {
-  const adminPassword = await ensureAdmin(clients, earlier?.adminPassword);
+  earlier: EarlierDemo | undefined,
+  log: Pick<Logger, 'warn'>,
+): Promise<Demo> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await makeDemo(clients, earlier);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'no_capacity') throw error;
+      log.warn({ err: error, internal: error.internalMessage }, 'the demo is not set up yet; trying again');
+      await delay(backoffMs(failures, BACKOFF, Math.random()));
+    }
+  }
+}
+
+async function makeDemo(clients: DemoClients, earlier: EarlierDemo | undefined): Promise<Demo> {
+  const admin = await ensureAdmin(clients, earlier);
   const organization = await ensureOrganization(clients);
-  await clients.billingLedger.addCredit({
-    // The same id at every start: it is added once.
-    creditId: `demo-${organization.id}`,
-    organizationId: organization.id,
-    amountNanoUsd: parseUsd(INITIAL_CREDIT_USD) ?? 0n,
-    note: 'credit to try the gateway',
-  });
+  await clients.billingLedger.addCredit(
+    {
+      // The same id at every start: it is added once.
+      creditId: `demo-${organization.id}`,
+      organizationId: organization.id,
+      amountNanoUsd: parseUsd(INITIAL_CREDIT_USD) ?? 0n,
+      note: 'credit to try the gateway',
+    },
+    PATIENT,
+  );
   const apiKey = (await worksFor(clients, organization, earlier?.apiKey))
     ? (earlier?.apiKey as string)
     : await createKey(clients, organization);
-  return { apiKey, adminEmail: ADMIN_EMAIL, adminPassword };
+  return { apiKey, adminEmail: ADMIN_EMAIL, ...admin };
 }
 
-async function ensureAdmin({ authAdmin }: DemoClients, known: string | undefined): Promise<string> {
-  if (known !== undefined) {
-    const { outcome } = await authAdmin.signIn({ email: ADMIN_EMAIL, password: known, ipAddress: '' });
-    if (outcome?.$case === 'signedIn') {
-      await authAdmin.signOut({ sessionToken: outcome.value.sessionToken });
-      return known;
-    }
-  }
-  const password = known ?? randomBytes(PASSWORD_BYTES).toString('base64url');
-  await authAdmin.ensureMember({
-    actor: system,
-    email: ADMIN_EMAIL,
-    password,
-    role: MemberRole.MEMBER_ROLE_OPERATOR,
-    resetPassword: true,
-  });
-  return password;
+/** Hashing a password takes a fifth of a second of a core, so it is done only when it may have changed. */
+async function ensureAdmin(
+  { authAdmin }: DemoClients,
+  earlier: EarlierDemo | undefined,
+): Promise<Pick<Demo, 'adminPassword' | 'passwordVersion'>> {
+  const adminPassword = earlier?.adminPassword ?? randomBytes(PASSWORD_BYTES).toString('base64url');
+  const ensure = (resetPassword: boolean) =>
+    authAdmin.ensureMember(
+      {
+        actor: system,
+        email: ADMIN_EMAIL,
+        password: adminPassword,
+        role: MemberRole.MEMBER_ROLE_OPERATOR,
+        resetPassword,
+      },
+      PATIENT,
+    );
+  const { created, passwordVersion } = await ensure(false);
+  const isKnown =
+    created ||
+    passwordVersion === earlier?.passwordVersion ||
+    (earlier !== undefined && (await canSignIn(authAdmin, adminPassword)));
+  if (isKnown) return { adminPassword, passwordVersion };
+  return { adminPassword, passwordVersion: (await ensure(true)).passwordVersion };
+}
+
+async function canSignIn(authAdmin: DemoClients['authAdmin'], password: string): Promise<boolean> {
+  const { outcome } = await authAdmin.signIn({ email: ADMIN_EMAIL, password, ipAddress: '' }, PATIENT);
+  if (outcome?.$case !== 'signedIn') return false;
+  await authAdmin.signOut({ sessionToken: outcome.value.sessionToken }, PATIENT);
+  return true;
 }
 
 async function ensureOrganization({ authAdmin }: DemoClients): Promise<Organization> {
   let pageToken = '';
   do {
-    const page = await authAdmin.listOrganizations({ pageSize: PAGE_SIZE, pageToken });
+    const page = await authAdmin.listOrganizations({ pageSize: PAGE_SIZE, pageToken }, PATIENT);
     const found = page.organizations.find(({ name }) => name === ORGANIZATION_NAME);
     if (found) return found;
     pageToken = page.nextPageToken;
   } while (pageToken !== '');
-  const { outcome } = await authAdmin.createOrganization({ actor: system, name: ORGANIZATION_NAME });
+  const { outcome } = await authAdmin.createOrganization({ actor: system, name: ORGANIZATION_NAME }, PATIENT);
   if (outcome?.$case !== 'organization') throw new Error('the demo organization could not be created');
   return outcome.value;
 }
@@ -92,24 +136,24 @@ async function worksFor(
 ): Promise<boolean> {
   if (apiKey === undefined) return false;
   const keySha256 = createHash('sha256').update(apiKey).digest();
-  const { outcome } = await auth.verifyKey({ keySha256 });
+  const { outcome } = await auth.verifyKey({ keySha256 }, PATIENT);
   return (
     outcome?.$case === 'grant' && !outcome.value.revoked && outcome.value.organizationId === organization.id
   );
 }
 
 async function createKey({ authAdmin }: DemoClients, organization: Organization): Promise<string> {
-  const { outcome } = await authAdmin.createKey({
-    actor: system,
-    organizationId: organization.id,
-    settings: {
-      name: KEY_NAME,
-      scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
-      allowedModels: [],
-      ipAllowlist: [],
-      limits: {},
-    },
-  });
+  const settings = {
+    name: KEY_NAME,
+    scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
+    allowedModels: [],
+    ipAllowlist: [],
+    limits: {},
+  };
+  const { outcome } = await authAdmin.createKey(
+    { actor: system, organizationId: organization.id, settings },
+    PATIENT,
+  );
   if (outcome?.$case !== 'created') throw new Error('the demo key could not be created');
   return outcome.value.secret;
 }

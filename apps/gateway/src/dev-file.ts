@@ -24,6 +24,21 @@ export function readDevFile(stateDirectory: string): DevFile | undefined {
   }
 }
 
+const versionNameIn = (stateDirectory: string) => path.join(stateDirectory, 'admin-password-version');
+
+/** Which password was in the database when the file above was written: of use to the gateway only, so not in it. */
+export function readPasswordVersion(stateDirectory: string): string | undefined {
+  try {
+    return readFileSync(versionNameIn(stateDirectory), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+export function writePasswordVersion(stateDirectory: string, version: string): void {
+  writeFileSync(versionNameIn(stateDirectory), `${version}\n`, { mode: 0o600 });
+}
+
 /** Readable by its owner only, and whole or not there: a crash leaves no half of it. */
 export function writeDevFile(stateDirectory: string, content: DevFile): void {
   mkdirSync(stateDirectory, { recursive: true });

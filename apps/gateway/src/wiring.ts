@@ -11,7 +11,13 @@ import { banner } from './banner';
 import { type Config } from './config';
 import { openDatabase } from './database';
 import { ensureDemo } from './demo';
-import { readDevFile, writeDevFile, type DevFile } from './dev-file';
+import {
+  readDevFile,
+  readPasswordVersion,
+  writeDevFile,
+  writePasswordVersion,
+  type DevFile,
+} from './dev-file';
 import { startDemoProvider } from './emulator';
 import { createModules, type Modules } from './modules';
 
@@ -100,15 +106,18 @@ export function createGateway(config: Config, log: Logger): Gateway {
 
   /** Makes the demo's login and key usable and writes down how to reach everything. */
   async function introduce({ clients, edgeProxy, dashboardApi }: Modules): Promise<DevFile> {
-    const credentials = await ensureDemo(clients, readDevFile(stateDirectory));
+    const earlier = readDevFile(stateDirectory);
+    const passwordVersion = readPasswordVersion(stateDirectory);
+    const demo = await ensureDemo(clients, earlier && { ...earlier, passwordVersion }, log);
     const devFile: DevFile = {
       baseUrl: `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
-      apiKey: credentials.apiKey,
+      apiKey: demo.apiKey,
       dashboardUrl: config.GATEWAY_DASHBOARD_ORIGIN ?? `http://${config.GATEWAY_HOST}:${dashboardApi.port()}`,
-      adminEmail: credentials.adminEmail,
-      adminPassword: credentials.adminPassword,
+      adminEmail: demo.adminEmail,
+      adminPassword: demo.adminPassword,
     };
     writeDevFile(stateDirectory, devFile);
+    writePasswordVersion(stateDirectory, demo.passwordVersion);
     return devFile;
   }
 

@@ -122,8 +122,8 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     return urlOf(edge.port());
   };
 
-  const { apiKey } = await ensureDemo(modules.clients, undefined);
-  const { apiKey: otherApiKey } = await ensureDemo(modules.clients, undefined);
+  const { apiKey } = await ensureDemo(modules.clients, undefined, log);
+  const { apiKey: otherApiKey } = await ensureDemo(modules.clients, undefined, log);
   const pool = createPool({
     url,
     schema: BILLING_LEDGER_SCHEMA,

@@ -119,6 +119,8 @@ export interface PasswordHasher {
   hash(password: string): Promise<string>;
   /** Takes as long for an undefined hash as for a real one, and then answers false. */
   verify(password: string, hash: string | undefined): Promise<boolean>;
+  /** A short name of a stored hash, from which neither it nor the password can be found. */
+  versionOf(hash: string): string;
 }
 
 export interface Secrets {

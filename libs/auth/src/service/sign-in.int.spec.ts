@@ -81,6 +81,16 @@ describe('members and sessions', () => {
     await signedIn('another password');
   });
 
+  it('names a password by a version that changes with it and tells nothing of it', async () => {
+    const email = 'versioned@example.com';
+    const first = (await fixture.member(email, PASSWORD)).passwordVersion;
+    expect((await fixture.member(email, 'not set')).passwordVersion).toBe(first);
+    // Also when the same password is set again: a version says nothing of which it is.
+    const second = (await fixture.member(email, PASSWORD, true)).passwordVersion;
+    expect(second).not.toBe(first);
+    expect((await fixture.member(email, PASSWORD)).passwordVersion).toBe(second);
+  });
+
   it('creates a member once, however many processes start at once', async () => {
     const ensured = await Promise.all(
       Array.from({ length: 5 }, () => fixture.member('second@example.com', PASSWORD)),

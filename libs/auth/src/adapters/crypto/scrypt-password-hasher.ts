@@ -1,4 +1,4 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '@gateway/errors';
 import type { PasswordHasher } from '../../core/ports';
 
@@ -42,7 +42,12 @@ export function createScryptPasswordHasher(cost: ScryptCost = DEFAULT_SCRYPT_COS
     return timingSafeEqual(derived, parts.hash);
   }
 
-  return { hash, verify };
+  /** The salt in the hash keeps equal passwords from having equal versions, and guesses from being checked. */
+  function versionOf(stored: string): string {
+    return createHash('sha256').update(stored).digest('base64url');
+  }
+
+  return { hash, verify, versionOf };
 }
 
 function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { auditOf } from '../audit/audit';
 import { requireEmail, requirePassword } from './member-rules';
 import type { Actor, Member, MemberRole } from '../model';
-import type { AuthPorts } from '../ports';
+import type { AuthPorts, StoredMember } from '../ports';
 
 export interface EnsureMember {
   readonly actor: Actor;
@@ -15,6 +15,8 @@ export interface EnsureMember {
 export interface EnsuredMember {
   readonly member: Member;
   readonly created: boolean;
+  /** Changes with the stored password. */
+  readonly passwordVersion: string;
 }
 
 /** Creates the member or, when the email exists, leaves it unchanged but for a password reset. */
@@ -22,31 +24,29 @@ export async function ensureMember(
   ports: Pick<AuthPorts, 'members' | 'passwords' | 'clock' | 'newId'>,
   { actor, email: requestedEmail, password: requestedPassword, role, resetPassword }: EnsureMember,
 ): Promise<EnsuredMember> {
+  const ensured = ({ id, email, role, passwordHash }: StoredMember, created: boolean): EnsuredMember => ({
+    member: { id, email, role },
+    created,
+    passwordVersion: ports.passwords.versionOf(passwordHash),
+  });
+
   const email = requireEmail(requestedEmail);
   const existing = await ports.members.findByEmail(email);
-  if (existing && !resetPassword) return { member: memberOf(existing), created: false };
+  if (existing && !resetPassword) return ensured(existing, false);
 
   const passwordHash = await ports.passwords.hash(requirePassword(requestedPassword));
   if (!existing) {
-    const member: Member = { id: ports.newId('mem'), email, role };
+    const member: StoredMember = { id: ports.newId('mem'), email, role, passwordHash };
     const details = { email, role };
     const audit = auditOf({ actor, action: 'member.create', target: member.id, details }, ports);
-    const inserted = await ports.members.insert({ ...member, passwordHash }, ports.clock.now(), audit);
-    if (inserted) return { member, created: true };
+    if (await ports.members.insert(member, ports.clock.now(), audit)) return ensured(member, true);
   }
   // Found at first, or created by another process in between.
   const member = existing ?? (await ports.members.findByEmail(email));
   if (!member) throw new Error('a member that exists was not found');
-  if (resetPassword) {
-    const audit = auditOf(
-      { actor, action: 'member.reset_password', target: member.id, details: { email } },
-      ports,
-    );
-    await ports.members.setPassword(member.id, passwordHash, audit);
-  }
-  return { member: memberOf(member), created: false };
-}
-
-function memberOf({ id, email, role }: Member): Member {
-  return { id, email, role };
+  if (!resetPassword) return ensured(member, false);
+  const details = { email };
+  const audit = auditOf({ actor, action: 'member.reset_password', target: member.id, details }, ports);
+  await ports.members.setPassword(member.id, passwordHash, audit);
+  return ensured({ ...member, passwordHash }, false);
 }

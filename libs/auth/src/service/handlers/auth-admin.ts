@@ -52,7 +52,7 @@ export function createAuthAdminHandlers(
         role: memberRoleOf(role),
         resetPassword,
       });
-      return { member: memberMessage(ensured.member), created: ensured.created };
+      return { ...ensured, member: memberMessage(ensured.member) };
     },
 
     signIn: createSignInHandler(ports, instruments),
