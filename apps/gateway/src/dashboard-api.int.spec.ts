@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
+import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { createDashboardApi } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -64,6 +65,8 @@ async function createRig() {
   const api = createDashboardApi({
     authAdmin,
     ledger: createLedgerStub(),
+    // No key of these tests is limited to models.
+    inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
     clock: systemClock,
     newId,
     log,

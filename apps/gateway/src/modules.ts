@@ -119,6 +119,10 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
 
+  const routerClient = createClient(
+    InferenceRouterDefinition,
+    createInProcessTransport(inferenceRouter.services, { log }),
+  );
   const edgeProxy = createEdgeProxyModule({
     keyDirectory: createKeyDirectory({
       auth: clients.auth,
@@ -129,10 +133,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
     ...clients,
-    inferenceRouter: createClient(
-      InferenceRouterDefinition,
-      createInProcessTransport(inferenceRouter.services, { log }),
-    ),
+    inferenceRouter: routerClient,
     clock,
     log,
     metrics,
@@ -154,6 +155,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   const dashboardApi = createDashboardApi({
     authAdmin: clients.authAdmin,
     ledger: clients.billingLedger,
+    inferenceRouter: routerClient,
     newId,
     clock,
     log,

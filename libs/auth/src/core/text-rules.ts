@@ -4,8 +4,12 @@ export const MAX_NAME_CHARACTERS = 100;
 export const MAX_REASON_CHARACTERS = 500;
 const MAX_ID_CHARACTERS = 64;
 
-/** Control characters, among them NUL, which PostgreSQL cannot store. */
-const UNPRINTABLE = /\p{Cc}|\p{Cs}/u;
+/**
+ * What nobody sees, or what makes others see something else: control characters
+ * (among them NUL, which PostgreSQL cannot store), those that turn the direction
+ * of writing, line separators, invisible spaces, and tags.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}\u200B\u2060-\u2064\uFEFF\u{E0000}-\u{E007F}]/u;
 
 /** The text without surrounding white space, if a person could read it and it is not too long. */
 export function readText(field: string, text: string, maxCharacters: number): string | AdminRefusal {
@@ -14,7 +18,8 @@ export function readText(field: string, text: string, maxCharacters: number): st
   if (trimmed.length > maxCharacters) {
     return invalid(field, `${field} must have at most ${maxCharacters} characters.`);
   }
-  if (UNPRINTABLE.test(trimmed)) return invalid(field, `${field} must not contain control characters.`);
+  if (UNPRINTABLE.test(trimmed))
+    return invalid(field, `${field} must not contain control or invisible characters.`);
   return trimmed;
 }
 

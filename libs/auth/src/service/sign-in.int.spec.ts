@@ -69,6 +69,27 @@ describe('members and sessions', () => {
     expect((await attempt(PASSWORD, '2001:db8::2')).outcome?.$case).toBe('signedIn');
   });
 
+  it('locks nobody out from everywhere for guesses from one address', async () => {
+    const guesses = MAX_ATTEMPTS.email + 5;
+    for (let made = 0; made < guesses; made += 1) await attempt('guess', '203.0.113.7');
+    expect((await attempt(PASSWORD, '203.0.113.7')).outcome?.$case).toBe('refused');
+    expect((await attempt(PASSWORD, '198.51.100.7')).outcome?.$case).toBe('signedIn');
+  });
+
+  it('refuses every address once enough of them have guessed', async () => {
+    clock.advance(ATTEMPT_WINDOW_MS);
+    const addresses = Array.from(
+      { length: MAX_ATTEMPTS.email / MAX_ATTEMPTS.pair },
+      (_, n) => `203.0.113.${n}`,
+    );
+    for (const address of addresses) {
+      await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', address)));
+    }
+    expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('refused');
+    clock.advance(ATTEMPT_WINDOW_MS);
+    expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('signedIn');
+  });
+
   it('leaves an existing member unchanged unless a reset is asked for, which ends all sessions', async () => {
     const { sessionToken } = await signedIn();
     const kept = await fixture.member('ops@example.com', 'another password');

@@ -1,6 +1,7 @@
 import type { Clock } from '@gateway/base';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
@@ -33,6 +34,7 @@ export interface PublicDocuments {
 export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
+  readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly log: Logger;

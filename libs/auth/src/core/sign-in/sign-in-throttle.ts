@@ -9,7 +9,10 @@ export const MAX_ATTEMPTS = {
   pair: 10,
   /** One address guessing at many emails. */
   address: 100,
-  /** Many addresses guessing at one email. High, so that locking a member out takes effort. */
+  /**
+   * Many addresses guessing at one email. High, so that locking a member out takes effort: of each address only the
+   * attempts of its own allowance count, so it takes twenty of them.
+   */
   email: 200,
 } as const;
 
@@ -20,8 +23,10 @@ export interface AttemptSource {
 
 /**
  * Counts the attempt before the password is looked at, so that parallel
- * guesses cannot outrun the count. Answers how long to wait when there were too
- * many.
+ * guesses cannot outrun the count. An attempt that its address has no allowance
+ * for is refused without counting against the email: nobody locks a member out
+ * from everywhere by guessing from one place. Answers how long to wait when
+ * there were too many.
  */
 export async function throttleSignIn(
   ports: { attempts: AttemptCounter; addressRanges: AddressRanges },
@@ -29,14 +34,26 @@ export async function throttleSignIn(
   now: UnixMs,
 ): Promise<number | undefined> {
   const address = ports.addressRanges.countedAs(source.ipAddress);
-  const counts = await ports.attempts.add(
-    [pairBucket(source.email, address), `address:${address}`, `email:${source.email}`],
-    now,
-    ATTEMPT_WINDOW_MS,
+  const ofAddress = {
+    [pairBucket(source.email, address)]: MAX_ATTEMPTS.pair,
+    [`address:${address}`]: MAX_ATTEMPTS.address,
+  };
+  return (
+    (await countAttempt(ports.attempts, ofAddress, now)) ??
+    (await countAttempt(ports.attempts, { [`email:${source.email}`]: MAX_ATTEMPTS.email }, now))
   );
-  const limits = [MAX_ATTEMPTS.pair, MAX_ATTEMPTS.address, MAX_ATTEMPTS.email];
+}
+
+/** @returns how long to wait when one of the buckets is over its limit, in milliseconds. */
+async function countAttempt(
+  attempts: AttemptCounter,
+  limits: Readonly<Record<string, number>>,
+  now: UnixMs,
+): Promise<number | undefined> {
+  const counts = await attempts.add(Object.keys(limits), now, ATTEMPT_WINDOW_MS);
+  const maxima = Object.values(limits);
   const waits = counts
-    .filter((count: AttemptCount, index) => count.attempts > (limits[index] ?? 0))
+    .filter((count: AttemptCount, index) => count.attempts > (maxima[index] ?? 0))
     .map((count) => Math.max(1, count.windowEndsAt - now));
   return waits.length === 0 ? undefined : Math.max(...waits);
 }

@@ -7,6 +7,7 @@ import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
+import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import {
@@ -48,6 +49,7 @@ const BALANCE = {
 
 type Admin = RpcClient<typeof AuthAdminDefinition>;
 type Ledger = RpcClient<typeof BillingLedgerDefinition>;
+type Router = RpcClient<typeof InferenceRouterDefinition>;
 
 describe('the dashboard API over HTTP', () => {
   const calls: { method: string; request: unknown }[] = [];
@@ -85,6 +87,11 @@ describe('the dashboard API over HTTP', () => {
     addCredit: () => ({ balance: BALANCE }),
   } as const;
 
+  async function* catalogue() {
+    yield { models: [{ id: 'acme/m' }, { id: 'acme/other' }] };
+    throw new Error('nothing after the first message is waited for');
+  }
+
   function refusal(reason: AdminRefusalReason, message: string, field?: string) {
     return { outcome: { $case: 'refusal', value: { reason, message, field } } };
   }
@@ -111,6 +118,7 @@ describe('the dashboard API over HTTP', () => {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
       ledger: stub as Ledger,
+      inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
       clock: systemClock,
       newId,
       log: createSilentLogger(),
@@ -267,6 +275,30 @@ describe('the dashboard API over HTTP', () => {
     expect(await statusAs('evil.example', '/api/session')).toBe(421);
     expect(await statusAs('localhost', '/')).toBe(200);
     expect(calls).toEqual([]);
+  });
+
+  it.each(['POST /api/organizations/org-1/keys', 'PATCH /api/organizations/org-1/keys/key-1'])(
+    'refuses on %s a model that is not in the catalogue',
+    async (line) => {
+      const body = { name: 'a key', scopes: ['chat'], allowed_models: ['acme/m', 'acme/mm'] };
+      const refused = await ask(line, { body });
+      expect([refused.status, refused.json.error]).toEqual([
+        400,
+        expect.objectContaining({ code: 'invalid', param: 'allowed_models[1]' }),
+      ]);
+      expect(calls.some(({ method }) => method === 'createKey' || method === 'updateKey')).toBe(false);
+      const taken = await ask(line, { body: { ...body, allowed_models: ['acme/other'] } });
+      expect(taken.status).toBeLessThan(300);
+    },
+  );
+
+  it('lets a key keep a model that has left the catalogue', async () => {
+    overrides = {
+      getKey: async () =>
+        ({ outcome: { $case: 'key', value: { ...KEY, allowedModels: ['acme/gone'] } } }) as never,
+    };
+    const line = 'PATCH /api/organizations/org-1/keys/key-1';
+    expect((await ask(line, { body: { allowed_models: ['acme/gone', 'acme/m'] } })).status).toBe(200);
   });
 
   it('shows a key with every restriction, and its secret only at creation', async () => {

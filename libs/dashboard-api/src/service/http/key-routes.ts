@@ -1,6 +1,7 @@
 import type { CreatedKey, Key, KeyResponse } from '@gateway/contracts/auth';
 import { Router } from 'express';
 import { changedKeySettings, createKeyBody, emptyBody, UNRESTRICTED_KEY, updateKeyBody } from '../bodies';
+import { requireKnownModels } from '../known-models';
 import type { DashboardApiPorts } from '../ports';
 import { accepted } from '../errors';
 import { keyView, pageView } from '../views';
@@ -8,7 +9,7 @@ import { EDGE_CHANGE_TIMEOUT_MS, requireOrganization } from './organization-rout
 import { actorOf, pathParameter, readBody, readPage } from './request';
 
 export function createKeyRoutes(ports: DashboardApiPorts): Router {
-  const { authAdmin } = ports;
+  const { authAdmin, inferenceRouter } = ports;
   const router = Router();
 
   router.get('/organizations/:organizationId/keys', async (request, response) => {
@@ -21,6 +22,7 @@ export function createKeyRoutes(ports: DashboardApiPorts): Router {
 
   router.post('/organizations/:organizationId/keys', async (request, response) => {
     const body = readBody(request, createKeyBody);
+    await requireKnownModels(inferenceRouter, body.allowed_models);
     const { outcome } = await authAdmin.createKey({
       actor: actorOf(response),
       organizationId: pathParameter(request, 'organizationId'),
@@ -46,6 +48,7 @@ export function createKeyRoutes(ports: DashboardApiPorts): Router {
       keyId: pathParameter(request, 'keyId'),
     };
     const current = keyOf(await authAdmin.getKey(target));
+    await requireKnownModels(inferenceRouter, changes.allowed_models, current.allowedModels);
     const updated = await authAdmin.updateKey(
       { ...target, actor: actorOf(response), settings: changedKeySettings(current, changes) },
       { timeoutMs: EDGE_CHANGE_TIMEOUT_MS },
