@@ -17,7 +17,7 @@ import {
   parseRequest,
 } from './messages';
 import { renderBalance, renderClaimOutcome, renderHoldOutcome } from './render';
-import type { Settle } from './settler';
+import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 
 export interface HandlerOptions {
@@ -26,13 +26,13 @@ export interface HandlerOptions {
   readonly clock: Clock;
   readonly holdBatcher: HoldBatcher;
   readonly voidBatcher: VoidBatcher;
-  readonly settle: Settle;
+  readonly settleBatcher: SettleBatcher;
 }
 
 const SHA256_BYTES = 32;
 
 export function createHandlers(options: HandlerOptions): RpcHandlers<BillingLedgerDefinition> {
-  const { store, claims, clock, holdBatcher, voidBatcher, settle } = options;
+  const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher } = options;
 
   return {
     holdCredit: answering(async (request, { signal }) => {
@@ -57,7 +57,7 @@ export function createHandlers(options: HandlerOptions): RpcHandlers<BillingLedg
           headers: traceOf(metadata),
         })),
       );
-      const [rejected] = await settle(items);
+      const [rejected] = await settleBatcher.settleAll(items);
       if (rejected) {
         throw new GatewayError('invalid_request', {
           message: 'A generation cannot be settled.',

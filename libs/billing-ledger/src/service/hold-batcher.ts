@@ -9,7 +9,10 @@ import type { LedgerMetrics } from './metrics';
 /** Two, so that one batch is decided while the other's commit reaches the disk. */
 const MAX_CONCURRENT_BATCHES = 2;
 
-/** Holds that wait beyond this are refused; at full speed it is under a second of work. */
+/**
+ * Holds that wait beyond this are refused; at full speed it is under a second of
+ * work. An edge has 512 on the way at most, so only many edges come this far.
+ */
 const MAX_QUEUED_HOLDS = 10_000;
 
 export interface HoldBatcher {

@@ -9,6 +9,7 @@ import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';
 import { createHousekeeping } from './housekeeping';
 import { createLedgerMetrics } from './metrics';
+import { createSettleBatcher } from './settle-batcher';
 import { createSettler } from './settler';
 import { createVoidBatcher } from './void-batcher';
 
@@ -32,6 +33,7 @@ export function createBillingLedgerModule(options: BillingLedgerModuleOptions): 
   const settle = createSettler({ store, clock, metrics });
   const holdBatcher = createHoldBatcher(store, metrics);
   const voidBatcher = createVoidBatcher(store, metrics);
+  const settleBatcher = createSettleBatcher(settle);
   const housekeeping = createHousekeeping({
     store,
     claims,
@@ -45,7 +47,7 @@ export function createBillingLedgerModule(options: BillingLedgerModuleOptions): 
     services: [
       bindService(
         BillingLedgerDefinition,
-        createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settle }),
+        createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher }),
       ),
     ],
     consumers: [createFinishedConsumer(settle, log)],
@@ -55,7 +57,7 @@ export function createBillingLedgerModule(options: BillingLedgerModuleOptions): 
     },
     async stop() {
       await housekeeping.stop();
-      await Promise.all([holdBatcher.idle(), voidBatcher.idle()]);
+      await Promise.all([holdBatcher.idle(), voidBatcher.idle(), settleBatcher.idle()]);
     },
   };
 }

@@ -1,0 +1,37 @@
+import { createNaturalBatcher } from '@gateway/runtime';
+import type { RejectedGeneration } from '../core/settlement/settlement';
+import { MAX_BATCH_ROWS } from '../core/limits';
+import { noCapacity } from './answering';
+import type { Settle, SettleItem } from './settler';
+
+/** One: settlements of one organization would only wait for each other's row locks. */
+const MAX_CONCURRENT_BATCHES = 1;
+const MAX_QUEUED_SETTLEMENTS = 10_000;
+
+export interface SettleBatcher {
+  /** Settles, together with what others bring meanwhile, and answers which of these never can be. */
+  settleAll(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]>;
+  idle(): Promise<void>;
+}
+
+/** For settlements that come one by one, by RPC; what comes from the event log comes in batches already. */
+export function createSettleBatcher(settle: Settle): SettleBatcher {
+  const batcher = createNaturalBatcher<SettleItem, RejectedGeneration | undefined>({
+    async run(items) {
+      const rejected = new Map((await settle(items)).map((one) => [one.generationId, one]));
+      return items.map(({ generation }) => rejected.get(generation.generationId));
+    },
+    maxBatchSize: MAX_BATCH_ROWS,
+    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
+    maxQueuedItems: MAX_QUEUED_SETTLEMENTS,
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_SETTLEMENTS} settlements wait`),
+  });
+
+  return {
+    async settleAll(items) {
+      const outcomes = await Promise.all(items.map((item) => batcher.submit(item)));
+      return outcomes.filter((rejected) => rejected !== undefined);
+    },
+    idle: () => batcher.idle(),
+  };
+}
