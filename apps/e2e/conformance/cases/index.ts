@@ -13,7 +13,10 @@ import { readEndpointCases } from './section-4-read-endpoints';
 import { restrictionCases } from './section-5-addresses';
 import { authenticationCases } from './section-5-authentication';
 import { streamingCases } from './section-6-streaming';
-import { errorCases } from './section-7-errors';
+import { accessErrorCases } from './section-7-access';
+import { limitErrorCases } from './section-7-limits';
+import { requestErrorCases } from './section-7-requests';
+import { serviceErrorCases } from './section-7-service';
 import { exactnessCases } from './section-8-exactness';
 import { limitCases } from './section-8-limits';
 import { versioningCases } from './section-9-versioning';
@@ -32,7 +35,10 @@ export const allCases: readonly ConformanceCase[] = [
   ...authenticationCases,
   ...restrictionCases,
   ...streamingCases,
-  ...errorCases,
+  ...requestErrorCases,
+  ...accessErrorCases,
+  ...limitErrorCases,
+  ...serviceErrorCases,
   ...limitCases,
   ...exactnessCases,
   ...versioningCases,

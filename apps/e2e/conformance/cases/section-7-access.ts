@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { nothingReserved } from '../../src/support/accounting';
+import { assertError, body, casesOf, chat, day, get } from '../framework';
+
+/** Errors of who asks and for what, one case per code, with everything that the contract says of it. */
+export const accessErrorCases = casesOf('7', [
+  {
+    code: 'invalid_api_key',
+    line: 'an unknown key is refused',
+    async prove(deployment) {
+      for (const apiKey of ['sk-gw-unknown', 'sk-other-format', 'x']) {
+        assertError(await chat(deployment, body(deployment), { apiKey }), 'invalid_api_key', { param: null });
+      }
+    },
+  },
+  {
+    code: 'ip_not_allowed',
+    line: "a caller outside the key's allowlist is refused; the key stays valid",
+    async prove(deployment) {
+      const { createKey, updateKey } = deployment.shared;
+      const { apiKey, keyId } = await createKey({ ip_allowlist: ['192.0.2.1', '2001:db8::/32'] });
+      assertError(await get(deployment, '/v1/models', { apiKey }), 'ip_not_allowed');
+      await updateKey(keyId, { ip_allowlist: ['127.0.0.0/8', '::1'] });
+      assert.equal((await get(deployment, '/v1/models', { apiKey })).status, 200);
+    },
+  },
+  {
+    code: 'key_expired',
+    line: 'a key past its expiry date is refused; on the day itself it works',
+    async prove(deployment) {
+      const past = await deployment.shared.createKey({ expires_on: day(-1) });
+      assertError(await get(deployment, '/v1/models', { apiKey: past.apiKey }), 'key_expired');
+      const today = await deployment.shared.createKey({ expires_on: day(0) });
+      assert.equal((await get(deployment, '/v1/models', { apiKey: today.apiKey })).status, 200);
+    },
+  },
+  {
+    code: 'key_revoked',
+    line: 'a revoked key is refused at once',
+    async prove(deployment) {
+      const { apiKey, keyId } = await deployment.shared.createKey();
+      assert.equal((await get(deployment, '/v1/models', { apiKey })).status, 200);
+      await deployment.shared.revokeKey(keyId);
+      assertError(await get(deployment, '/v1/models', { apiKey }), 'key_revoked');
+    },
+  },
+  {
+    code: 'missing_scope',
+    line: 'a key without the scope is refused; the message names the scope',
+    async prove(deployment) {
+      const usage = await deployment.shared.createKey({ scopes: ['usage:read'] });
+      assertError(await chat(deployment, body(deployment), { apiKey: usage.apiKey }), 'missing_scope', {
+        messageHas: ['chat'],
+        metadata: { required_scope: 'chat' },
+      });
+      const chatOnly = await deployment.shared.createKey({ scopes: ['chat'] });
+      for (const path of ['/v1/credits', '/v1/generation?id=gen-x', '/v1/usage']) {
+        assertError(await get(deployment, path, { apiKey: chatOnly.apiKey }), 'missing_scope', {
+          messageHas: ['usage:read'],
+          metadata: { required_scope: 'usage:read' },
+        });
+      }
+    },
+  },
+  {
+    code: 'model_not_allowed',
+    line: "a model outside the key's allowed models is refused",
+    async prove(deployment) {
+      const [first, second] = deployment.models;
+      assert.ok(first && second);
+      const { apiKey } = await deployment.shared.createKey({ allowed_models: [first.id] });
+      assertError(
+        await chat(deployment, body(deployment, { model: second.id }), { apiKey }),
+        'model_not_allowed',
+        {
+          param: 'model',
+        },
+      );
+      assert.equal((await chat(deployment, body(deployment, { model: first.id }), { apiKey })).status, 200);
+    },
+  },
+  {
+    code: 'org_suspended',
+    line: 'all requests of a suspended organization are refused, until it is resumed',
+    async prove(deployment) {
+      const tenant = await deployment.tenant();
+      await tenant.setSuspended(true);
+      const { apiKey } = tenant;
+      for (const path of ['/v1/models', '/v1/credits', '/v1/generation?id=gen-x', '/v1/usage']) {
+        assertError(await get(deployment, path, { apiKey }), 'org_suspended');
+      }
+      assertError(await chat(deployment, body(deployment), { apiKey }), 'org_suspended');
+      await tenant.setSuspended(false);
+      assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
+    },
+  },
+  {
+    code: 'generation_not_found',
+    line: 'a missing, foreign or unsettled id is not found',
+    async prove(deployment) {
+      for (const path of ['/v1/generation', '/v1/generation?id=', '/v1/generation?id=gen-unknown']) {
+        assertError(await get(deployment, path), 'generation_not_found', { param: 'id' });
+      }
+      const other = await deployment.tenant();
+      const foreign = (await chat(deployment, body(deployment), { apiKey: other.apiKey })).json<{
+        id: string;
+      }>();
+      await nothingReserved(deployment.baseUrl, other.apiKey);
+      assertError(await get(deployment, `/v1/generation?id=${foreign.id}`), 'generation_not_found', {
+        param: 'id',
+      });
+    },
+  },
+  {
+    code: 'model_not_found',
+    line: 'an unknown or disabled model is not found, with the same message',
+    async prove(deployment) {
+      const unknown = assertError(
+        await chat(deployment, body(deployment, { model: 'no/such-model' })),
+        'model_not_found',
+        { param: 'model' },
+      );
+      assert.ok(unknown.message.includes('no/such-model'));
+    },
+  },
+  {
+    code: 'route_not_found',
+    line: 'a path that does not exist is not found, for example with a missing or doubled /v1',
+    async prove(deployment) {
+      for (const path of [
+        '/models',
+        '/v1/v1/models',
+        '/v1',
+        '/v1/',
+        '/v1/models/',
+        '/V1/models',
+        '//v1/models',
+      ]) {
+        assertError(await get(deployment, path), 'route_not_found', { param: null });
+      }
+    },
+  },
+]);
