@@ -21,5 +21,11 @@ export const CLAIM_RETENTION_MS = 24 * 60 * 60 * 1_000;
 /** The longest lease of a running claim. */
 export const MAX_CLAIM_LEASE_MS = 60 * 60 * 1_000;
 
+/**
+ * How long the claim of an answered request waits for its settlement, which
+ * takes a second; this is for the day when it does not.
+ */
+export const SETTLING_LEASE_MS = 15 * 60 * 1_000;
+
 /** From admission to the deadline of a hold. */
 export const MAX_HOLD_LIFETIME_MS = 24 * 60 * 60 * 1_000;

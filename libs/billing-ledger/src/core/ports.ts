@@ -36,7 +36,7 @@ export interface LedgerStore {
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**
-   * Gives open holds back in full and leaves closed ones alone. One that is not
+   * Voids open holds in full and leaves closed ones alone. One that is not
    * known was overtaken: it will never be taken, though asking for it is
    * answered as held. Answers how many it closed.
    */
@@ -61,8 +61,8 @@ export interface ClaimStore {
   claimIdempotencyKey(claim: ClaimRequest): Promise<ClaimOutcome>;
   /** Prolongs the leases of running claims that these generations hold; leaves others alone. */
   renewClaims(claims: readonly ClaimRef[], leaseMs: number): Promise<void>;
-  /** Lets go of a running claim that this generation holds; leaves others alone. */
-  releaseClaim(claim: ClaimRef): Promise<void>;
+  /** Frees the keys of running claims that these generations hold; leaves others alone. */
+  releaseClaims(claims: readonly ClaimRef[]): Promise<void>;
   /** Forgets up to `limit` claims past their retention; answers how many. */
   trimClaims(limit: number): Promise<number>;
 }

@@ -3,20 +3,27 @@ import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger'
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { ClaimStore, LedgerStore } from '../core/ports';
-import { MAX_CLAIM_LEASE_MS, MAX_NOTE_LENGTH } from '../core/limits';
+import { KEY_RULES, type KeyRule } from '../core/idempotency/endings';
+import { SETTLING_LEASE_MS } from '../core/limits';
 import { answering } from './answering';
 import type { HoldBatcher } from './hold-batcher';
 import {
-  MalformedMessageError,
   parseAmount,
+  parseClaimRef,
+  parseEnding,
   parseFinished,
   parseHold,
   parseHoldRef,
   parseIdentifier,
   parseItems,
+  parseLease,
+  parseNote,
   parseRequest,
+  parseSha256,
+  renderBalance,
+  renderClaimOutcome,
+  renderHoldOutcome,
 } from './messages';
-import { renderBalance, renderClaimOutcome, renderHoldOutcome } from './render';
 import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 
@@ -28,8 +35,6 @@ export interface HandlerOptions {
   readonly voidBatcher: VoidBatcher;
   readonly settleBatcher: SettleBatcher;
 }
-
-const SHA256_BYTES = 32;
 
 export function createHandlers(options: HandlerOptions): RpcHandlers<BillingLedgerDefinition> {
   const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher } = options;
@@ -105,42 +110,22 @@ export function createHandlers(options: HandlerOptions): RpcHandlers<BillingLedg
       return {};
     }),
 
-    releaseIdempotencyClaim: answering(async ({ claim }) => {
-      await claims.releaseClaim(
-        parseRequest(() => {
-          if (!claim) throw new MalformedMessageError('there is no claim to release');
-          return parseClaimRef(claim);
-        }),
+    endIdempotencyClaims: answering(async (request) => {
+      const ended = parseRequest(() =>
+        parseItems('endings', request.endings).map(({ claim, ending }) => ({
+          claim: parseClaimRef(claim),
+          rule: KEY_RULES[parseEnding(ending)].whenEnded,
+        })),
       );
+      const claimsWith = (rule: KeyRule['whenEnded']) =>
+        ended.filter((each) => each.rule === rule).map(({ claim }) => claim);
+      await Promise.all([
+        claims.releaseClaims(claimsWith('free')),
+        claims.renewClaims(claimsWith('in_flight'), SETTLING_LEASE_MS),
+      ]);
       return {};
     }),
   };
-}
-
-function parseClaimRef(claim: { scope: string; generationId: string }) {
-  return {
-    scope: parseIdentifier('scope', claim.scope),
-    generationId: parseIdentifier('generation_id', claim.generationId),
-  };
-}
-
-function parseSha256(bytes: Uint8Array): Uint8Array {
-  if (bytes.length !== SHA256_BYTES) throw new MalformedMessageError('body_sha256 is not 32 bytes');
-  return bytes;
-}
-
-function parseLease(leaseMs: number): number {
-  if (leaseMs < 1 || leaseMs > MAX_CLAIM_LEASE_MS) {
-    throw new MalformedMessageError(`lease_ms is outside 1 to ${MAX_CLAIM_LEASE_MS}`);
-  }
-  return leaseMs;
-}
-
-function parseNote(note: string): string {
-  if (note.length > MAX_NOTE_LENGTH || note.includes('\0')) {
-    throw new MalformedMessageError(`note is longer than ${MAX_NOTE_LENGTH} characters or has a NUL`);
-  }
-  return note;
 }
 
 function traceOf({ traceparent }: Readonly<Record<string, string>>): Record<string, string> | undefined {

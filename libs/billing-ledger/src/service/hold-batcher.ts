@@ -61,7 +61,7 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
       const outcomes = await Promise.all(holds.map((hold) => batcher.submit({ hold, signal })));
       return outcomes.map((outcome) => {
         if (outcome) return outcome;
-        throw new GatewayError('request_timeout', { internalMessage: 'the caller left before its hold' });
+        throw new GatewayError('request_timeout', { internalMessage: 'cancelled before its hold' });
       });
     },
     idle: () => batcher.idle(),

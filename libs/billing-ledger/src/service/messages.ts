@@ -1,16 +1,44 @@
-import { DAY_MS, nanoUsd, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
-import type { Hold, HoldRef as HoldRefMessage } from '@gateway/contracts/billing-ledger';
+import { DAY_MS, nanoUsd, unreachable, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import {
+  BudgetScope,
+  type ClaimIdempotencyKeyResponse,
+  type ClaimRef as ClaimRefMessage,
+  type GetBalanceResponse,
+  type Hold,
+  type HoldRef as HoldRefMessage,
+  type HoldResult,
+} from '@gateway/contracts/billing-ledger';
 import type { Prices as PricesMessage } from '@gateway/contracts/common';
-import type { GenerationFinished } from '@gateway/contracts/events';
+import {
+  IdempotentEnding as EndingMessage,
+  type GenerationFinished,
+  type IdempotentOutcome as IdempotentOutcomeMessage,
+} from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
-import type { HoldRef, HoldRequest } from '../core/credit/hold';
+import { remainderOf, type Balance } from '../core/credit/balance';
+import type { HoldOutcome, HoldRef, HoldRequest } from '../core/credit/hold';
+import type { ClaimOutcome, ClaimRef } from '../core/idempotency/claim';
+import type { IdempotentOutcome } from '../core/idempotency/claim-book';
+import type { IdempotentEnding } from '../core/idempotency/endings';
 import {
   MAX_AMOUNT_NANO_USD,
+  MAX_CLAIM_LEASE_MS,
   MAX_HOLD_LIFETIME_MS,
   MAX_IDENTIFIER_LENGTH,
   MAX_ITEMS_PER_CALL,
+  MAX_NOTE_LENGTH,
 } from '../core/limits';
 import type { FinishedGeneration } from '../core/settlement/settlement';
+
+const SHA256_BYTES = 32;
+
+const ENDINGS: ReadonlyMap<EndingMessage, IdempotentEnding> = new Map([
+  [EndingMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
+  [EndingMessage.IDEMPOTENT_ENDING_ANSWERED, 'answered'],
+  [EndingMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
+  [EndingMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
+  [EndingMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
+]);
 
 /** Printable ASCII without the space: what every id of the gateway is made of. */
 const IDENTIFIER = /^[\x21-\x7e]+$/;
@@ -95,11 +123,27 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
     createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
     usage: finished.usage,
     prices: finished.prices && parsePrices(finished.prices),
-    idempotentOutcome: outcome && {
-      scope: parseIdentifier('idempotent_outcome.scope', outcome.scope),
-      responseJson: outcome.responseJson,
-    },
+    idempotentOutcome: outcome && parseIdempotentOutcome(outcome),
   };
+}
+
+/** Events from before `ending` was told have a response or they have none. */
+function parseIdempotentOutcome({
+  scope,
+  responseJson,
+  ending,
+}: IdempotentOutcomeMessage): IdempotentOutcome {
+  return {
+    scope: parseIdentifier('idempotent_outcome.scope', scope),
+    ending: ENDINGS.get(ending) ?? (responseJson ? 'answered' : 'failed'),
+    responseJson,
+  };
+}
+
+export function parseEnding(ending: EndingMessage): IdempotentEnding {
+  const known = ENDINGS.get(ending);
+  if (!known) throw new MalformedMessageError('a claim ends without an ending');
+  return known;
 }
 
 function parseTime(name: string, unixMs: bigint): UnixMs {
@@ -128,4 +172,97 @@ function parsePrices(prices: PricesMessage): Prices {
     throw new MalformedMessageError('a price is below zero');
   }
   return prices;
+}
+
+export function parseClaimRef(claim: ClaimRefMessage | undefined): ClaimRef {
+  if (!claim) throw new MalformedMessageError('a claim is missing');
+  return {
+    scope: parseIdentifier('scope', claim.scope),
+    generationId: parseIdentifier('generation_id', claim.generationId),
+  };
+}
+
+export function parseSha256(bytes: Uint8Array): Uint8Array {
+  if (bytes.length !== SHA256_BYTES) throw new MalformedMessageError('body_sha256 is not 32 bytes');
+  return bytes;
+}
+
+export function parseLease(leaseMs: number): number {
+  if (leaseMs < 1 || leaseMs > MAX_CLAIM_LEASE_MS) {
+    throw new MalformedMessageError(`lease_ms is outside 1 to ${MAX_CLAIM_LEASE_MS}`);
+  }
+  return leaseMs;
+}
+
+export function parseNote(note: string): string {
+  if (note.length > MAX_NOTE_LENGTH || note.includes('\0')) {
+    throw new MalformedMessageError(`note is longer than ${MAX_NOTE_LENGTH} characters or has a NUL`);
+  }
+  return note;
+}
+
+export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: NanoUsd): HoldResult {
+  switch (outcome.kind) {
+    case 'held':
+      return { outcome: { $case: 'held', value: {} } };
+    case 'insufficient_credits':
+      return {
+        outcome: {
+          $case: 'insufficientCredits',
+          value: { availableNanoUsd: outcome.availableNanoUsd, estimatedCostNanoUsd },
+        },
+      };
+    case 'daily_budget_exceeded':
+      return {
+        outcome: {
+          $case: 'dailyBudgetExceeded',
+          value: {
+            scope:
+              outcome.scope === 'key' ? BudgetScope.BUDGET_SCOPE_KEY : BudgetScope.BUDGET_SCOPE_ORGANIZATION,
+            limitNanoUsd: outcome.limitNanoUsd,
+            usedNanoUsd: outcome.usedNanoUsd,
+            estimatedCostNanoUsd,
+          },
+        },
+      };
+    case 'foreign':
+      throw new GatewayError('internal_error', {
+        internalMessage: 'a hold id is in use by another organization',
+      });
+    default:
+      return unreachable(outcome);
+  }
+}
+
+export function renderBalance(balance: Balance): GetBalanceResponse {
+  return {
+    totalCreditsNanoUsd: balance.creditedNanoUsd,
+    totalUsageNanoUsd: balance.chargedNanoUsd,
+    balanceNanoUsd: remainderOf(balance),
+    heldNanoUsd: balance.heldNanoUsd,
+    availableNanoUsd: balance.availableNanoUsd,
+  };
+}
+
+export function renderClaimOutcome(outcome: ClaimOutcome): ClaimIdempotencyKeyResponse {
+  switch (outcome.kind) {
+    case 'claimed':
+      return { outcome: { $case: 'claimed', value: {} } };
+    case 'in_flight':
+      return { outcome: { $case: 'inFlight', value: {} } };
+    case 'body_mismatch':
+      return { outcome: { $case: 'bodyMismatch', value: {} } };
+    case 'completed':
+      return {
+        outcome: {
+          $case: 'completed',
+          value: {
+            generationId: outcome.generationId,
+            responseJson: Buffer.from(outcome.responseJson),
+          },
+        },
+      };
+    default:
+      return unreachable(outcome);
+  }
 }

@@ -29,7 +29,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   });
   const voids = new Counter({
     name: 'gateway_billing_ledger_voids_total',
-    help: 'Holds given back, by whom: the caller, or the reaper after their deadline.',
+    help: 'Holds voided, by whom: the caller, or the reaper after their deadline.',
     labelNames: ['by'],
     registers,
   });

@@ -1,5 +1,5 @@
 import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
-import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
+import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
 import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
@@ -216,5 +216,73 @@ describe('the consumer of generation.finished', () => {
     const error = (await failure.catch((thrown: unknown) => thrown)) as UnprocessableEventsError;
     expect(error.unprocessable).toHaveLength(poison.length);
     expect((await handlers.getBalance({ organizationId: 'org-8' }, context)).totalUsageNanoUsd).toBe(25n);
+  });
+});
+
+describe('how a request with an Idempotency-Key ended', () => {
+  const claim = async (scope: string, generationId: string, body = 1) => {
+    const { outcome } = await handlers.claimIdempotencyKey(
+      {
+        scope,
+        organizationId: 'org-keys',
+        bodySha256: Buffer.alloc(32, body),
+        generationId,
+        leaseMs: 1_000,
+      },
+      context,
+    );
+    return outcome?.$case;
+  };
+  const end = (scope: string, generationId: string, ending: IdempotentEnding) =>
+    handlers.endIdempotencyClaims({ endings: [{ claim: { scope, generationId }, ending }] }, context);
+
+  it.each([
+    ['refused', IdempotentEnding.IDEMPOTENT_ENDING_REFUSED],
+    ['failed', IdempotentEnding.IDEMPOTENT_ENDING_FAILED],
+    ['cancelled', IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED],
+    ['unknown', IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN],
+  ])('%s frees its key for any body, and only its own', async (name, ending) => {
+    expect(await claim(`key-${name}`, `gen-${name}`)).toBe('claimed');
+    await end(`key-${name}`, 'gen-of-another', ending);
+    expect(await claim(`key-${name}`, `gen-${name}-2`)).toBe('inFlight');
+    await end(`key-${name}`, `gen-${name}`, ending);
+    expect(await claim(`key-${name}`, `gen-${name}-2`, 2)).toBe('claimed');
+  });
+
+  it('answered keeps its key in flight beyond its lease, until the settlement has stored the answer', async () => {
+    expect(await claim('key-answered', 'gen-answered')).toBe('claimed');
+    await end('key-answered', 'gen-answered', IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED);
+    rig.clock.advance(60_000);
+    expect(await claim('key-answered', 'gen-answered-2')).toBe('inFlight');
+    const idempotentOutcome = {
+      scope: 'key-answered',
+      responseJson: Buffer.from('{}'),
+      ending: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+    };
+    await handlers.settleGenerations(
+      { generations: [{ ...finishedOf('gen-answered', 'org-keys', 0), idempotentOutcome }] },
+      context,
+    );
+    expect(await claim('key-answered', 'gen-answered-3')).toBe('completed');
+  });
+
+  it('keeps the answer of an event from before endings were told', async () => {
+    expect(await claim('key-old', 'gen-old')).toBe('claimed');
+    const idempotentOutcome = {
+      scope: 'key-old',
+      responseJson: Buffer.from('{}'),
+      ending: IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED,
+    };
+    await handlers.settleGenerations(
+      { generations: [{ ...finishedOf('gen-old', 'org-keys', 0), idempotentOutcome }] },
+      context,
+    );
+    expect(await claim('key-old', 'gen-old-2')).toBe('completed');
+  });
+
+  it('without a known ending is refused', async () => {
+    await expect(end('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
   });
 });

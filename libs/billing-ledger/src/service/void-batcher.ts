@@ -13,7 +13,7 @@ export interface VoidBatcher {
   idle(): Promise<void>;
 }
 
-/** Gives holds back, together with what others give back meanwhile. */
+/** Voids holds, together with what others void meanwhile. */
 export function createVoidBatcher(store: LedgerStore, metrics: LedgerMetrics): VoidBatcher {
   const batcher = createNaturalBatcher<HoldRef, void>({
     async run(holds) {

@@ -27,7 +27,7 @@ async function expectSoundBooks() {
   return audit;
 }
 
-it('money adds up whatever is repeated, late, concurrent or cut off, from two ledgers at once', async () => {
+it('money adds up whatever is repeated, late, concurrent or interrupted, from two ledgers at once', async () => {
   await announceSeed(async (seed) => {
     const random = seededRandom(seed);
     breakConnections(rig.first.pool, random, FAULTS);

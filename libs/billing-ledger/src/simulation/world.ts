@@ -107,11 +107,12 @@ export function createWorld(rig: LedgerRig, random: SeededRandom, seed: number) 
     const { kind } = await insist(() => claims.claimIdempotencyKey(claim));
     if (kind !== 'claimed') return;
     await hold([request]);
-    if (!holds.has(request.holdId)) await insist(() => claims.releaseClaim(claim));
+    if (!holds.has(request.holdId)) await insist(() => claims.releaseClaims([claim]));
     else if (random.chance(0.3)) await insist(() => claims.renewClaims([claim], LEASE_MS));
   }
 
   function finish(held: HoldRequest): FinishedGeneration {
+    const responseJson = random.chance(0.7) ? Buffer.from(held.holdId) : undefined;
     const generation = makeFinished({
       generationId: held.holdId,
       organizationId: held.organizationId,
@@ -121,7 +122,8 @@ export function createWorld(rig: LedgerRig, random: SeededRandom, seed: number) 
       idempotentOutcome: held.idempotencyScope
         ? {
             scope: held.idempotencyScope,
-            responseJson: random.chance(0.7) ? Buffer.from(held.holdId) : undefined,
+            ending: responseJson ? 'answered' : random.pick(['failed', 'cancelled']),
+            responseJson,
           }
         : undefined,
     });

@@ -86,7 +86,7 @@ export interface Timers {
 export type Random = () => number;
 
 /** How an attempt at a target ended. */
-export type AttemptOutcome = 'ok' | 'cancelled' | 'broken_off' | UpstreamFailure['kind'];
+export type AttemptOutcome = 'ok' | 'broken_off' | UpstreamFailure['kind'];
 
 /** Told what happens, for metrics and logs. Must not throw or wait. */
 export interface RouterObserver {

@@ -431,7 +431,7 @@ describe('a usage block that cannot be believed is replaced by a count', () => {
   }
 });
 
-describe('a caller that goes away', () => {
+describe('a caller that cancels', () => {
   it('in the middle of a stream closes the provider and owes what was produced', async () => {
     const cut = deferred();
     first.play((response, call) => {

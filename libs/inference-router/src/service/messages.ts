@@ -1,5 +1,5 @@
 import { UsageSource, type Prices, type Usage } from '@gateway/contracts/common';
-import type { GenerationFinished } from '@gateway/contracts/events';
+import { IdempotentEnding, type GenerationFinished } from '@gateway/contracts/events';
 import type {
   GenerateRequest,
   GenerateResponse,
@@ -9,6 +9,12 @@ import type {
 import type { Catalogue, Model } from '../core/catalogue/model-catalogue';
 import type { FinishedGeneration, GenerationRequest } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generate';
+
+const ENDINGS: Readonly<Record<FinishedGeneration['ending'], IdempotentEnding>> = {
+  answered: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+  cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
+  failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
+};
 
 export function toGenerationRequest(message: GenerateRequest): GenerationRequest {
   return {
@@ -68,7 +74,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
     providerModel: finished.providerModel,
     createdUnixMs: BigInt(request.createdUnixMs),
     streamed: request.stream,
-    cancelled: finished.cancelled,
+    cancelled: finished.ending === 'cancelled',
     finishReason: finished.finishReason,
     usage: toUsage(finished),
     usageSource:
@@ -86,6 +92,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
         : {
             scope: request.idempotencyScope,
             responseJson: responseJson === undefined ? undefined : Buffer.from(responseJson, 'utf8'),
+            ending: ENDINGS[finished.ending],
           },
   };
 }

@@ -71,7 +71,7 @@ describe('a stop', () => {
     expect(await router.metric('gateway_inference_router_in_flight')).toBe(0);
   });
 
-  it('cuts off what does not end in time, and settles it as failed by us', async () => {
+  it('cancels what does not end in time, and settles it as failed by us', async () => {
     const seen = deferred();
     upstream.play((response) => {
       beginStream(response);

@@ -25,7 +25,7 @@ import { createGenerationRecorder } from './generation-recorder';
 import { toGenerateResponse, toGenerationRequest } from './messages';
 import { createRouterMetrics } from './metrics';
 
-/** How long a stop waits for generations under way before it cuts them off, in milliseconds. */
+/** How long a stop waits for generations under way before it cancels them, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 30_000;
 
 export interface InferenceRouterPorts {
@@ -64,8 +64,8 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   async function stop(): Promise<void> {
     watches.abort();
     const patience = timers.after(drainMs, () => {
-      log.warn({ running: inFlight.size }, 'generations are cut off by the stop');
-      inFlight.cutOff();
+      log.warn({ running: inFlight.size }, 'generations are cancelled by the stop');
+      inFlight.cancelAll();
     });
     await inFlight.drain();
     patience.cancel();

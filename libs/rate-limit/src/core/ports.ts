@@ -15,7 +15,7 @@ import type { Admission, AdmissionRef, Decision, FinishedAdmission } from './lim
  *   finished for its length, so that a crash of its holder leaks nothing. To
  *   renew a slot that is free again has no effect: it may be someone else's.
  * - Finishing frees the slot, if it is still held. In the window of the
- *   admission `returned` gives back the request and its tokens and `used`
+ *   admission `returned` releases the request and its tokens and `used`
  *   replaces the tokens; once that window is over neither has anything to
  *   correct. Unknown ids are ignored, so finishing twice has the effect of once.
  * - Memory is bounded: nothing is kept of an organization or a key whose

@@ -71,7 +71,7 @@ describe('the rate-limit service', () => {
     }
   });
 
-  it('gives back what was returned and corrects what was used', async () => {
+  it('releases what was returned and corrects what was used', async () => {
     const { client } = setUp();
     const keyLimits = { requestsPerMinute: 3, tokensPerMinute: 100, concurrency: 2 };
     const ask = (id: string, tokens: number) => admission(id, { keyLimits, tokens });

@@ -299,7 +299,7 @@ export function describeLimitStore(name: string, open: OpenLimitStoreUnderTest):
     describe('finishing', () => {
       const limits = { key: { requestsPerMinute: 2, tokensPerMinute: 100, concurrency: 2 } };
 
-      it('as returned gives back the request, its tokens and its slot', async () => {
+      it('as returned releases the request, its tokens and its slot', async () => {
         const first = ask(limits, { tokens: 100 });
         await admit(first);
         await finish(first, returned);

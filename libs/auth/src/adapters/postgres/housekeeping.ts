@@ -1,7 +1,7 @@
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 
-/** What nobody needs any more. Far above any lease, so that no edge is cut off by it. */
+/** What nobody needs any more. Far above any lease, so that no edge loses one that it uses. */
 const STATEMENTS = [
   `delete from invalidations where created_at < clock_timestamp() - interval '1 hour'`,
   `delete from edge_leases where expires_at < clock_timestamp() - interval '1 hour'`,

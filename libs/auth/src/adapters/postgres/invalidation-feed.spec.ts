@@ -17,7 +17,7 @@ class StubClient extends EventEmitter {
 }
 
 describe('the invalidation feed', () => {
-  it('lets go of a connection that it gets while it stops, so that the pool can end', async () => {
+  it('releases a connection that it gets while it stops, so that the pool can end', async () => {
     const [first, second] = [new StubClient(), new StubClient()];
     let connectSecond: () => void = () => undefined;
     let isAskedAgain: () => void = () => undefined;

@@ -95,7 +95,7 @@ export function createPostgresInvalidationFeed({
       client.once('end', () => void relisten(client));
       await client.query(`listen ${INVALIDATIONS_CHANNEL}`);
       await client.query(`listen ${ACKNOWLEDGEMENTS_CHANNEL}`);
-      // A stop in the meantime found no listener to let go of, and the pool would wait for this one for ever.
+      // A stop in the meantime found no listener to release, and the pool would wait for this one for ever.
       if (stopping.signal.aborted) throw new Error('stopped while connecting');
       listener = client;
     } catch (error) {

@@ -67,7 +67,11 @@ async function settle(...outcomes: [name: string, answer: string | undefined][])
         generationId: generation(name),
         cost: 10,
         at: rig.clock.now(),
-        idempotentOutcome: { scope, responseJson: answer === undefined ? undefined : Buffer.from(answer) },
+        idempotentOutcome: {
+          scope,
+          ending: answer === undefined ? 'failed' : 'answered',
+          responseJson: answer === undefined ? undefined : Buffer.from(answer),
+        },
       }),
     ),
     announce,
@@ -122,12 +126,12 @@ it('lets a claim be taken over when its lease has ended, and not while it is ren
 
 it('is released by its holder only, and never once completed', async () => {
   await claim('g1');
-  await rig.first.claims.releaseClaim({ scope, generationId: generation('g2') });
+  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
-  await rig.first.claims.releaseClaim({ scope, generationId: generation('g1') });
+  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
   await settle(['g2', 'answer']);
-  await rig.first.claims.releaseClaim({ scope, generationId: generation('g2') });
+  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'completed' });
 });
 
@@ -187,7 +191,7 @@ it('charges a failed generation and frees its key', async () => {
 
 it('does not answer another body with what an earlier body produced late', async () => {
   await claim('g1');
-  await rig.first.claims.releaseClaim({ scope, generationId: generation('g1') });
+  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
   await claim('g2', { bodySha256: OTHER_BODY });
   expect(await settle(['g1', 'answer to the first body'])).toEqual([10]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toEqual({ kind: 'in_flight' });

@@ -17,9 +17,8 @@ const RENEW = {
 };
 
 const RELEASE = {
-  name: 'billing_ledger.release_idempotency_claim',
-  text: `update idempotency_claims set state = 'released'
-         where scope = $1 and generation_id = $2 and state = 'running'`,
+  name: 'billing_ledger.release_idempotency_claims',
+  text: 'select release_idempotency_claims($1, $2)',
 };
 
 const TRIM = {
@@ -39,6 +38,7 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
     claimIdempotencyKey: (claim) => withRetries(() => claimKey(pool, claim, clock.now())),
 
     async renewClaims(claims, leaseMs) {
+      if (claims.length === 0) return;
       const scopes = textArray(claims, (claim) => claim.scope);
       const generationIds = textArray(claims, (claim) => claim.generationId);
       await withRetries(() =>
@@ -46,8 +46,11 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
       );
     },
 
-    async releaseClaim({ scope, generationId }) {
-      await withRetries(() => pool.query({ ...RELEASE, values: [scope, generationId] }));
+    async releaseClaims(claims) {
+      if (claims.length === 0) return;
+      const scopes = textArray(claims, (claim) => claim.scope);
+      const generationIds = textArray(claims, (claim) => claim.generationId);
+      await withRetries(() => pool.query({ ...RELEASE, values: [scopes, generationIds] }));
     },
 
     trimClaims: (limit) =>

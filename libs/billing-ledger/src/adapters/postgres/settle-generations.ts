@@ -4,10 +4,9 @@ import type { PoolClient } from 'pg';
 import type { Announce, SettlementReport } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import { decideSettlements } from '../../core/settlement/settlement';
+import type { ClaimClosing, KnownClaim } from '../../core/idempotency/claim-book';
 import type {
-  ClaimClosing,
   FinishedGeneration,
-  KnownClaim,
   KnownHold,
   OpenedGeneration,
   Settlement,

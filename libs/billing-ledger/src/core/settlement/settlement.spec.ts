@@ -126,8 +126,8 @@ it.each([
 });
 
 describe('a claim of an Idempotency-Key', () => {
-  const answer = { scope: 'scope', responseJson: Buffer.from('{}') };
-  const failure = { scope: 'scope', responseJson: undefined };
+  const answer = { scope: 'scope', ending: 'answered', responseJson: Buffer.from('{}') } as const;
+  const failure = { scope: 'scope', ending: 'failed', responseJson: undefined } as const;
   const running = (generationId: string) =>
     opened(99, {}, { claim: { scope: 'scope', state: 'running', generationId } });
 
@@ -143,7 +143,7 @@ describe('a claim of an Idempotency-Key', () => {
     ]);
   });
 
-  it('is let go by its holder that failed, who pays; not by one it was taken from', () => {
+  it('is released by its holder that failed, who pays; not by one it was taken from', () => {
     const holder = decideSettlements([finished('g1', 5, { idempotentOutcome: failure })], [running('g1')]);
     expect(holder.claimClosings).toEqual([{ scope: 'scope', generationId: 'g1', responseJson: undefined }]);
     expect(holder.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
@@ -152,7 +152,7 @@ describe('a claim of an Idempotency-Key', () => {
     expect(former.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
   });
 
-  it('is let go by a holder whose event does not name it', () => {
+  it('is released by a holder whose event does not name it', () => {
     expect(decideSettlements([finished('g1', 5)], [running('g1')]).claimClosings).toHaveLength(1);
   });
 });

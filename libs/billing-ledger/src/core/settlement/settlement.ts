@@ -1,5 +1,11 @@
 import { costOfUsage, nanoUsd, utcDay, ZERO_NANO_USD } from '@gateway/base';
 import type { NanoUsd, Prices, UnixMs, Usage, UtcDay } from '@gateway/base';
+import {
+  ClaimBook,
+  type ClaimClosing,
+  type IdempotentOutcome,
+  type KnownClaim,
+} from '../idempotency/claim-book';
 import { MAX_AMOUNT_NANO_USD } from '../limits';
 
 /** A generation that has ended and owes its cost. */
@@ -14,12 +20,6 @@ export interface FinishedGeneration {
   readonly prices: Prices | undefined;
   /** Present when the caller sent an Idempotency-Key. */
   readonly idempotentOutcome: IdempotentOutcome | undefined;
-}
-
-export interface IdempotentOutcome {
-  readonly scope: string;
-  /** What a replay answers; absent when the generation failed. */
-  readonly responseJson: Uint8Array | undefined;
 }
 
 /** What the books say about a generation at the moment of settlement, under lock. */
@@ -39,13 +39,6 @@ export interface KnownHold {
   readonly amountNanoUsd: NanoUsd;
   readonly prices: Prices;
   readonly day: UtcDay;
-}
-
-export interface KnownClaim {
-  readonly scope: string;
-  readonly state: 'running' | 'released' | 'completed';
-  /** Who runs the request, or last did; once completed, who answered it. */
-  readonly generationId: string;
 }
 
 /** How one generation is booked. */
@@ -68,13 +61,6 @@ export interface Settlement {
 
 /** `held`: from its hold. `late`: its hold was voided before. `unseen`: it never had one. */
 export type SettlementOrigin = 'held' | 'late' | 'unseen';
-
-/** What happens to a claim: completed with the answer, or released without one. */
-export interface ClaimClosing {
-  readonly scope: string;
-  readonly generationId: string;
-  readonly responseJson: Uint8Array | undefined;
-}
 
 export interface RejectedGeneration {
   readonly generationId: string;
@@ -104,7 +90,7 @@ export function decideSettlements(
   const rejected: RejectedGeneration[] = [];
   const decided = new Set<string>();
   const available = new Map<string, bigint>();
-  const claims = createClaimBook();
+  const claims = new ClaimBook();
   let duplicates = 0;
 
   generations.forEach((generation, index) => {
@@ -126,7 +112,7 @@ export function decideSettlements(
       return;
     }
     decided.add(generationId);
-    const claim = claims.settle(generation, books.claim);
+    const claim = claims.settle(generationId, generation.idempotentOutcome, books.claim);
     if (claim.closing) claimClosings.push(claim.closing);
     const left = available.get(organizationId) ?? books.availableNanoUsd;
     const reachable = left + terms.releasedNanoUsd;
@@ -160,30 +146,4 @@ function termsOf(generation: FinishedGeneration, hold: KnownHold | undefined): T
     origin: !hold ? 'unseen' : hold.state === 'held' ? 'held' : 'late',
     releasedNanoUsd: hold?.state === 'held' ? hold.amountNanoUsd : ZERO_NANO_USD,
   };
-}
-
-/**
- * Carries claims through a batch: the first generation that answers completes
- * its claim, and from then on no other is charged under it. A failed one lets
- * go of the claim if it still has it; after a takeover it is the newer one's.
- */
-function createClaimBook() {
-  const changed = new Map<string, KnownClaim>();
-
-  function settle(
-    { generationId, idempotentOutcome }: FinishedGeneration,
-    known: KnownClaim | undefined,
-  ): { isWaived: boolean; closing?: ClaimClosing } {
-    if (!known) return { isWaived: false };
-    const { scope } = known;
-    const claim = changed.get(scope) ?? known;
-    if (claim.state === 'completed') return { isWaived: claim.generationId !== generationId };
-    const responseJson = idempotentOutcome?.responseJson;
-    const holdsClaim = claim.state === 'running' && claim.generationId === generationId;
-    if (!responseJson && !holdsClaim) return { isWaived: false };
-    changed.set(scope, { scope, generationId, state: responseJson ? 'completed' : 'released' });
-    return { isWaived: false, closing: { scope, generationId, responseJson } };
-  }
-
-  return { settle };
 }

@@ -1,5 +1,6 @@
 import {
   type BillingLedgerDefinition,
+  type ClaimEnding,
   type ClaimIdempotencyKeyRequest,
   type ClaimIdempotencyKeyResponse,
   type ClaimRef,
@@ -7,6 +8,7 @@ import {
   type HoldRef,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
+import { type IdempotentEnding } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
@@ -27,10 +29,11 @@ export interface LedgerClient {
   claim(request: Omit<ClaimIdempotencyKeyRequest, 'leaseMs'>): Promise<ClaimIdempotencyKeyResponse>;
   /** Renews a claim until the returned function is called. */
   keepClaim(claim: ClaimRef): () => void;
-  /** Keeps a claim whose request has ended well until its settlement has stored the answer. */
-  outlastSettlement(claim: ClaimRef): Promise<void>;
-  /** Releases a claim; delivered in the background, resolves when it is. Never rejects. */
-  releaseClaim(claim: ClaimRef): Promise<void>;
+  /**
+   * Says how the request of a claim ended; what becomes of its key is the
+   * ledger's to decide. Delivered in the background, resolves when it is. Never rejects.
+   */
+  endClaim(claim: ClaimRef, ending: IdempotentEnding): Promise<void>;
   start(): void;
   /** Resolves when everything released is delivered. */
   idle(): Promise<void>;
@@ -73,15 +76,10 @@ export function createLedgerClient(
     log,
     onDropped: onReleaseDropped,
   });
-  const releasedClaims = createReleaseQueue<ClaimRef>({
+  const endedClaims = createReleaseQueue<ClaimEnding>({
     what: 'idempotency claims',
-    // The ledger takes these one by one; they are as rare as failed requests with a key.
     send: async (batch) => {
-      await Promise.all(
-        batch.map((claim) =>
-          billingLedger.releaseIdempotencyClaim({ claim }, { timeoutMs: limits.calls.claimMs }),
-        ),
-      );
+      await billingLedger.endIdempotencyClaims({ endings: [...batch] }, { timeoutMs: limits.calls.claimMs });
     },
     log,
     onDropped: onReleaseDropped,
@@ -101,14 +99,6 @@ export function createLedgerClient(
     );
   }
 
-  async function outlastSettlement(claim: ClaimRef): Promise<void> {
-    try {
-      await renew([claim], limits.leases.settlingClaimMs);
-    } catch (error) {
-      log.warn({ err: error }, 'an idempotency claim keeps its short lease until it is settled');
-    }
-  }
-
   return {
     hold: holds.submit,
     voidHold: voids.submit,
@@ -120,11 +110,10 @@ export function createLedgerClient(
         ),
       ),
     keepClaim: (claim) => claims.keep(claim, claimLeaseMs),
-    outlastSettlement,
-    releaseClaim: releasedClaims.submit,
+    endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),
     start: claims.start,
     idle: async () => {
-      await Promise.all([voids.idle(), releasedClaims.idle()]);
+      await Promise.all([voids.idle(), endedClaims.idle()]);
     },
     stop: claims.stop,
   };

@@ -4,6 +4,7 @@ import {
   type Hold,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
+import { IdempotentEnding } from '@gateway/contracts/events';
 import { type Admission, type AdmissionResult, type FinishedAdmission } from '@gateway/contracts/rate-limit';
 import { type LedgerClient } from './ledger-client';
 import { type LimiterClient } from './limiter-client';
@@ -52,6 +53,12 @@ export interface ReservationOptions {
   readonly maxWaitMs: number;
 }
 
+const ENDINGS: Readonly<Record<Ending['outcome'], IdempotentEnding>> = {
+  settles: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+  settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
+  unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
+};
+
 type Outcome = FinishedAdmission['outcome'];
 const RETURNED: Outcome = { $case: 'returned', value: {} };
 
@@ -95,11 +102,7 @@ export function openReservation(
   async function end({ usedTokens, outcome }: Ending): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (outcome !== 'unknown') held = undefined;
-    if (outcome === 'settles' && claimed) {
-      stopKeepingClaim();
-      deliveries.push(ledger.outlastSettlement(claimed));
-      claimed = undefined;
-    }
+    endClaim(ENDINGS[outcome], deliveries);
     finishAdmission({ $case: 'used', value: { tokens: usedTokens } }, deliveries);
     await delivered(deliveries);
   }
@@ -111,10 +114,15 @@ export function openReservation(
       held = undefined;
     }
     finishAdmission(RETURNED, deliveries);
-    stopKeepingClaim();
-    if (claimed) deliveries.push(ledger.releaseClaim(claimed));
-    claimed = undefined;
+    endClaim(IdempotentEnding.IDEMPOTENT_ENDING_REFUSED, deliveries);
     await delivered(deliveries);
+  }
+
+  function endClaim(ending: IdempotentEnding, deliveries: Promise<void>[]): void {
+    stopKeepingClaim();
+    if (!claimed) return;
+    deliveries.push(ledger.endClaim(claimed, ending));
+    claimed = undefined;
   }
 
   function finishAdmission(outcome: Outcome, deliveries: Promise<void>[]): void {

@@ -4,6 +4,7 @@ import {
   type Hold,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
+import { IdempotentEnding } from '@gateway/contracts/events';
 import { type RpcHandlers } from '@gateway/rpc';
 import { type FaultPlan } from './fault-plan';
 
@@ -22,7 +23,8 @@ export interface StubLedger {
   /** Calls of HoldCredit. */
   holdCalls: number;
   readonly claims: Map<string, StubClaim>;
-  readonly renewedClaims: { scope: string; leaseMs: number }[];
+  /** Scopes of requests that ended with an answer: in flight until they are settled. */
+  readonly answeredClaims: string[];
   refuse: HoldResult['outcome'];
   /** What the consumer of generation.finished does; without a response the claim is released. */
   settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
@@ -38,7 +40,7 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
     amounts: [],
     holdCalls: 0,
     claims: new Map(),
-    renewedClaims: [],
+    answeredClaims: [],
     refuse: undefined,
     settle: (generationId, scope, responseJson) => {
       stub.held.delete(generationId);
@@ -72,15 +74,19 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
         await faults.reach('ledger.claimed');
         return response;
       },
-      renewIdempotencyClaims: async ({ claims, leaseMs }) => {
-        stub.renewedClaims.push(...claims.map(({ scope }) => ({ scope, leaseMs })));
-        return {};
-      },
-      releaseIdempotencyClaim: async ({ claim: released }) => {
+      renewIdempotencyClaims: async () => ({}),
+      endIdempotencyClaims: async ({ endings }) => {
         await faults.reach('ledger.release');
-        const current = released && stub.claims.get(released.scope);
-        const isOwn = current?.generationId === released?.generationId && !current?.responseJson;
-        if (released && isOwn) stub.claims.delete(released.scope);
+        for (const { claim: ended, ending } of endings) {
+          // An answered request keeps its claim until it is settled; every other frees its key.
+          if (ended && ending === IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED) {
+            stub.answeredClaims.push(ended.scope);
+            continue;
+          }
+          const current = ended && stub.claims.get(ended.scope);
+          const isOwn = current?.generationId === ended?.generationId && !current?.responseJson;
+          if (ended && isOwn) stub.claims.delete(ended.scope);
+        }
         return {};
       },
       getBalance: async () => {

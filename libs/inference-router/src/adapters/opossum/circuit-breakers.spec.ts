@@ -40,7 +40,7 @@ describe('a circuit', () => {
 
   it('stays closed over failures that say nothing about the provider', async () => {
     const { breakers } = breakersWithStates(3_600_000);
-    for (const kind of ['rejected', 'misconfigured', 'context_too_long', 'caller_gone'] as const) {
+    for (const kind of ['rejected', 'misconfigured', 'context_too_long', 'cancelled'] as const) {
       for (let call = 0; call < 4; call += 1) {
         await expect(breakers.run(target, failing(kind))).rejects.toMatchObject({ kind });
       }
@@ -54,7 +54,7 @@ describe('a circuit', () => {
     for (let call = 0; call < 2; call += 1)
       await breakers.run(target, failing('failed')).catch(() => undefined);
     await reached('half_open');
-    await expect(breakers.run(target, failing('caller_gone'))).rejects.toMatchObject({ kind: 'caller_gone' });
+    await expect(breakers.run(target, failing('cancelled'))).rejects.toMatchObject({ kind: 'cancelled' });
     expect(states.at(-1)).toBe('open');
     await reached('half_open');
     expect(await breakers.run(target, () => Promise.resolve('ran'))).toBe('ran');

@@ -61,7 +61,7 @@ export function createOpossumBreakers({
           throw new UpstreamFailure('circuit_open', { detail: `${targetKey(target)}: circuit is open` });
         }
         // A trial whose caller left has shown nothing about the target.
-        if (wasTrial && toUpstreamFailure(error).kind === 'caller_gone') breaker.open();
+        if (wasTrial && toUpstreamFailure(error).kind === 'cancelled') breaker.open();
         throw error;
       }
     },

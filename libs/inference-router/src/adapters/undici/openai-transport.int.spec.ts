@@ -65,8 +65,8 @@ test('a call that waits for a connection is given up at once, and never sent', a
   const first = await send();
   const caller = new AbortController();
   const second = send(caller.signal);
-  caller.abort(new UpstreamFailure('caller_gone', { detail: 'gone' }));
-  await expect(second).rejects.toMatchObject({ kind: 'caller_gone' });
+  caller.abort(new UpstreamFailure('cancelled', { detail: 'cancelled' }));
+  await expect(second).rejects.toMatchObject({ kind: 'cancelled' });
   finish();
   expect(await readAll(first)).toBe(0);
   const third = await send();
@@ -86,7 +86,7 @@ test('what came before a connection broke is read before the failure', async () 
   await expect(answer.read()).rejects.toMatchObject({ kind: 'failed' });
 });
 
-test('the connection of an answer that is let go near its end is used again, one that goes on is closed', async () => {
+test('the connection of an answer that is released near its end is used again, one that goes on is closed', async () => {
   const sockets: unknown[] = [];
   upstream.play(
     (response) => {

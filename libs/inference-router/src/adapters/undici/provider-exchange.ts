@@ -22,7 +22,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   private ended = false;
   private error: Error | undefined;
   /** Why the caller has given it up. */
-  private abandoned: Error | undefined;
+  private cancelled: Error | undefined;
   private drained: number | undefined;
   private wake = nothing;
   private begin: (answer: ProviderAnswer) => void = nothing;
@@ -51,7 +51,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
     // It was given up while it waited for a connection.
-    if (this.abandoned) controller.abort(this.abandoned);
+    if (this.cancelled) controller.abort(this.cancelled);
   }
 
   onResponseStart(
@@ -90,7 +90,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   /** All that has arrived, as one piece; what came before a failure comes before it here as well. */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
-      if (this.unread.length > 0 && !this.abandoned) return this.take();
+      if (this.unread.length > 0 && !this.cancelled) return this.take();
       if (this.error) throw toTransportFailure(this.error, this.providerName);
       if (this.ended) return undefined;
       await new Promise<void>((resolve) => {
@@ -130,9 +130,9 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
 
   private readonly onAbort = (): void => {
     const reason: unknown = this.signal.reason;
-    this.abandoned = reason instanceof Error ? reason : new Error('the call was given up');
-    this.finish(this.abandoned);
-    this.controller?.abort(this.abandoned);
+    this.cancelled = reason instanceof Error ? reason : new Error('the call was given up');
+    this.finish(this.cancelled);
+    this.controller?.abort(this.cancelled);
   };
 }
 

@@ -22,8 +22,8 @@ export type FailureKind =
   | 'circuit_open'
   /** All of the provider's slots are taken. */
   | 'bulkhead_full'
-  /** Our own caller went away. */
-  | 'caller_gone';
+  /** Our own caller cancelled, its deadline passed, or we stop. */
+  | 'cancelled';
 
 export interface FailureRule {
   /** What the caller gets when nothing else was possible. */
@@ -113,7 +113,7 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
     tripsBreaker: false,
     dispatched: false,
   },
-  caller_gone: {
+  cancelled: {
     code: 'request_timeout',
     retrySameTarget: 'no',
     tryNextTarget: false,

@@ -24,13 +24,16 @@ export interface GenerationRequest {
   readonly idempotencyScope: string | undefined;
 }
 
+/** How a generation ended: with an answer, because nobody wanted it any more, or with a failure of the provider's or ours. */
+export type GenerationEnding = 'answered' | 'cancelled' | 'failed';
+
 /** The end of a generation that owes its cost. */
 export interface FinishedGeneration {
   readonly request: GenerationRequest;
   readonly prices: Prices;
   readonly provider: string;
   readonly providerModel: string;
-  readonly cancelled: boolean;
+  readonly ending: GenerationEnding;
   /** Empty when cancelled. */
   readonly finishReason: FinishReason | 'error' | '';
   readonly usage: Usage;

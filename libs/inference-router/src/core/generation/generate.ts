@@ -43,18 +43,18 @@ export type Generate = (request: GenerationRequest, call: GenerationCall) => Asy
  */
 export function createGenerate(ports: GeneratePorts): Generate {
   return async function* generate(request, call) {
-    if (call.signal.aborted) throw callerGone();
+    if (call.signal.aborted) throw cancelled();
     const model = modelOf(ports, request.modelId);
-    let leave: () => void = () => undefined;
+    let release: () => void = () => undefined;
     // Once its end is durable a generation is over, even if its caller never asks for the last message.
-    const run = new GenerationRun(ports, request, model, call, () => leave());
-    const entered = ports.inFlight.enter(() => run.cutOff());
+    const run = new GenerationRun(ports, request, model, call, () => release());
+    const entered = ports.inFlight.enter(() => run.stop());
     if (!entered) {
       await run.close();
       throw stopping();
     }
     ports.observer.generationStarted();
-    leave = once(() => {
+    release = once(() => {
       entered();
       ports.observer.generationEnded();
     });
@@ -64,7 +64,7 @@ export function createGenerate(ports: GeneratePorts): Generate {
       else yield* whole(run);
     } finally {
       await run.close();
-      leave();
+      release();
     }
   };
 }
@@ -96,9 +96,9 @@ async function open(
   } catch (error) {
     // What is no failure of a provider is a fault of ours, and told as one.
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.kind !== 'caller_gone') throw errorBeforeFirstEvent(error);
-    await run.abandon()?.durable;
-    throw run.wasCutOff ? stopping() : callerGone();
+    if (error.kind !== 'cancelled') throw errorBeforeFirstEvent(error);
+    await run.cancel()?.durable;
+    throw run.isStopped ? stopping() : cancelled();
   }
 }
 
@@ -135,11 +135,11 @@ async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent> {
 /** Settles a stream that did not come to its end, and tells the caller. Never returns. */
 async function endBroken(run: GenerationRun, thrown: unknown): Promise<never> {
   const failure = toUpstreamFailure(thrown);
-  if (failure.kind === 'caller_gone') {
-    await run.abandon()?.durable;
-    throw run.wasCutOff
-      ? new GatewayError('internal_error', { internalMessage: 'cut off by a stop' })
-      : callerGone();
+  if (failure.kind === 'cancelled') {
+    await run.cancel()?.durable;
+    throw run.isStopped
+      ? new GatewayError('internal_error', { internalMessage: 'cancelled by a stop' })
+      : cancelled();
   }
   const error = errorAfterFirstEvent(failure);
   await run.fail(error.code).durable;
@@ -164,6 +164,6 @@ function stopping(): GatewayError {
 }
 
 /** Nobody is there to read it; the code only has to be one of the table. */
-function callerGone(): GatewayError {
-  return new GatewayError('request_timeout', { internalMessage: 'the caller went away' });
+function cancelled(): GatewayError {
+  return new GatewayError('request_timeout', { internalMessage: 'the generation was cancelled' });
 }

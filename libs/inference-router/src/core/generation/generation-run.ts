@@ -2,7 +2,7 @@ import type { Clock, Prices } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
-import type { GenerationRequest } from './finished-generation';
+import type { GenerationEnding, GenerationRequest } from './finished-generation';
 import type { OpenedGeneration } from './open-generation';
 import type { AttemptOutcome } from '../ports';
 import {
@@ -15,14 +15,14 @@ import {
 } from './settle-generation';
 
 export interface GenerationCall {
-  /** Aborts when the caller cancels, goes away, or its deadline passes. */
+  /** Aborts when the caller cancels, or its deadline passes. */
   readonly signal: AbortSignal;
   readonly deadlineUnixMs: number | undefined;
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
-/** How a generation ends: what it owes, and when that is durable. */
-export interface Ending {
+/** What an ended generation owes, and when that is durable. */
+export interface Settling {
   readonly bill: Promise<Bill>;
   readonly durable: Promise<Bill>;
 }
@@ -38,8 +38,8 @@ export class GenerationRun {
   private opened: OpenedGeneration | undefined;
   private firstEventAt = 0;
   private lastEventAt = 0;
-  private ending: Ending | undefined;
-  private cut = false;
+  private settling: Settling | undefined;
+  private stopped = false;
   private readonly scope: SettleScope;
   private readonly controller = new AbortController();
 
@@ -58,31 +58,31 @@ export class GenerationRun {
     };
     const prices: Prices = request.prices ?? model.prices;
     this.scope = { request, model, head: this.head, prices, traceHeaders: call.traceHeaders };
-    call.signal.addEventListener('abort', this.onCallerGone, { once: true });
-    if (call.signal.aborted) this.onCallerGone();
+    call.signal.addEventListener('abort', this.onCancel, { once: true });
+    if (call.signal.aborted) this.onCancel();
   }
 
-  /** Aborts when the caller goes away or the router stops. */
+  /** Aborts when the generation is cancelled: by its caller, its deadline, or a stop. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
   /** The router stops and can wait no longer. */
-  get wasCutOff(): boolean {
-    return this.cut;
+  get isStopped(): boolean {
+    return this.stopped;
   }
 
-  cutOff(): void {
-    this.cut = true;
-    this.onCallerGone();
+  stop(): void {
+    this.stopped = true;
+    this.onCancel();
   }
 
   begin(opened: OpenedGeneration): void {
     this.opened = opened;
     this.firstEventAt = this.ports.clock.now();
     this.lastEventAt = this.firstEventAt;
-    // The caller may have gone in the very moment of the first event.
-    if (this.signal.aborted) this.endUnwanted();
+    // It may have been cancelled in the very moment of the first event.
+    if (this.signal.aborted) this.endCancelled();
   }
 
   sawEvent(): void {
@@ -90,75 +90,77 @@ export class GenerationRun {
   }
 
   /** The whole generation was produced. */
-  complete(): Ending {
-    return this.end('complete', 'ok');
+  complete(): Settling {
+    return this.end('answered', 'ok');
   }
 
   /** The provider failed after its first event. */
-  fail(errorCode: ErrorCode): Ending {
+  fail(errorCode: ErrorCode): Settling {
     return this.end('failed', 'broken_off', errorCode);
   }
 
   /**
-   * The caller is gone. A stream owes what was produced so far; before its
+   * The generation is cancelled. A stream owes what was produced so far; before its
    * first event that is nothing. An answer that is not streamed may have been
-   * generated to any length when the caller leaves: it owes its prompt, which
+   * generated to any length by then: it owes its prompt, which
    * the provider has read, and nothing of the output it never got.
    *
    * A passed deadline or a stop of ours is not the caller's doing, so nothing
    * unseen is owed then.
    */
-  abandon(): Ending | undefined {
-    if (this.ending) return this.ending;
-    if (this.opened) return this.endUnwanted();
-    const owesPrompt = !this.request.stream && this.dispatchedTo && !this.cut && !this.deadlinePassed();
+  cancel(): Settling | undefined {
+    if (this.settling) return this.settling;
+    if (this.opened) return this.endCancelled();
+    const owesPrompt = !this.request.stream && this.dispatchedTo && !this.stopped && !this.deadlinePassed();
     return owesPrompt ? this.end('cancelled', 'cancelled') : undefined;
   }
 
-  /** Waits until what has ended is durable, and lets go of everything. */
+  /** Waits until what has ended is durable, and releases everything. */
   async close(): Promise<void> {
-    this.call.signal.removeEventListener('abort', this.onCallerGone);
-    const ending = this.opened ? this.abandon() : this.ending;
-    await ending?.durable.catch(() => undefined);
+    this.call.signal.removeEventListener('abort', this.onCancel);
+    const settling = this.opened ? this.cancel() : this.settling;
+    await settling?.durable.catch(() => undefined);
   }
 
-  private readonly onCallerGone = (): void => {
+  private readonly onCancel = (): void => {
     this.controller.abort();
-    // A caller that went away may never ask for the next event, so its end must not wait for that.
-    if (this.opened) this.endUnwanted();
+    // A caller that cancelled may never ask for the next event, so its end must not wait for that.
+    if (this.opened) this.endCancelled();
   };
 
-  private endUnwanted(): Ending {
-    return this.cut ? this.end('failed', 'broken_off', 'internal_error') : this.end('cancelled', 'cancelled');
+  private endCancelled(): Settling {
+    return this.stopped
+      ? this.end('failed', 'broken_off', 'internal_error')
+      : this.end('cancelled', 'cancelled');
   }
 
-  private end(how: Outcome['how'], attempt: AttemptOutcome, errorCode?: ErrorCode): Ending {
-    if (this.ending) return this.ending;
+  private end(ending: GenerationEnding, attempt: AttemptOutcome, errorCode?: ErrorCode): Settling {
+    if (this.settling) return this.settling;
     const target = this.opened?.target ?? this.dispatchedTo;
     if (!target) throw new Error('a generation that no provider has cannot end');
-    const outcome = this.outcome(how, target, errorCode);
-    this.letGoOfProvider(how);
+    const outcome = this.outcome(ending, target, errorCode);
+    this.releaseProvider(ending);
     this.ports.observer.attemptEnded(target, attempt);
     const bill = billGeneration(this.ports, this.scope, outcome);
     const durable = bill.then(async (known) => {
       const keeps = this.request.idempotencyScope !== undefined || !this.request.stream;
-      const responseJson = how === 'complete' && keeps ? known.responseJson() : undefined;
+      const responseJson = ending === 'answered' && keeps ? known.responseJson() : undefined;
       const stored = this.request.idempotencyScope === undefined ? undefined : responseJson;
       await recordGeneration(this.ports, this.scope, outcome, known, stored);
       return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
     });
     // Whoever is still there awaits it; when nobody is, the recorder has told the log.
     durable.then(this.onEnded, this.onEnded);
-    this.ending = { bill, durable };
-    return this.ending;
+    this.settling = { bill, durable };
+    return this.settling;
   }
 
-  private outcome(how: Outcome['how'], target: Target, errorCode: ErrorCode | undefined): Outcome {
+  private outcome(ending: GenerationEnding, target: Target, errorCode: ErrorCode | undefined): Outcome {
     const now = this.ports.clock.now();
     const { createdUnixMs } = this.request;
     const firstEventAt = this.opened ? this.firstEventAt : now;
     return {
-      how,
+      ending,
       errorCode,
       target,
       choices: this.choices(),
@@ -180,11 +182,11 @@ export class GenerationRun {
     return opened.kind === 'stream' ? opened.reader.stream.reportedUsage : opened.reportedUsage;
   }
 
-  private letGoOfProvider(how: Outcome['how']): void {
+  private releaseProvider(ending: GenerationEnding): void {
     if (!this.opened) return;
-    const { opened, leave } = this.opened;
-    if (opened.kind === 'stream') opened.attempt.end(how === 'complete');
-    leave();
+    const { opened, release } = this.opened;
+    if (opened.kind === 'stream') opened.attempt.end(ending === 'answered');
+    release();
   }
 
   private deadlinePassed(): boolean {

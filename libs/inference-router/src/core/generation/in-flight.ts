@@ -1,11 +1,11 @@
 interface Entry {
-  /** Gone once it has left: a set may keep hold of an entry for a while after its deletion. */
-  cutOff: (() => void) | undefined;
+  /** Undefined once it has ended: a set may keep hold of an entry for a while after its deletion. */
+  cancel: (() => void) | undefined;
 }
 
 /**
  * The generations under way. A stop lets none begin, waits for those that run,
- * and in the end cuts off what is left.
+ * and in the end cancels those that still run.
  */
 export class InFlight {
   private readonly running = new Set<Entry>();
@@ -13,15 +13,15 @@ export class InFlight {
   private onEmpty: (() => void) | undefined;
 
   /**
-   * @param cutOff called when the time to drain is over.
-   * @returns its leave, safe to call twice; undefined when none may begin any more.
+   * @param cancel called when the time to drain is over.
+   * @returns its release, safe to call twice; undefined when none may begin any more.
    */
-  enter(cutOff: () => void): (() => void) | undefined {
+  enter(cancel: () => void): (() => void) | undefined {
     if (this.stopping) return undefined;
-    const entry: Entry = { cutOff };
+    const entry: Entry = { cancel };
     this.running.add(entry);
     return () => {
-      entry.cutOff = undefined;
+      entry.cancel = undefined;
       this.running.delete(entry);
       if (this.running.size === 0) this.onEmpty?.();
     };
@@ -40,7 +40,7 @@ export class InFlight {
     });
   }
 
-  cutOff(): void {
-    for (const entry of [...this.running]) entry.cutOff?.();
+  cancelAll(): void {
+    for (const entry of [...this.running]) entry.cancel?.();
   }
 }

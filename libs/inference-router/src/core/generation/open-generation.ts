@@ -27,8 +27,8 @@ const MAX_RETRIED_TIMEOUTS = 1;
 export interface OpenedGeneration {
   readonly target: Target;
   readonly opened: OpenedStream | OpenedAnswer;
-  /** Gives the place back; safe to call twice. */
-  readonly leave: () => void;
+  /** Of the place; safe to call twice. */
+  readonly release: () => void;
 }
 
 export interface OpenGenerationCall {
@@ -96,8 +96,8 @@ async function tryTarget(
   body: Uint8Array,
   totalMs: number,
 ): Promise<OpenedGeneration | UpstreamFailure> {
-  const leave = ports.bulkheads.enter(target.provider);
-  if (!leave) {
+  const release = ports.bulkheads.enter(target.provider);
+  if (!release) {
     return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are taken` });
   }
   try {
@@ -106,21 +106,21 @@ async function tryTarget(
       const { model, request, head, signal } = call;
       return openTarget(ports, { target, model, request, head, body, callerSignal: signal, totalMs });
     });
-    return { target, opened, leave };
+    return { target, opened, release };
   } catch (error) {
-    leave();
+    release();
     const failure = toUpstreamFailure(error);
-    if (failure.kind !== 'caller_gone') call.onDispatch(undefined);
+    if (failure.kind !== 'cancelled') call.onDispatch(undefined);
     return failure;
   }
 }
 
-/** Waits, unless the caller goes away first. */
+/** Waits, unless the generation is cancelled first. */
 function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       timer.cancel();
-      reject(new UpstreamFailure('caller_gone', { detail: 'the caller went away between attempts' }));
+      reject(new UpstreamFailure('cancelled', { detail: 'cancelled between attempts' }));
     };
     const timer = timers.after(ms, () => {
       signal.removeEventListener('abort', onAbort);

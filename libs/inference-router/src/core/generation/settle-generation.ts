@@ -8,7 +8,7 @@ import {
   type Choice,
   type CompletionHead,
 } from '../completion/completion';
-import type { FinishedGeneration, GenerationRequest } from './finished-generation';
+import type { FinishedGeneration, GenerationEnding, GenerationRequest } from './finished-generation';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
 import { believedUsage, countedUsage } from './usage';
@@ -21,7 +21,7 @@ export interface SettlePorts {
 
 /** What a generation came to. */
 export interface Outcome {
-  readonly how: 'complete' | 'cancelled' | 'failed';
+  readonly ending: GenerationEnding;
   readonly errorCode: ErrorCode | undefined;
   readonly target: Target;
   readonly choices: readonly Choice[];
@@ -66,8 +66,8 @@ export async function billGeneration(
   });
   let usage = believed;
   if (!usage) {
-    // A stream that was cut off has no usage block by nature; that is no news.
-    if (outcome.how === 'complete') {
+    // A stream that broke off has no usage block by nature; that is no news.
+    if (outcome.ending === 'answered') {
       ports.observer.usageCounted(
         outcome.target,
         outcome.reportedUsage === undefined || outcome.reportedUsage === null ? 'missing' : 'not_believed',
@@ -110,7 +110,7 @@ export function recordGeneration(
     prices: scope.prices,
     provider: provider.name,
     providerModel,
-    cancelled: outcome.how === 'cancelled',
+    ending: outcome.ending,
     finishReason: bill.finishReason,
     usage: bill.usage,
     usageSource: bill.usageSource,
@@ -123,12 +123,12 @@ export function recordGeneration(
 }
 
 function finishReasonOf(outcome: Outcome): FinishedGeneration['finishReason'] {
-  switch (outcome.how) {
+  switch (outcome.ending) {
     case 'cancelled':
       return '';
     case 'failed':
       return 'error';
-    case 'complete':
+    case 'answered':
       return outcome.choices[0]?.finishReason ?? 'stop';
   }
 }

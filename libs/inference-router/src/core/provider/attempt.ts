@@ -128,7 +128,7 @@ export class Attempt {
   }
 
   private readonly onCallerGone = (): void => {
-    this.abort(new UpstreamFailure('caller_gone', { detail: 'the caller went away' }));
+    this.abort(new UpstreamFailure('cancelled', { detail: 'the generation was cancelled' }));
   };
 }
 

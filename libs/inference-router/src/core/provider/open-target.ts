@@ -124,7 +124,7 @@ async function refusalOf(
     attempt.finish();
   } catch (error) {
     const failure = toUpstreamFailure(error);
-    if (failure.kind === 'caller_gone') return failure;
+    if (failure.kind === 'cancelled') return failure;
   }
   return classifyAnswer(answer.status, text, answer.retryAfter, target, model, request);
 }

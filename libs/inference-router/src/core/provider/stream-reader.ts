@@ -45,7 +45,7 @@ export class StreamReader {
       else if (bytes === undefined) this.endOfConnection();
     } catch (error) {
       const failure = toUpstreamFailure(error);
-      if (this.stream.complete && failure.kind !== 'caller_gone') this.ended = true;
+      if (this.stream.complete && failure.kind !== 'cancelled') this.ended = true;
       else if (frames === '') throw failure;
       else this.pending = failure;
     }

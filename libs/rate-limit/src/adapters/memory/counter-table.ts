@@ -13,7 +13,7 @@ export interface Counter {
   slots: number;
 }
 
-/** Each lookup lets go of up to this many idle counters: more than it can add, so that the table shrinks. */
+/** Each lookup forgets up to this many idle counters: more than it can add, so that the table shrinks. */
 const EVICTIONS_PER_LOOKUP = 2;
 
 /**

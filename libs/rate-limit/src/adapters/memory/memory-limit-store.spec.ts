@@ -21,7 +21,7 @@ function admission(index: number): Admission {
 }
 
 describe('the memory of the limit store', () => {
-  it('lets go of organizations and keys that are idle, and of what never finished', async () => {
+  it('forgets organizations and keys that are idle, and of what never finished', async () => {
     const clock = new ManualClock(0);
     const store = createMemoryLimitStore({ clock, slotLeaseMs: LEASE_MS });
     for (let index = 0; index < 1_000; index += 1) await store.admit([admission(index)]);
