@@ -105,8 +105,6 @@ export const limits = {
     slotTickMs: 500,
     claimTickMs: 1_000,
     maxRefsPerCall: 1_000,
-    /** Of a claim whose generation has ended: settlements take a second; this is for the day when they do not. */
-    settlingClaimMs: 15 * 60_000,
   },
   floods: {
     /** Addresses, and keys, that are counted; of each kind about a megabyte. */
