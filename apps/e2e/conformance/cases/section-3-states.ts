@@ -115,7 +115,7 @@ export const stateCases = casesOf('3', [
       assert.equal((await chat(deployment, body(deployment), { apiKey, headers })).status, 200);
 
       const failing = freshKey('failing');
-      const faulty = body(deployment, directive('[[fault:fail-first:9]]'));
+      const faulty = body(deployment, directive('[[fault:fail-first:9:500]]'));
       assertError(await chat(deployment, faulty, { apiKey, headers: failing }), 'upstream_error');
       const again = await chat(deployment, body(deployment, directive('[[tokens:3]]')), {
         apiKey,
