@@ -179,6 +179,7 @@ function chatSuccess({ chatCompletion, chatStream }: AnswerExamples): JsonObject
           description: 'One event.',
           properties: {
             data: {
+              description: 'What follows `data: `: a chunk as JSON, or at the end `[DONE]`.',
               anyOf: [
                 {
                   type: 'string',

@@ -36,8 +36,8 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     'always',
     {
       metadata: {
-        estimated_tokens: count('Input and output limit together.'),
-        limit: count('The context window.'),
+        estimated_tokens: count('Tokens of the input, as estimated, and of the output limit together.'),
+        limit: count('The context window of the model, in tokens.'),
       },
     },
   ),
@@ -55,7 +55,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   max_tokens_exceeds_cap: of(
     "The output limit is above the organization's cap, which the message states.",
     'always',
-    { metadata: { limit: count("The organization's cap.") } },
+    { metadata: { limit: count("The organization's cap, in tokens.") } },
   ),
   missing_messages: of('`messages` is absent, empty or not an array.', 'always'),
   missing_model: of('`model` is absent or empty.', 'always'),
@@ -84,15 +84,17 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     'never',
     {
       metadata: {
-        available: usd('What a request can use now.'),
-        estimated_cost: usd('The most that this request can cost.'),
-        currency: constant('USD'),
-        max_affordable_output_tokens: count('The largest `max_tokens` that is covered; 0 when none is.'),
+        available: usd('What a request can use now, in US dollars.'),
+        estimated_cost: usd('The most that this request can cost, in US dollars.'),
+        currency: constant('USD', 'The currency of all amounts.'),
+        max_affordable_output_tokens: count(
+          'The largest `max_tokens` that is covered, in tokens; 0 when none is.',
+        ),
       },
     },
   ),
   missing_scope: of('The key lacks the scope that the endpoint needs, which the message names.', 'never', {
-    metadata: { required_scope: oneOfTexts('The scope.', ['chat', 'usage:read']) },
+    metadata: { required_scope: oneOfTexts('The scope that the key lacks.', ['chat', 'usage:read']) },
   }),
   model_not_allowed: of('The model exists, but the key may not use it.', 'always'),
   org_suspended: of('The organization is suspended.', 'never'),
@@ -123,7 +125,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     'never',
     {
       metadata: {
-        limit_type: constant('daily_budget'),
+        limit_type: constant('daily_budget', 'Which limit it is.'),
         scope: limitScope,
         limit: usd('The budget of a day, in US dollars.'),
       },
@@ -136,12 +138,16 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       metadata: {
         limit_type: oneOfTexts('Requests per minute, or at the same time.', ['rpm', 'concurrency']),
         scope: limitScopeOrAddress,
-        limit: count('Requests.'),
+        limit: count('How many requests are allowed: per minute, or at the same time.'),
       },
     },
   ),
   tpm_exceeded: of('Too many tokens in this minute.', 'never', {
-    metadata: { limit_type: constant('tpm'), scope: limitScope, limit: count('Tokens per minute.') },
+    metadata: {
+      limit_type: constant('tpm', 'Which limit it is.'),
+      scope: limitScope,
+      limit: count('How many tokens are allowed per minute.'),
+    },
   }),
   internal_error: of('Something failed on the side of the service.', 'never'),
   upstream_config_error: of('The model is not set up correctly on the side of the service.', 'never'),

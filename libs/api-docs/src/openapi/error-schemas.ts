@@ -1,7 +1,7 @@
 import { errorCodes, errorTable, type Advice, type ErrorCode } from '@gateway/errors';
 import type { JsonObject } from '@gateway/public-api';
 import { errorFacts } from './error-facts';
-import { oneOfTexts, record, text } from './schema';
+import { constant, oneOfTexts, record, text } from './schema';
 
 const PARAM = 'The offending field, such as `messages[0].content`.';
 
@@ -27,13 +27,17 @@ export function errorSchemas(codes: readonly ErrorCode[]): Readonly<Record<strin
 function envelopeOf(code: ErrorCode): JsonObject {
   const { when, param, metadata = {}, optionalMetadata = [] } = errorFacts[code];
   const members = {
-    message: text('For people.'),
-    type: { type: 'string', const: errorTable[code].type },
+    message: text('What is wrong, for people; its wording may change.'),
+    type: constant(errorTable[code].type, 'The kind of error.'),
     ...(param === 'never' ? {} : { param: text(PARAM) }),
-    code: { type: 'string', const: code },
-    metadata: record('', metadata, optionalMetadata),
+    code: constant(code, 'What to branch on.'),
+    metadata: record(
+      Object.keys(metadata).length === 0 ? 'Empty for this code.' : 'More for programs.',
+      metadata,
+      optionalMetadata,
+    ),
   };
-  return record(when, { error: record('', members, param === 'sometimes' ? ['param'] : []) });
+  return record(when, { error: record('What went wrong.', members, param === 'sometimes' ? ['param'] : []) });
 }
 
 /** Any error, for where the code does not follow from the status. */
@@ -42,7 +46,7 @@ export function errorDetailSchema(): JsonObject {
   return record(
     'An error; what the codes mean and what their `metadata` holds is told with the answers.',
     {
-      message: text('For people.'),
+      message: text('What is wrong, for people; its wording may change.'),
       type: oneOfTexts('The kind of error.', types),
       param: text(PARAM),
       code: oneOfTexts('What to branch on.', errorCodes),

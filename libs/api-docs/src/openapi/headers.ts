@@ -12,7 +12,10 @@ const goDuration = text('', { pattern: '^(\\d+h)?(\\d+m)?\\d+s$' });
 /** Every response header that means something to a client. */
 export const headers = {
   'x-request-id': header('Names the answer; tell it when you ask for help.', text(''), true),
-  'openai-processing-ms': header('How long the gateway took until the answer began.', count('')),
+  'openai-processing-ms': header(
+    'How long the gateway took until the answer began, in milliseconds.',
+    count(''),
+  ),
   'x-generation-id': header('The id of the generation, once there is one.', text('', { pattern: '^gen-' })),
   'idempotent-replayed': header(
     'Says that this is the answer to an earlier request with the same Idempotency-Key.',
@@ -20,11 +23,17 @@ export const headers = {
   ),
   'x-ratelimit-limit-requests': header('Requests per minute, where limited.', count('')),
   'x-ratelimit-remaining-requests': header('Requests left in this minute.', count('')),
-  'x-ratelimit-reset-requests': header('Until the minute is over, such as `12s`.', goDuration),
+  'x-ratelimit-reset-requests': header(
+    'How long until the minute is over, in hours, minutes and seconds such as `12s`.',
+    goDuration,
+  ),
   'x-ratelimit-limit-tokens': header('Tokens per minute, where limited.', count('')),
   'x-ratelimit-remaining-tokens': header('Tokens left in this minute.', count('')),
-  'x-ratelimit-reset-tokens': header('Until the minute is over, such as `12s`.', goDuration),
-  'retry-after': header('Whole seconds to wait.', seconds),
+  'x-ratelimit-reset-tokens': header(
+    'How long until the minute is over, in hours, minutes and seconds such as `12s`.',
+    goDuration,
+  ),
+  'retry-after': header('How many seconds to wait before trying again.', seconds),
   'retry-after-ms': header('The same in milliseconds, for waits of up to a minute.', {
     ...count(''),
     minimum: 1,

@@ -31,7 +31,7 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
         parameter(
           'header',
           'Idempotency-Key',
-          'Makes the request safe to repeat for 24 hours: the same key with the same body is answered once and billed once. 1 to 255 printable ASCII characters.',
+          'Makes the request safe to repeat for 24 hours: the same key with the same body is answered once and billed once. 1 to 255 printable ASCII characters. Default: every request is one of its own.',
           { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
           { example: 'order-4711' },
         ),
@@ -48,21 +48,26 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
       ];
     case 'usage':
       return [
-        parameter('query', 'start_date', 'The first day, UTC; by default 30 days in all.', day),
+        parameter(
+          'query',
+          'start_date',
+          'The first day, UTC. Default: 29 days before `end_date`, so 30 days in all.',
+          day,
+        ),
         parameter(
           'query',
           'end_date',
-          `The last day, UTC; by default today. At most ${MAX_USAGE_DAYS} days in all.`,
+          `The last day, UTC, which is counted too; at most ${MAX_USAGE_DAYS} days in all. Default: today.`,
           day,
         ),
         parameter(
           'query',
           'group_by',
-          'What to sum by, separated by commas; by default `day,model`.',
+          'What to sum by, separated by commas. Default: `day,model`.',
           { type: 'array', minItems: 1, items: { type: 'string', enum: [...usageDimensions] } },
           { style: 'form', explode: false, example: ['day', 'model'] },
         ),
-        parameter('query', 'model', 'Sums of this model only.', {
+        parameter('query', 'model', 'The id of the only model to sum up. Default: all models.', {
           type: 'string',
           minLength: 1,
           maxLength: MAX_MODEL_ID_LENGTH,

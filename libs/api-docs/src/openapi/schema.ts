@@ -18,7 +18,11 @@ export const usd = (description: string): JsonObject => ({ type: 'number', descr
 
 export const flag = (description: string): JsonObject => ({ type: 'boolean', description });
 
-export const constant = (value: string): JsonObject => ({ type: 'string', const: value });
+export const constant = (value: string, description: string): JsonObject => ({
+  type: 'string',
+  const: value,
+  description,
+});
 
 export const oneOfTexts = (description: string, values: readonly string[]): JsonObject => ({
   type: 'string',
@@ -44,7 +48,7 @@ export function record(
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return {
     type: 'object',
-    ...(description === '' ? {} : { description }),
+    description,
     properties: { ...properties },
     ...(required.length === 0 ? {} : { required }),
   };

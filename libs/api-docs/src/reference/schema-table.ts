@@ -62,7 +62,7 @@ function takenTogether(objects: readonly JsonObject[]): JsonObject {
     // The member by which they are told apart.
     else if (isJsonObject(before) && isJsonObject(member) && member['const'] !== undefined) {
       const values = Array.isArray(before['enum']) ? before['enum'] : [before['const'] ?? null];
-      properties[name] = { enum: [...values, member['const']] };
+      properties[name] = { enum: [...values, member['const']], description: describe(before) };
     }
   }
   const required = Object.keys(properties).filter((name) =>

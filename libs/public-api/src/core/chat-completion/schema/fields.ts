@@ -27,8 +27,10 @@ export interface Field {
   readonly name: string;
   readonly disposition: Disposition;
   readonly shape: Shape;
-  /** For the API documentation. */
+  /** For the API documentation: what it means and, of an amount, its unit. */
   readonly doc: string;
+  /** What holds when it is absent, to follow "Default: "; undefined where it is required. */
+  readonly absent?: string;
   /** The model's capability without which the field is refused or dropped. */
   readonly needs?: string;
   /** Whether a model without the capability makes the field be refused or, as a mere hint, dropped. */
@@ -56,14 +58,19 @@ const toolShape = variants(
   'type',
   {
     function: record({
-      type: required(text()),
+      type: required(text(), 'The kind of tool.'),
       function: required(
         record({
-          name: required(functionName),
-          description: optional(text()),
-          parameters: optional(anyObject()),
-          strict: optional(boolean()),
+          name: required(functionName, 'What the model calls it by: letters, digits, `_` and `-`.'),
+          description: optional(text(), 'What it does, for the model to know when to call it.', 'none'),
+          parameters: optional(
+            anyObject(),
+            'Its arguments as a JSON Schema, passed to the model as it is.',
+            'it takes none',
+          ),
+          strict: optional(boolean(), 'Whether the arguments must match the schema exactly.', '`false`'),
         }),
+        'The function that the model may call. Its definition counts as input tokens.',
       ),
     }),
   },
@@ -73,58 +80,93 @@ const toolShape = variants(
 const toolChoiceShape = textOr(
   variants('type', {
     function: record({
-      type: required(text()),
-      function: required(record({ name: required(functionName) })),
+      type: required(text(), 'The kind of tool.'),
+      function: required(
+        record({ name: required(functionName, 'Its name, as in `tools`.') }),
+        'The one function that the model has to call.',
+      ),
     }),
   }),
   text({ oneOf: ['none', 'auto', 'required'] }),
 );
 
+const FORMAT_TYPE =
+  '`text` is free text, `json_object` any JSON object, `json_schema` JSON that matches a schema.';
+
 const responseFormatShape = variants('type', {
-  text: record({ type: required(text()) }),
-  json_object: record({ type: required(text()) }),
+  text: record({ type: required(text(), FORMAT_TYPE) }),
+  json_object: record({ type: required(text(), FORMAT_TYPE) }),
   json_schema: record({
-    type: required(text()),
+    type: required(text(), FORMAT_TYPE),
     json_schema: required(
       record({
-        name: required(functionName),
-        description: optional(text()),
-        schema: optional(anyObject()),
-        strict: optional(boolean()),
+        name: required(functionName, 'A name for the format: letters, digits, `_` and `-`.'),
+        description: optional(text(), 'What the format is for, for the model to read.', 'none'),
+        schema: optional(
+          anyObject(),
+          'The JSON Schema that the answer has to match, passed to the model as it is.',
+          'any JSON object',
+        ),
+        strict: optional(boolean(), 'Whether the answer must match the schema exactly.', '`false`'),
       }),
+      'Of `json_schema`: the format. Its definition counts as input tokens.',
     ),
   }),
 });
 
 const predictionShape = variants('type', {
   content: record({
-    type: required(text()),
+    type: required(text(), 'The kind of prediction.'),
     content: required(
-      textOr(list(variants('type', { text: record({ type: required(text()), text: required(text()) }) }))),
+      textOr(
+        list(
+          variants('type', {
+            text: record({
+              type: required(text(), 'The kind of part.'),
+              text: required(text(), 'The text of the part.'),
+            }),
+          }),
+        ),
+      ),
+      'The text that most of the answer is expected to repeat.',
     ),
   }),
 });
 
-const honour = (name: string, shape: Shape, doc: string): Field => ({
+/** One that a request must have. */
+const needed = (name: string, shape: Shape, doc: string): Field => ({
   name,
   disposition: 'honour',
   shape,
   doc,
 });
 
+const honour = (name: string, shape: Shape, doc: string, absent: string): Field => ({
+  name,
+  disposition: 'honour',
+  shape,
+  doc,
+  absent,
+});
+
 const forward = (
   name: string,
   shape: Shape,
   doc: string,
+  absent: string,
   support: Pick<Field, 'needs' | 'otherwise'> = {},
-): Field => ({ name, disposition: 'forward', shape, doc, ...support });
+): Field => ({ name, disposition: 'forward', shape, doc, absent, ...support });
 
-const accept = (name: string, shape: Shape, doc: string): Field => ({
+const accept = (name: string, shape: Shape, doc: string, absent: string): Field => ({
   name,
   disposition: 'accept',
   shape,
   doc,
+  absent,
 });
+
+/** Of fields that are the model's own matter. */
+const AS_THE_MODEL = "the model's own";
 
 const reject = (name: string, hint?: string): Field => ({
   name,
@@ -140,55 +182,117 @@ const reject = (name: string, hint?: string): Field => ({
  * not here is unknown, unless the model lists it as an extra parameter.
  */
 export const chatFields: readonly Field[] = [
-  honour('model', text({ minLength: 1 }), 'The id of a model of the model list.'),
-  honour('messages', list(messageShape, { minItems: 1, maxItems: MAX_MESSAGES }), 'The conversation so far.'),
-  honour('max_tokens', outputLength, 'The most tokens that a completion may have.'),
-  honour('max_completion_tokens', outputLength, 'The same as max_tokens.'),
-  honour('n', number({ integer: true, min: 1 }), 'Completions to make. More than 1 has to be enabled.'),
-  honour('stream', boolean(), 'Whether the answer comes as server-sent events.'),
+  needed('model', text({ minLength: 1 }), 'The id of a model of the model list.'),
+  needed(
+    'messages',
+    list(messageShape, { minItems: 1, maxItems: MAX_MESSAGES }),
+    'The conversation so far, oldest message first.',
+  ),
+  honour(
+    'max_tokens',
+    outputLength,
+    'The most tokens that each completion may have, reasoning included. What they would cost is held.',
+    "the most that the model's limits, its context window and the organization's cap allow",
+  ),
+  honour('max_completion_tokens', outputLength, 'The same as `max_tokens`, in tokens.', 'as `max_tokens`'),
+  honour(
+    'n',
+    number({ integer: true, min: 1 }),
+    'How many completions to make. More than 1 has to be enabled for the organization.',
+    '1',
+  ),
+  honour('stream', boolean(), 'Whether the answer comes as server-sent events.', '`false`'),
   honour(
     'stream_options',
-    record({ include_usage: optional(boolean()) }),
-    'include_usage: a last chunk tells the usage. Without stream it has no effect.',
+    record({
+      include_usage: optional(
+        boolean(),
+        'Whether a last chunk tells what the completion used and cost.',
+        '`false`',
+      ),
+    }),
+    'Options of a stream. Without `stream` they have no effect.',
+    'none',
   ),
   honour(
     'tools',
     list(toolShape, { maxItems: 128, emptyMeansAbsent: true }),
-    'Functions that the model may call. Empty means none.',
+    'Functions that the model may call, for models with the capability `tools`. Empty means none.',
+    'none',
   ),
-  forward('tool_choice', toolChoiceShape, 'Whether and which tool the model has to call.'),
-  forward('parallel_tool_calls', boolean(), 'Whether the model may call several tools at once.', {
-    needs: 'parallel_tool_calls',
-    otherwise: 'refuse',
-  }),
+  forward(
+    'tool_choice',
+    toolChoiceShape,
+    'Whether and which tool the model has to call: `none`, `auto` (as it likes), `required` (at least one), or one by name.',
+    '`auto` with `tools`, else `none`',
+  ),
+  forward(
+    'parallel_tool_calls',
+    boolean(),
+    'Whether the model may call several tools at once.',
+    AS_THE_MODEL,
+    {
+      needs: 'parallel_tool_calls',
+      otherwise: 'refuse',
+    },
+  ),
   honour(
     'response_format',
     responseFormatShape,
-    'json_object and json_schema make the model answer in JSON.',
+    'In which format the model answers. JSON is for models with the capability `json_mode`, and cannot be streamed.',
+    'text',
   ),
   honour(
     'reasoning_effort',
     text(),
-    'How much the model thinks first; one of the levels that the model accepts.',
+    'How much the model thinks first: one of its `reasoning.supported_efforts` in the model list.',
+    "the model's `reasoning.default_effort`",
   ),
-  forward('temperature', number({ min: 0, max: 2 }), 'Randomness of the sampling.'),
-  forward('top_p', number({ min: 0, max: 1 }), 'Share of probability that is sampled from.'),
+  forward(
+    'temperature',
+    number({ min: 0, max: 2 }),
+    'Randomness of the sampling; 0 is the least.',
+    AS_THE_MODEL,
+  ),
+  forward(
+    'top_p',
+    number({ min: 0, max: 1 }),
+    'Samples only from the most likely tokens that together have this share of the probability.',
+    AS_THE_MODEL,
+  ),
   forward(
     'stop',
     textOr(list(text(), { minItems: 1, maxItems: 4 })),
-    'Up to four texts that end the completion.',
+    'Up to four texts that end the completion. They are not part of it.',
+    'none',
   ),
-  forward('seed', exactInteger, 'Asks for the same answer to the same request; at most 2^53 - 1.'),
-  forward('frequency_penalty', number({ min: -2, max: 2 }), 'Makes frequent tokens less likely.'),
-  forward('presence_penalty', number({ min: -2, max: 2 }), 'Makes tokens that occurred less likely.'),
-  forward('logprobs', boolean(), 'Whether to return log probabilities.', {
+  forward(
+    'seed',
+    exactInteger,
+    'Asks for the same answer to the same request, as far as the model can promise that.',
+    'a new one each time',
+  ),
+  forward(
+    'frequency_penalty',
+    number({ min: -2, max: 2 }),
+    'Makes tokens less likely the more often they occurred; below 0 more likely.',
+    '0',
+  ),
+  forward(
+    'presence_penalty',
+    number({ min: -2, max: 2 }),
+    'Makes tokens that occurred at all less likely; below 0 more likely.',
+    '0',
+  ),
+  forward('logprobs', boolean(), 'Whether to answer with the log probability of each token.', '`false`', {
     needs: 'logprobs',
     otherwise: 'refuse',
   }),
   forward(
     'top_logprobs',
     number({ integer: true, min: 0, max: 20 }),
-    'How many of the most likely tokens to return; needs logprobs.',
+    'How many of the most likely tokens to tell at each place. Needs `logprobs`.',
+    '0',
     { needs: 'logprobs', otherwise: 'refuse' },
   ),
   forward(
@@ -199,48 +303,81 @@ export const chatFields: readonly Field[] = [
       values: number({ min: -100, max: 100 }),
       maxEntries: 1_024,
     },
-    'Makes tokens, named by their number, more or less likely.',
+    'What is added to the likelihood of tokens, by their number in the vocabulary of the model: -100 bans one, 100 forces it.',
+    'nothing is added',
     { needs: 'logit_bias', otherwise: 'refuse' },
   ),
   forward(
     'verbosity',
     text({ oneOf: ['low', 'medium', 'high'] }),
-    'A hint; dropped for models that know none.',
+    'How long an answer should be. A hint; dropped for models that do not know it.',
+    AS_THE_MODEL,
     {
       needs: 'verbosity',
       otherwise: 'drop',
     },
   ),
-  forward('prompt_cache_key', text({ maxLength: 512 }), 'A hint; dropped for models that know none.', {
-    needs: 'prompt_cache',
-    otherwise: 'drop',
-  }),
-  forward('prompt_cache_retention', text({ maxLength: 64 }), 'A hint; dropped for models that know none.', {
-    needs: 'prompt_cache',
-    otherwise: 'drop',
-  }),
-  forward('prompt_cache_options', anyObject(), 'A hint; dropped for models that know none.', {
-    needs: 'prompt_cache',
-    otherwise: 'drop',
-  }),
-  forward('prediction', predictionShape, 'A hint; dropped for models that know none.', {
-    needs: 'prediction',
-    otherwise: 'drop',
-  }),
+  forward(
+    'prompt_cache_key',
+    text({ maxLength: 512 }),
+    "Requests with the same key are likelier to find their beginning in the model's cache. A hint; dropped for models that do not know it.",
+    'none',
+    {
+      needs: 'prompt_cache',
+      otherwise: 'drop',
+    },
+  ),
+  forward(
+    'prompt_cache_retention',
+    text({ maxLength: 64 }),
+    "How long the beginning should stay in the model's cache, in the model's own words such as `24h`. A hint; dropped for models that do not know it.",
+    AS_THE_MODEL,
+    {
+      needs: 'prompt_cache',
+      otherwise: 'drop',
+    },
+  ),
+  forward(
+    'prompt_cache_options',
+    anyObject(),
+    "Further options of the model's cache, passed to it as they are. A hint; dropped for models that do not know it.",
+    'none',
+    {
+      needs: 'prompt_cache',
+      otherwise: 'drop',
+    },
+  ),
+  forward(
+    'prediction',
+    predictionShape,
+    'What much of the answer will be, known beforehand, so that it comes faster. A hint; dropped for models that do not know it.',
+    'none',
+    {
+      needs: 'prediction',
+      otherwise: 'drop',
+    },
+  ),
   accept(
     'user',
     externalUser,
     "Your name for the end user; shown with the generation, not sent to the model's provider.",
+    'none',
   ),
-  accept('safety_identifier', externalUser, 'The same as user, and preferred to it.'),
+  accept('safety_identifier', externalUser, 'The same as `user`, and preferred to it.', 'as `user`'),
   accept(
     'metadata',
     { kind: 'map', name: text({ maxLength: 64 }), values: text({ maxLength: 512 }), maxEntries: 16 },
     'Up to 16 pairs of texts. They have no effect.',
+    'none',
   ),
-  accept('store', boolean(), 'Has no effect; completions are not stored.'),
-  accept('service_tier', text({ oneOf: ['auto', 'default'] }), 'There is one tier.'),
-  accept('modalities', list(text({ oneOf: ['text'] }), { minItems: 1, maxItems: 1 }), 'Answers are text.'),
+  accept('store', boolean(), 'Has no effect: completions are not stored.', '`false`'),
+  accept('service_tier', text({ oneOf: ['auto', 'default'] }), 'Has no effect: there is one tier.', '`auto`'),
+  accept(
+    'modalities',
+    list(text({ oneOf: ['text'] }), { minItems: 1, maxItems: 1 }),
+    'Has no effect: answers are text.',
+    '`text`',
+  ),
   reject('functions', "Use 'tools'."),
   reject('function_call', "Use 'tool_choice'."),
   reject('audio', 'Audio is not supported.'),

@@ -9,6 +9,19 @@ test('the schema of the body lists every field that is taken, and no other', () 
   expect(schema).toMatchObject({ required: ['model', 'messages'], additionalProperties: false });
 });
 
+test('every field says what it means, and every optional one what holds without it', () => {
+  const { properties, required: names } = chatRequestJsonSchema();
+  for (const [name, { description }] of Object.entries(
+    properties as Record<string, { description: string }>,
+  )) {
+    const isRequired = (names as string[]).includes(name);
+    expect([name, description]).toEqual([
+      name,
+      expect.stringMatching(isRequired ? /\.$/ : /^[A-Z].*[.:] Default: .+\.$/),
+    ]);
+  }
+});
+
 test('it is plain JSON', () => {
   const schema = chatRequestJsonSchema();
   expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
@@ -19,27 +32,38 @@ test.each([
     text({ minLength: 1, maxLength: 5, pattern: /^a/ }),
     { type: 'string', minLength: 1, maxLength: 5, pattern: '^a' },
   ],
-  [
-    text({ oneOf: ['a', 'b'], doc: 'One of two.' }),
-    { description: 'One of two.', type: 'string', enum: ['a', 'b'] },
-  ],
+  [text({ oneOf: ['a', 'b'] }), { type: 'string', enum: ['a', 'b'] }],
   [number({ integer: true, min: 0, max: 9 }), { type: 'integer', minimum: 0, maximum: 9 }],
   [list(boolean(), { minItems: 1 }), { type: 'array', items: { type: 'boolean' }, minItems: 1 }],
   [textOr(list(any())), { oneOf: [{ type: 'string' }, { type: 'array', items: {} }] }],
   [
-    record({ a: required(text()), b: optional(number()) }),
-    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] },
+    record({ a: required(text(), 'An A.'), b: optional(number(), 'A B, in bytes.', '8') }),
+    {
+      type: 'object',
+      properties: {
+        a: { type: 'string', description: 'An A.' },
+        b: { type: 'number', description: 'A B, in bytes. Default: 8.' },
+      },
+      required: ['a'],
+    },
   ],
   [
-    variants('type', { x: record({ type: required(text()), n: optional(number()) }) }),
-    { type: 'object', properties: { type: { const: 'x' }, n: { type: 'number' } }, required: ['type'] },
+    variants('type', { x: record({ type: required(text(), 'Its kind.') }) }),
+    {
+      type: 'object',
+      properties: { type: { const: 'x', description: 'Its kind.' } },
+      required: ['type'],
+    },
   ],
   [
-    variants('type', { x: record({ type: required(text()) }), y: record({ type: required(text()) }) }),
+    variants('type', {
+      x: record({ type: required(text(), 'An X.') }),
+      y: record({ type: required(text(), 'A Y.') }),
+    }),
     {
       oneOf: [
-        { type: 'object', properties: { type: { const: 'x' } }, required: ['type'] },
-        { type: 'object', properties: { type: { const: 'y' } }, required: ['type'] },
+        { type: 'object', properties: { type: { const: 'x', description: 'An X.' } }, required: ['type'] },
+        { type: 'object', properties: { type: { const: 'y', description: 'A Y.' } }, required: ['type'] },
       ],
     },
   ],

@@ -1,14 +1,14 @@
 import { unreachable } from '@gateway/base';
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { chatFields } from './fields';
-import type { Shape, VariantsShape } from './shape';
+import { describe, type Member, type Shape, type VariantsShape } from './shape';
 
 /** The body of POST /v1/chat/completions as JSON Schema 2020-12, for the API documentation. */
 export function chatRequestJsonSchema(): JsonObject {
   const taken = chatFields.filter((field) => field.disposition !== 'reject');
   const properties = taken.map((field): [string, JsonValue] => [
     field.name,
-    { description: field.doc, ...shapeToJsonSchema(field.shape) },
+    described(describe(field.doc, field.absent), field.shape),
   ]);
   return {
     type: 'object',
@@ -20,10 +20,6 @@ export function chatRequestJsonSchema(): JsonObject {
 
 /** What a shape says, without its rules that are code. */
 export function shapeToJsonSchema(shape: Shape): JsonObject {
-  return { ...(shape.doc === undefined ? {} : { description: shape.doc }), ...keywords(shape) };
-}
-
-function keywords(shape: Shape): JsonObject {
   switch (shape.kind) {
     case 'text':
       return defined({
@@ -49,7 +45,7 @@ function keywords(shape: Shape): JsonObject {
       const needed = members.filter(([, member]) => member.required).map(([name]) => name);
       return defined({
         type: 'object',
-        properties: Object.fromEntries(members.map(([name, { shape: of }]) => [name, shapeToJsonSchema(of)])),
+        properties: Object.fromEntries(members.map(([name, member]) => [name, memberSchema(member)])),
         required: needed.length > 0 ? needed : undefined,
       });
     }
@@ -73,10 +69,24 @@ function keywords(shape: Shape): JsonObject {
   }
 }
 
+function memberSchema(member: Member): JsonObject {
+  const meaning = describe(member.meaning, member.required ? undefined : member.absent);
+  return described(meaning, member.shape);
+}
+
+function described(description: string, shape: Shape): JsonObject {
+  return { description, ...shapeToJsonSchema(shape) };
+}
+
 function variantSchemas({ tag, variants }: VariantsShape): JsonObject {
   const schemas = [...variants].map(([value, variant]) => {
-    const schema = keywords(variant);
-    return { ...schema, properties: { ...(schema['properties'] as JsonObject), [tag]: { const: value } } };
+    const schema = shapeToJsonSchema(variant);
+    const meaning = variant.members[tag]?.meaning ?? '';
+    const properties = {
+      ...(schema['properties'] as JsonObject),
+      [tag]: { description: meaning, const: value },
+    };
+    return { ...schema, properties };
   });
   return schemas.length === 1 && schemas[0] ? schemas[0] : { oneOf: schemas };
 }

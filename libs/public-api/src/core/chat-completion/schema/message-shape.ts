@@ -15,25 +15,38 @@ import {
 /** Messages that one request may have. */
 export const MAX_MESSAGES = 10_000;
 
-const textPart = record({ type: required(text()), text: required(text()) });
+const PART_TYPE = 'Which kind of part this is.';
+
+const textPart = record({
+  type: required(text(), PART_TYPE),
+  text: required(text(), 'The text of the part. It may be empty.'),
+});
 
 const imagePart = record({
-  type: required(text()),
+  type: required(text(), PART_TYPE),
   image_url: required(
     record({
       url: required(
         text({
-          doc: 'The image as a base64 data: URI.',
           check: checkImageUrl,
           checkPattern: `^data:(${imageMimeTypes.join('|')});base64,`,
         }),
+        'The image as a base64 `data:` URI: PNG, JPEG, WebP or GIF. Links are refused.',
       ),
-      detail: optional(text({ oneOf: ['auto', 'low', 'high'] })),
+      detail: optional(
+        text({ oneOf: ['auto', 'low', 'high'] }),
+        'How closely the model looks, and so how many tokens the image costs.',
+        '`auto`: the model decides',
+      ),
     }),
+    'The image of the part, for models with the capability `vision`.',
   ),
 });
 
-const refusalPart = record({ type: required(text()), refusal: required(text()) });
+const refusalPart = record({
+  type: required(text(), PART_TYPE),
+  refusal: required(text(), 'What the model said when it refused.'),
+});
 
 const partHints = {
   input_audio: 'Audio input is not supported.',
@@ -50,16 +63,23 @@ const assistantParts = list(
 );
 
 const toolCall = record({
-  id: required(text({ minLength: 1 })),
-  type: required(text({ oneOf: ['function'] })),
-  function: required(record({ name: required(text({ minLength: 1 })), arguments: required(text()) })),
+  id: required(text({ minLength: 1 }), 'The id that the model gave the call; its answer repeats it.'),
+  type: required(text({ oneOf: ['function'] }), 'The kind of tool.'),
+  function: required(
+    record({
+      name: required(text({ minLength: 1 }), 'Which function was called.'),
+      arguments: required(text(), 'Its arguments, as the JSON text that the model wrote.'),
+    }),
+    'The function that was called.',
+  ),
 });
 
-const role = required(text());
-const name = optional(text({ maxLength: 256 }));
+const CONTENT = 'What the message says: a text, or parts of text and images.';
+const role = required(text(), 'Who speaks.');
+const name = optional(text({ maxLength: 256 }), 'Tells apart speakers of the same role.', 'none');
 
 function messageWith(content: Shape): RecordShape {
-  return record({ role, content: required(content), name });
+  return record({ role, content: required(content, CONTENT), name });
 }
 
 /** One message, by its role. */
@@ -72,10 +92,18 @@ export const messageShape = variants(
     assistant: record(
       {
         role,
-        content: optional(textOr(assistantParts)),
+        content: optional(textOr(assistantParts), CONTENT, 'nothing was said'),
         name,
-        refusal: optional(text()),
-        tool_calls: optional(list(toolCall, { emptyMeansAbsent: true })),
+        refusal: optional(
+          text(),
+          'Of `assistant`: what the model said when it refused.',
+          'it did not refuse',
+        ),
+        tool_calls: optional(
+          list(toolCall, { emptyMeansAbsent: true }),
+          'Of `assistant`: the calls of tools that the model asked for. Empty means none.',
+          'none',
+        ),
       },
       (message) =>
         message['content'] === undefined &&
@@ -86,8 +114,8 @@ export const messageShape = variants(
     ),
     tool: record({
       role,
-      content: required(textOr(parts)),
-      tool_call_id: required(text({ minLength: 1 })),
+      content: required(textOr(parts), CONTENT),
+      tool_call_id: required(text({ minLength: 1 }), 'Of `tool`: the `id` of the call that this answers.'),
       name,
     }),
   },

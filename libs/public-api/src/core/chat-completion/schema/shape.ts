@@ -17,11 +17,7 @@ export type Shape =
   | AnyShape
   | TextOrShape;
 
-interface Described {
-  readonly doc?: string;
-}
-
-export interface TextShape extends Described {
+export interface TextShape {
   readonly kind: 'text';
   readonly oneOf?: readonly string[];
   /** In UTF-16 code units. */
@@ -35,18 +31,18 @@ export interface TextShape extends Described {
   readonly checkPattern?: string;
 }
 
-export interface NumberShape extends Described {
+export interface NumberShape {
   readonly kind: 'number';
   readonly integer?: boolean;
   readonly min?: number;
   readonly max?: number;
 }
 
-export interface BooleanShape extends Described {
+export interface BooleanShape {
   readonly kind: 'boolean';
 }
 
-export interface ListShape extends Described {
+export interface ListShape {
   readonly kind: 'list';
   readonly items: Shape;
   readonly minItems?: number;
@@ -55,9 +51,22 @@ export interface ListShape extends Described {
   readonly emptyMeansAbsent?: boolean;
 }
 
-export interface Member {
+/** A member of a record, with what the documentation says of it: beside the rule, so that they cannot drift. */
+export type Member = RequiredMember | OptionalMember;
+
+export interface RequiredMember {
+  readonly required: true;
   readonly shape: Shape;
-  readonly required?: boolean;
+  /** What it means and, of an amount, its unit. */
+  readonly meaning: string;
+}
+
+export interface OptionalMember {
+  readonly required: false;
+  readonly shape: Shape;
+  readonly meaning: string;
+  /** What holds when it is absent, to follow "Default: ". */
+  readonly absent: string;
 }
 
 /** What is wrong with a record as a whole. `param` is relative to the record. */
@@ -67,7 +76,7 @@ export interface RecordFault {
 }
 
 /** An object of known members. Others are accepted and left out of the copy. */
-export interface RecordShape extends Described {
+export interface RecordShape {
   readonly kind: 'record';
   readonly members: Readonly<Record<string, Member>>;
   /** A rule between members; sees the checked copy. */
@@ -75,7 +84,7 @@ export interface RecordShape extends Described {
 }
 
 /** Records told apart by the text of one member. */
-export interface VariantsShape extends Described {
+export interface VariantsShape {
   readonly kind: 'variants';
   readonly tag: string;
   readonly variants: ReadonlyMap<string, RecordShape>;
@@ -84,7 +93,7 @@ export interface VariantsShape extends Described {
 }
 
 /** An object of any names with values of one shape. */
-export interface MapShape extends Described {
+export interface MapShape {
   readonly kind: 'map';
   readonly values: Shape;
   readonly maxEntries: number;
@@ -92,17 +101,17 @@ export interface MapShape extends Described {
 }
 
 /** An object that is forwarded as it is, such as a JSON Schema. */
-export interface AnyObjectShape extends Described {
+export interface AnyObjectShape {
   readonly kind: 'object';
 }
 
 /** Any value, forwarded as it is. */
-export interface AnyShape extends Described {
+export interface AnyShape {
   readonly kind: 'any';
 }
 
 /** Either a text or something else. */
-export interface TextOrShape extends Described {
+export interface TextOrShape {
   readonly kind: 'textOr';
   readonly text: TextShape;
   readonly other: ListShape | RecordShape | VariantsShape;
@@ -119,8 +128,20 @@ export const list = (items: Shape, options: Omit<ListShape, 'kind' | 'items'> = 
   items,
   ...options,
 });
-export const required = (shape: Shape): Member => ({ shape, required: true });
-export const optional = (shape: Shape): Member => ({ shape });
+export const required = (shape: Shape, meaning: string): RequiredMember => ({
+  required: true,
+  shape,
+  meaning,
+});
+export const optional = (shape: Shape, meaning: string, absent: string): OptionalMember => ({
+  required: false,
+  shape,
+  meaning,
+  absent,
+});
+/** A meaning as the documentation has it. */
+export const describe = (meaning: string, absent?: string): string =>
+  absent === undefined ? meaning : `${meaning} Default: ${absent}.`;
 export const record = (
   members: Readonly<Record<string, Member>>,
   rule?: RecordShape['rule'],
