@@ -1,5 +1,5 @@
 import type { KeyGrant, WatchInvalidationsResponse } from '@gateway/contracts/auth';
-import { SecondChanceMap } from './second-chance-map';
+import { LRUCache } from 'lru-cache';
 
 /** What auth said of a key: its grant, or that there is no such key. */
 export type KeyAnswer = KeyGrant | undefined;
@@ -29,13 +29,13 @@ export interface KeyCacheLimits {
  * have asked for it.
  */
 export class KeyCache {
-  private readonly grants: SecondChanceMap<KeyGrant>;
-  private readonly unknown: SecondChanceMap<true>;
+  private readonly grants: LRUCache<string, KeyGrant>;
+  private readonly unknown: LRUCache<string, true>;
   private readonly pending = new Map<string, PendingAnswer>();
 
   constructor({ maxCachedKeys, maxUnknownKeys }: KeyCacheLimits) {
-    this.grants = new SecondChanceMap(maxCachedKeys);
-    this.unknown = new SecondChanceMap(maxUnknownKeys);
+    this.grants = new LRUCache(growingTo(maxCachedKeys));
+    this.unknown = new LRUCache(growingTo(maxUnknownKeys));
   }
 
   get size(): number {
@@ -95,10 +95,21 @@ export class KeyCache {
   }
 
   private forgetOrganization(organizationId: string): void {
-    this.grants.deleteWhere((grant) => grant.organizationId === organizationId);
+    // Takes time with the number of keys: an organization's settings change seldom.
+    for (const [hash, grant] of this.grants.entries()) {
+      if (grant.organizationId === organizationId) this.grants.delete(hash);
+    }
     // Whose keys those are is not known before the answers are there.
     this.pending.clear();
   }
+}
+
+/**
+ * Bounds a cache by number without setting the room aside: with `max` an empty
+ * cache for 100,000 entries already takes 3.8 MiB.
+ */
+function growingTo(maxEntries: number) {
+  return { maxSize: maxEntries, sizeCalculation: () => 1 };
 }
 
 /** A hash as a map's key: one character per byte. */

@@ -5,7 +5,8 @@ import { type Clock } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
-import { type KeyDirectory, RecentNames } from '../../core';
+import { LRUCache } from 'lru-cache';
+import { type KeyDirectory } from '../../core';
 import { withoutDispatch } from '../admission/without-dispatch';
 import { type FloodGuard } from '../floods/flood-guard';
 import { limits } from '../settings';
@@ -36,7 +37,10 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const { keyDirectory, clientAddress, isAddressAllowed, floods, clock } = ports;
   // The directory answers with the same object for as long as it stays true.
   const seen = new WeakMap<KeyGrant, SeenGrant>();
-  const validKeys = new RecentNames(limits.keys.maxRemembered);
+  const validKeys = new LRUCache<string, true>({
+    maxSize: limits.keys.maxRemembered,
+    sizeCalculation: () => 1,
+  });
 
   /** From an address that floods, a failure is told no better than any other request of it. */
   function failed(request: IncomingMessage, isFlooding: boolean, refusal: Refusal): Refusal {
@@ -54,7 +58,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     }
     const keySha256 = createHash('sha256').update(key).digest();
     // A key that was valid is looked up even now: it may share its address with the flood.
-    if (isFlooding && !validKeys.has(hashName(keySha256))) return floods.refuseAddress();
+    if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
     const grant = await withoutDispatch(keyDirectory.lookup(keySha256));
     if (!grant) return failed(request, isFlooding, refuse('invalid_api_key'));
     exchange.organizationId = grant.organizationId;
@@ -70,7 +74,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     }
     if (!known.wasValid) {
       known.wasValid = true;
-      validKeys.add(hashName(keySha256));
+      validKeys.set(hashName(keySha256), true);
     }
     return refusal ?? grant;
   };
