@@ -7,6 +7,7 @@ export const platformLayers = [
   'rpc',
   'runtime',
   'database',
+  'http-server',
   'testing',
   'tokenizer',
   'events',

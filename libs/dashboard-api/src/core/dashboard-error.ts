@@ -3,6 +3,7 @@ import type { ErrorType } from '@gateway/errors';
 /** Every error that this API answers with. Statuses and public texts are columns of this table. */
 export const dashboardErrors = {
   invalid: row(400, 'invalid_request_error', 'The request is not valid.'),
+  malformed: row(400, 'invalid_request_error', 'This is not a valid HTTP request.'),
   invalid_json: row(400, 'invalid_request_error', 'The request body is not valid JSON.'),
   not_signed_in: row(401, 'authentication_error', 'Sign in first.'),
   sign_in_refused: row(401, 'authentication_error', 'The email or the password is wrong.'),
@@ -20,7 +21,9 @@ export const dashboardErrors = {
     'invalid_request_error',
     'Requests that change something must have the content type application/json.',
   ),
+  request_timeout: row(408, 'timeout_error', 'The request did not arrive in time.'),
   too_many_attempts: row(429, 'rate_limit_error', 'Too many attempts to sign in. Wait before trying again.'),
+  headers_too_large: row(431, 'invalid_request_error', 'The request headers are too large.'),
   internal: row(500, 'api_error', 'Something failed on our side. The failure was recorded.'),
   unavailable: row(503, 'service_unavailable_error', 'A service cannot be reached right now. Try again.'),
 } as const satisfies Record<string, DashboardErrorRow>;

@@ -1,59 +1,63 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type GatewayModule } from '@gateway/module';
-
+import { createHttpServer, type UnreadableRequest } from '@gateway/http-server';
+import type { GatewayModule } from '@gateway/module';
+import { DashboardError, type DashboardErrorCode } from '../core/dashboard-error';
 import { createApp } from './http/app';
 import type { DashboardApiPorts } from './ports';
 
 export interface DashboardApi extends GatewayModule {
-  /** The port that it listens on; known after `start`. */
+  /** The port that it listens on; 0 before `start`. */
   port(): number;
 }
 
-const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_CONNECTIONS = 1_000;
+const SERVER_LIMITS = {
+  maxHeaderBytes: 16 * 1024,
+  headersTimeoutMs: 20_000,
+  requestTimeoutMs: 30_000,
+  keepAliveMs: 75_000,
+  maxConnections: 1_000,
+};
 /** How long requests that run may take to finish on `stop`. */
 const STOP_GRACE_MS = 5_000;
 
+const CODE_OF_UNREADABLE: Readonly<Record<UnreadableRequest, DashboardErrorCode>> = {
+  malformed: 'malformed',
+  headers_too_large: 'headers_too_large',
+  overdue: 'request_timeout',
+  tunnel: 'not_found',
+};
+
 /** The dashboard's HTTP API on a port of its own. Has no tables: everything is asked of the domains that own it. */
 export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, createApp(ports));
-  server.maxConnections = MAX_CONNECTIONS;
-  const { host, port } = ports.settings;
-  const portOf = (): number => (server.address() as AddressInfo | null)?.port ?? 0;
+  const { log, newId, settings } = ports;
+  const server = createHttpServer(
+    {
+      handle: createApp(ports),
+      answerUnreadable: (request) => {
+        const error = new DashboardError(CODE_OF_UNREADABLE[request]);
+        return {
+          httpStatus: error.row.httpStatus,
+          requestId: newId('req'),
+          body: JSON.stringify(error.envelope()),
+        };
+      },
+      onError: (error) => log.error({ err: error }, 'the dashboard server failed'),
+    },
+    { ...SERVER_LIMITS, host: settings.host, port: settings.port },
+  );
+  let port = 0;
   return {
     name: 'dashboard-api',
     services: [],
     consumers: [],
-    port: portOf,
+    port: () => port,
     async start() {
-      await listen(server, host, port);
-      ports.log.info({ host, port: portOf() }, 'the dashboard API is listening');
+      ({ port } = await server.start());
+      log.info({ host: settings.host, port }, 'the dashboard API is listening');
     },
     async stop() {
-      if (!server.listening) return;
-      await close(server);
+      const late = setTimeout(() => server.destroy(), STOP_GRACE_MS);
+      await server.drain();
+      clearTimeout(late);
     },
   };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -5,6 +5,7 @@ import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger'
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { type InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { type RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { createHttpServer } from '@gateway/http-server';
 import { type RpcClient } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import { type TokenCounter } from '@gateway/public-api';
@@ -20,7 +21,7 @@ import { createFloodGuard } from './floods/flood-guard';
 import { createAnswerer } from './http/answer/answer';
 import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/answer/event-stream';
-import { createPublicServer } from './http/server/public-server';
+import { answerUnreadable } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
 import { type KeyDirectory } from '../core';
 import { createServerOfRequests } from './http/server/serve-requests';
@@ -120,15 +121,16 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     newRequestId,
     onIdle: () => onIdle(),
   });
-  const server = createPublicServer(
+  const server = createHttpServer(
     {
       handle: createApp(requests),
-      newRequestId,
+      answerUnreadable: (request) => answerUnreadable(request, newRequestId()),
       onError: (error) => log.error({ err: error }, 'the public server failed'),
     },
     {
       host: settings.host,
       port: settings.port,
+      maxHeaderBytes: limits.http.maxHeaderBytes,
       headersTimeoutMs: limits.http.headersTimeoutMs,
       requestTimeoutMs: settings.bodyTimeoutMs + limits.http.requestTimeoutMarginMs,
       keepAliveMs: settings.idleConnectionMs,

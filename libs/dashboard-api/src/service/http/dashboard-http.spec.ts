@@ -264,6 +264,12 @@ describe('the dashboard API over HTTP', () => {
     expect(own.status).toBe(200);
   });
 
+  it('answers headers that are too large with the envelope', async () => {
+    const answer = await ask('GET /api/session', { headers: { 'x-long': 'x'.repeat(20_000) } });
+    expect([answer.status, answer.json.error?.['code']]).toEqual([431, 'headers_too_large']);
+    expect(answer.headers.get('x-request-id')).toMatch(/^req/);
+  });
+
   it('answers under no name that another site could lead to this address', async () => {
     const statusAs = (host: string, path: string) =>
       new Promise<number | undefined>((resolve, reject) => {

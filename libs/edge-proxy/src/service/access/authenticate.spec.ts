@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { Scope } from '@gateway/contracts/auth';
 import { RpcError } from '@gateway/rpc';
 import { grant, KEY, startEdge, type TestEdge } from '../testing/start-edge';
@@ -18,6 +19,7 @@ test.each([
   ['no scheme', { authorization: KEY }],
   ['no key', { authorization: 'Bearer' }],
   ['a key of someone else', { authorization: 'Bearer sk-proj-1' }],
+  ['a space that is none of HTTP’s', { authorization: `Bearer ${KEY}\u00a0` }],
   ['an unknown key', { authorization: 'Bearer sk-gw-unknown' }],
   ['a key with more behind it', { authorization: `Bearer ${KEY} x` }],
   ['a huge key', { authorization: `Bearer sk-gw-${'x'.repeat(8_000)}` }],
@@ -54,6 +56,42 @@ test.each([
 test('an allowlist is compared by value, whatever the spelling', async () => {
   edge.keys.set(KEY, grant({ ipAllowlist: ['::ffff:127.0.0.1'] }));
   expect((await edge.get('/v1/models')).status).toBe(200);
+});
+
+/** The status of a request with these header lines, as they are. */
+function statusOf(lines: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(edge.port, '127.0.0.1', () => {
+      socket.write(
+        `GET /v1/models HTTP/1.1\r\n${['host: x', 'connection: close', ...lines].join('\r\n')}\r\n\r\n`,
+      );
+    });
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Number(received.split(' ')[1])));
+  });
+}
+
+test('two Authorization headers are refused, whichever of them is valid', async () => {
+  const valid = `Authorization: Bearer ${KEY}`;
+  expect(await statusOf([valid])).toBe(200);
+  expect(await statusOf([valid, 'authorization: Bearer sk-gw-other'])).toBe(401);
+  expect(await statusOf(['authorization: Bearer sk-gw-other', valid])).toBe(401);
+  expect(await statusOf([valid, valid])).toBe(401);
+});
+
+test('an allowlist holds behind an appending proxy, however many headers come before its line', async () => {
+  await edge.stop();
+  edge = await startEdge({ settings: { trustedProxies: ['127.0.0.1'] } });
+  edge.keys.set(KEY, grant({ ipAllowlist: ['10.0.0.1', '127.0.0.1'] }));
+  const lines = (address: string) => [
+    `authorization: Bearer ${KEY}`,
+    ...Array.from({ length: 3_000 }, () => 'a: b'),
+    `x-forwarded-for: ${address}`,
+  ];
+  expect(await statusOf(lines('10.0.0.1'))).toBe(200);
+  expect(await statusOf(lines('203.0.113.9'))).toBe(401);
 });
 
 test('models need no scope; the others do', async () => {

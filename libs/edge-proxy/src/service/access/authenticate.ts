@@ -27,7 +27,12 @@ const AUTHENTICATION_FAILED = 401;
 const NO_KEY = refuse('invalid_api_key', {
   message: "No valid API key was sent. Send one as 'Authorization: Bearer sk-gw-…'.",
 });
-const BEARER = /^bearer +(\S+)$/i;
+const TWO_KEYS = refuse('invalid_api_key', {
+  message: 'The Authorization header was sent more than once. Send one.',
+});
+const AUTHORIZATION = 'authorization';
+/** Around the key HTTP allows spaces and tabs, and nothing else. */
+const BEARER = /^[ \t]*bearer +([!-~]+)[ \t]*$/i;
 
 /**
  * The one way in: `Authorization: Bearer sk-gw-…`. Query parameters, cookies
@@ -52,10 +57,11 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   return async (exchange, scope) => {
     const { request } = exchange;
     const isFlooding = floods.isAddressFlooding(request);
-    const key = BEARER.exec(request.headers.authorization?.trim() ?? '')?.[1];
+    const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (!key?.startsWith('sk-gw-') || key.length > limits.keys.maxLength) {
       return failed(request, isFlooding, NO_KEY);
     }
+    if (countAuthorizations(request) > 1) return failed(request, isFlooding, TWO_KEYS);
     const keySha256 = createHash('sha256').update(key).digest();
     // A key that was valid is looked up even now: it may share its address with the flood.
     if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
@@ -78,6 +84,16 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     }
     return refusal ?? grant;
   };
+}
+
+/** Node keeps the first of several and drops the others; a proxy in front may have looked at another one. */
+function countAuthorizations({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
+  }
+  return count;
 }
 
 /** What is remembered of a grant for as long as the directory answers with it. */

@@ -1,45 +1,69 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type Duplex } from 'node:stream';
-import { errorEnvelope, GatewayError } from '@gateway/errors';
-import { limits } from '../../settings';
 
-export interface PublicServerPorts {
+/** Requests that reach no handler, since nobody could read them. */
+export type UnreadableRequest =
+  /** What came is not HTTP, or is HTTP that contradicts itself. */
+  | 'malformed'
+  | 'headers_too_large'
+  /** The headers or the body did not arrive in time. */
+  | 'overdue'
+  /** CONNECT, which asks for a tunnel. */
+  | 'tunnel';
+
+/** A whole answer, for where there is no response object to write to. */
+export interface BareAnswer {
+  readonly httpStatus: number;
+  readonly requestId: string;
+  /** As JSON text. */
+  readonly body: string;
+}
+
+export interface HttpServerPorts {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly newRequestId: () => string;
+  readonly answerUnreadable: (request: UnreadableRequest) => BareAnswer;
   /** The server goes on after such an error. */
   readonly onError: (error: Error) => void;
 }
 
-export interface PublicServerOptions {
+export interface HttpServerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Of all header lines of one request. */
+  readonly maxHeaderBytes: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
-  /** From the first byte of a request to its last; the backstop of the body reader's own limit. */
+  /** From the first byte of a request to its last. */
   readonly requestTimeoutMs: number;
   /** How long an idle connection is kept; longer than the idle time of the load balancer in front. */
   readonly keepAliveMs: number;
+  /** Connections at once; those beyond are closed at once. Default no limit. */
+  readonly maxConnections?: number;
 }
 
-export interface PublicServer {
+export interface HttpServer {
   start(): Promise<{ readonly port: number }>;
   /** Takes no more connections and closes idle ones; resolves when the last is closed. */
   drain(): Promise<void>;
-  /** Closes every connection that is still open. */
+  /** Closes whatever is left at once. */
   destroy(): void;
 }
 
 interface Connection {
+  /** The response to the latest request, until it is written or given up. Those before it are written first. */
   answering: ServerResponse | undefined;
 }
 
-/**
- * The HTTP server of the public port. What Node would answer by itself to
- * malformed HTTP is answered with the error envelope instead.
- */
-export function createPublicServer(ports: PublicServerPorts, options: PublicServerOptions): PublicServer {
+/** An HTTP server whose every answer has the shape of its owner's. */
+export function createHttpServer(ports: HttpServerPorts, options: HttpServerOptions): HttpServer {
   // An entry per connection, not per request: a map that changes with every
   // request would keep requests alive until the next full garbage collection.
   const connections = new WeakMap<Duplex, Connection>();
@@ -55,18 +79,30 @@ export function createPublicServer(ports: PublicServerPorts, options: PublicServ
   }
 
   function onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-    const headSent = connections.get(socket)?.answering?.headersSent ?? false;
-    if (error.code === 'ECONNRESET' || !socket.writable || headSent) {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    socket.end(rawAnswer(malformedHttp(error.code), ports.newRequestId()), () => socket.destroy());
+    const refuse = () => {
+      if (socket.writable)
+        socket.end(rawAnswer(ports.answerUnreadable(kindOf(error.code))), () => socket.destroy());
+      else socket.destroy();
+    };
+    const answering = connections.get(socket)?.answering;
+    // The fault is of the request that is being read: its own body, or one behind it.
+    const isOwnBody = answering !== undefined && !answering.req.complete;
+    if (!answering || (isOwnBody && !answering.headersSent)) return refuse();
+    if (isOwnBody) {
+      socket.destroy();
+      return;
+    }
+    answering.once('close', refuse);
   }
 
-  const server: Server = createServer({
-    maxHeaderSize: limits.http.maxHeaderBytes,
-    requireHostHeader: false,
-  });
+  const server: Server = createServer({ maxHeaderSize: options.maxHeaderBytes, requireHostHeader: false });
+  // Lines beyond a number would be dropped in silence, and the last one is the proxy's own.
+  server.maxHeadersCount = 0;
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   server.headersTimeout = options.headersTimeoutMs;
   server.requestTimeout = options.requestTimeoutMs;
   server.keepAliveTimeout = options.keepAliveMs;
@@ -77,7 +113,7 @@ export function createPublicServer(ports: PublicServerPorts, options: PublicServ
   server.on('request', onRequest);
   server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawAnswer(new GatewayError('route_not_found'), ports.newRequestId()));
+    socket.end(rawAnswer(ports.answerUnreadable('tunnel')));
   });
 
   function start(): Promise<{ readonly port: number }> {
@@ -96,6 +132,7 @@ export function createPublicServer(ports: PublicServerPorts, options: PublicServ
     return new Promise((resolve) => {
       // The error says only that the server was not listening.
       server.close(() => resolve());
+      server.closeIdleConnections();
     });
   }
 
@@ -106,22 +143,20 @@ export function createPublicServer(ports: PublicServerPorts, options: PublicServ
   };
 }
 
-function malformedHttp(errorCode: string | undefined): GatewayError {
+function kindOf(errorCode: string | undefined): UnreadableRequest {
   switch (errorCode) {
     case 'HPE_HEADER_OVERFLOW':
-      return new GatewayError('request_too_large', { message: 'The request headers are too large.' });
+      return 'headers_too_large';
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new GatewayError('request_timeout', { message: 'The request did not arrive in time.' });
+      return 'overdue';
     default:
-      return new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' });
+      return 'malformed';
   }
 }
 
-/** A whole answer as it goes over the wire, for where there is no response object to write to. */
-function rawAnswer(error: GatewayError, requestId: string): string {
-  const body = JSON.stringify(errorEnvelope(error));
+function rawAnswer({ httpStatus, requestId, body }: BareAnswer): string {
   return [
-    `HTTP/1.1 ${error.row.httpStatus} ${REASONS[error.row.httpStatus] ?? 'Error'}`,
+    `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? 'Error'}`,
     'content-type: application/json',
     'cache-control: no-store',
     'x-content-type-options: nosniff',
@@ -132,10 +167,3 @@ function rawAnswer(error: GatewayError, requestId: string): string {
     body,
   ].join('\r\n');
 }
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  404: 'Not Found',
-  408: 'Request Timeout',
-  413: 'Payload Too Large',
-};
