@@ -11,6 +11,14 @@ export function refuse(code: ErrorCode, options: GatewayErrorOptions = {}): Refu
   return { kind: 'refusal', code, ...options };
 }
 
+/**
+ * Whether a result is a refusal, of this kind or of a domain's own (`kind:
+ * 'refusal'`), and not what was asked for. Narrows the union that it is given.
+ */
+export function isRefusal<Result>(result: Result): result is Extract<Result, { readonly kind: 'refusal' }> {
+  return typeof result === 'object' && result !== null && 'kind' in result && result.kind === 'refusal';
+}
+
 export function refusalError({ kind: _kind, code, ...options }: Refusal): GatewayError {
   return new GatewayError(code, options);
 }

@@ -1,5 +1,12 @@
 import { msLeftInMinute } from '@gateway/base';
-import { type ErrorCode, errorEnvelope, GatewayError, type Refusal, refusalError } from '@gateway/errors';
+import {
+  type ErrorCode,
+  errorEnvelope,
+  GatewayError,
+  isRefusal,
+  type Refusal,
+  refusalError,
+} from '@gateway/errors';
 import {
   addressFloods,
   addRetryHeaders,
@@ -207,7 +214,7 @@ function ofLimits(): ErrorExample[] {
 function ofMoney(): ErrorExample[] {
   const body = { ...CHAT_REQUEST, max_tokens: 16_000 };
   const chat = judged(body);
-  if ('kind' in chat)
+  if (isRefusal(chat))
     throw new Error('the example of a request that costs much is refused for something else');
   const estimatedCost = chat.heldCost;
   return [
@@ -304,8 +311,4 @@ function example(
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
     body: errorEnvelope(error),
   };
-}
-
-function isRefusal(value: object | undefined): value is Refusal {
-  return value !== undefined && 'kind' in value && value.kind === 'refusal';
 }

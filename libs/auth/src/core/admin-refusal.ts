@@ -18,7 +18,3 @@ export function notFound(what: 'organization' | 'key'): AdminRefusal {
 export function conflict(message: string): AdminRefusal {
   return { kind: 'refusal', reason: 'conflict', message };
 }
-
-export function isRefusal(value: unknown): value is AdminRefusal {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'refusal';
-}

@@ -1,4 +1,4 @@
-import type { Refusal } from '@gateway/errors';
+import { isRefusal, type Refusal } from '@gateway/errors';
 import type { UsageReader } from './ports';
 import {
   MAX_REPORT_ROWS,
@@ -24,7 +24,7 @@ export async function reportUsage(
   { organizationId, startDate, endDate, groupBy, modelId }: UsageReportRequest,
 ): Promise<UsageReport | Refusal> {
   const days = parseDays(startDate, endDate);
-  if ('kind' in days) return days;
+  if (isRefusal(days)) return days;
   const rows = await reader.sumUsage({ organizationId, ...days, groupBy, modelId }, MAX_REPORT_ROWS + 1);
   if (rows.length > MAX_REPORT_ROWS) return tooManyRows();
   return { totals: sumOf(rows), rows };

@@ -4,7 +4,7 @@ import {
   type Generation,
   type UsageRow as ProtoRow,
 } from '@gateway/contracts/generation-query';
-import { GatewayError, refusalError } from '@gateway/errors';
+import { GatewayError, isRefusal, refusalError } from '@gateway/errors';
 import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 
@@ -40,7 +40,7 @@ export function createGenerationQueryModule({ reader }: GenerationQueryPorts): G
         groupBy: new Set(groupBy.map(dimensionOf)),
         modelId: modelId?.replaceAll('\0', ''),
       });
-      if ('kind' in report) throw refusalError(report);
+      if (isRefusal(report)) throw refusalError(report);
       return { totals: sumsMessageOf(report.totals), rows: report.rows.map(rowMessageOf) };
     },
   });

@@ -1,4 +1,4 @@
-import { isRefusal } from '../../core/admin-refusal';
+import { isRefusal } from '@gateway/errors';
 import type { KeyStore } from '../../core/ports';
 import type { AuthPrisma } from './client';
 import { appendInvalidation, lastInvalidation } from './invalidations';

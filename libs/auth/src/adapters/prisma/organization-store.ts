@@ -1,4 +1,4 @@
-import { isRefusal } from '../../core/admin-refusal';
+import { isRefusal } from '@gateway/errors';
 import type { OrganizationStore } from '../../core/ports';
 import type { AuthPrisma, AuthTransaction } from './client';
 import { appendInvalidation, lastInvalidation } from './invalidations';

@@ -1,4 +1,5 @@
-import { isRefusal, notFound, type AdminRefusal } from '../admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import { notFound, type AdminRefusal } from '../admin-refusal';
 import { awaitEdges } from '../invalidation/await-edges';
 import type { Actor, ApiKey, Organization } from '../model';
 import type { AuthPorts, Decision } from '../ports';

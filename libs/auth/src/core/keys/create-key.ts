@@ -1,4 +1,5 @@
-import { isRefusal, notFound, type AdminRefusal } from '../admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf, keyFields } from '../audit/audit';
 import { makeKeySecret } from './key-secret';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';

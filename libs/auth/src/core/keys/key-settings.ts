@@ -1,5 +1,6 @@
+import { isRefusal } from '@gateway/errors';
 import { isUtcDay, type UtcDay } from '@gateway/base';
-import { invalid, isRefusal, type AdminRefusal } from '../admin-refusal';
+import { invalid, type AdminRefusal } from '../admin-refusal';
 import { checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { SCOPES, type KeyLimits, type KeySettings, type OrganizationLimits, type Scope } from '../model';
 import type { AddressRanges } from '../ports';

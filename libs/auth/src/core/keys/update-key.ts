@@ -1,4 +1,5 @@
-import { conflict, isRefusal, type AdminRefusal } from '../admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import { conflict, type AdminRefusal } from '../admin-refusal';
 import { auditOf, changedFields, keyFields } from '../audit/audit';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';

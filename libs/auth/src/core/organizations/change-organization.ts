@@ -1,4 +1,5 @@
-import { isRefusal, notFound, type AdminRefusal } from '../admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf, changedFields, organizationFields } from '../audit/audit';
 import { awaitEdges } from '../invalidation/await-edges';
 import type { Actor, Organization } from '../model';

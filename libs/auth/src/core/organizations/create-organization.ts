@@ -1,4 +1,5 @@
-import { isRefusal, type AdminRefusal } from '../admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import type { AdminRefusal } from '../admin-refusal';
 import { auditOf, organizationFields } from '../audit/audit';
 import { checkLimits } from './limits';
 import type { Actor, Organization, OrganizationLimits } from '../model';

@@ -1,4 +1,5 @@
-import { isRefusal, type AdminRefusal } from '../admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import type { AdminRefusal } from '../admin-refusal';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
 import type { Actor, Organization } from '../model';
 import { MAX_REASON_CHARACTERS, readText } from '../text-rules';

@@ -1,6 +1,7 @@
 import type { AuthAdminDefinition, KeyResponse, OrganizationResponse } from '@gateway/contracts/auth';
 import type { RpcHandlers } from '@gateway/rpc';
-import { isRefusal, notFound, type AdminRefusal } from '../../core/admin-refusal';
+import { isRefusal } from '@gateway/errors';
+import { notFound, type AdminRefusal } from '../../core/admin-refusal';
 import { createKey } from '../../core/keys/create-key';
 import { createOrganization } from '../../core/organizations/create-organization';
 import { ensureMember } from '../../core/sign-in/ensure-member';

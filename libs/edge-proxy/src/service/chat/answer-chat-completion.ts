@@ -2,7 +2,7 @@ import { type Clock, type UnixMs, unreachable } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
 import { type Completed } from '@gateway/contracts/billing-ledger';
 import { type GenerateRequest } from '@gateway/contracts/inference-router';
-import { GatewayError, type Refusal, refusalError, refuse } from '@gateway/errors';
+import { GatewayError, isRefusal, type Refusal, refusalError, refuse } from '@gateway/errors';
 import {
   type CallerPolicy,
   dailyBudgetExceeded,
@@ -293,8 +293,4 @@ function replay(
 
 function unanswered(what: string): GatewayError {
   return new GatewayError('internal_error', { internalMessage: `${what} without an outcome` });
-}
-
-function isRefusal(value: unknown): value is Refusal {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'refusal';
 }

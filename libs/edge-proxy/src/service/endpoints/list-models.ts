@@ -1,4 +1,4 @@
-import { refusalError, refuse } from '@gateway/errors';
+import { isRefusal, refusalError, refuse } from '@gateway/errors';
 import { modelListView } from '@gateway/public-api';
 import { type Authenticator } from '../access/authenticate';
 import { type ModelCatalogue } from '../catalogue/model-catalogue';
@@ -15,7 +15,7 @@ export interface ListModelsPorts {
 export async function listModels(ports: ListModelsPorts, exchange: Exchange): Promise<void> {
   const { authenticate, answer, catalogue } = ports;
   const grant = await authenticate(exchange);
-  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+  if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
   // An empty list would say that there are no models.
   if (!catalogue.isReady()) return answer.error(exchange, refusalError(refuse('no_capacity')));
   answer.json(exchange, 200, JSON.stringify(modelListView(catalogue.all(), grant.allowedModels)));

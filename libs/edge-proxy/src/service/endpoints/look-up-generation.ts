@@ -1,6 +1,6 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
-import { refusalError } from '@gateway/errors';
+import { isRefusal, refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import {
   generationIdMissing,
@@ -34,7 +34,7 @@ const NO_USAGE = {
 export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: Exchange): Promise<void> {
   const { authenticate, answer, generationQuery } = ports;
   const grant = await authenticate(exchange, 'usage:read');
-  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+  if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
 
   const { id } = queryOf(exchange.request);
   if (typeof id !== 'string' || id === '' || id.length > MAX_GENERATION_ID_LENGTH) {

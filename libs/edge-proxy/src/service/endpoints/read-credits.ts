@@ -1,6 +1,6 @@
 import { nanoUsd } from '@gateway/base';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { refusalError } from '@gateway/errors';
+import { isRefusal, refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { creditsView } from '@gateway/public-api';
 import { withoutDispatch } from '../admission/without-dispatch';
@@ -20,7 +20,7 @@ export interface ReadCreditsPorts {
 export async function readCredits(ports: ReadCreditsPorts, exchange: Exchange): Promise<void> {
   const { authenticate, answer, billingLedger } = ports;
   const grant = await authenticate(exchange, 'usage:read');
-  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+  if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
   const { organizationId } = grant;
   const balance = await withoutDispatch(
     billingLedger.getBalance(

@@ -4,7 +4,7 @@ import {
   UsageDimension as ContractDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
-import { refusalError } from '@gateway/errors';
+import { isRefusal, refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
 import { parseUsageQuery, type UsageDimension, type UsageGroup, usageView } from '@gateway/public-api';
 import { withoutDispatch } from '../admission/without-dispatch';
@@ -32,10 +32,10 @@ const DIMENSIONS: Readonly<Record<UsageDimension, ContractDimension>> = {
 export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Promise<void> {
   const { authenticate, answer, generationQuery, clock } = ports;
   const grant = await authenticate(exchange, 'usage:read');
-  if ('kind' in grant) return answer.error(exchange, refusalError(grant));
+  if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
 
   const query = parseUsageQuery(queryOf(exchange.request), clock.now());
-  if ('kind' in query) return answer.error(exchange, refusalError(query));
+  if (isRefusal(query)) return answer.error(exchange, refusalError(query));
   const { totals, rows } = await withoutDispatch(
     generationQuery.getUsage(
       {

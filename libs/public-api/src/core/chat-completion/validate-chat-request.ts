@@ -1,5 +1,5 @@
 import { worstCaseCost } from '@gateway/base';
-import type { Refusal } from '@gateway/errors';
+import { isRefusal, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens } from './estimate/estimate-input-tokens';
 import { forwardedBody } from './forwarded-body';
@@ -39,7 +39,7 @@ export function validateChatRequest(
   const absent = checkModelPresent(body) ?? checkMessagesPresent(body) ?? checkParametersKnown(body, model);
   if (absent) return absent;
   const read = readFields(body, model);
-  if ('kind' in read) return read;
+  if (isRefusal(read)) return read;
   const { fields, copy } = read;
   const images = findImages(fields.messages);
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { errorCodes } from '@gateway/errors';
+import { errorCodes, isRefusal } from '@gateway/errors';
 import { fuzzRuns } from '@gateway/testing';
 import type { JsonObject, JsonValue } from '../json/json-value';
 import { parseJsonBody } from '../json/parse-json-body';
@@ -121,7 +121,7 @@ test('any object gets an answer of the error table, never an exception', () => {
   fc.assert(
     fc.property(fc.oneof(body, fc.dictionary(fc.string(), anyJson)), (given) => {
       const result = validate(given as JsonObject);
-      if ('kind' in result) expect(errorCodes).toContain(result.code);
+      if (isRefusal(result)) expect(errorCodes).toContain(result.code);
       else expect(result.maxOutputTokens).toBeGreaterThan(0);
     }),
     RUNS,
@@ -137,7 +137,7 @@ test('any bytes get an answer', () => {
       ),
       (bytes) => {
         const result = parseJsonBody(bytes);
-        if ('kind' in result) expect(['invalid_json', 'invalid_request']).toContain(result.code);
+        if (isRefusal(result)) expect(['invalid_json', 'invalid_request']).toContain(result.code);
       },
     ),
     RUNS,
@@ -161,14 +161,14 @@ test('what is forwarded is valid itself, and is forwarded unchanged', () => {
   fc.assert(
     fc.property(bodyOf(0), (given) => {
       const result = validate(given, { multipleCompletions: true });
-      if ('kind' in result) return;
+      if (isRefusal(result)) return;
       acceptedRuns += 1;
       const again = validate(
         { model: result.model.id, ...(JSON.parse(result.bodyJson.toString()) as JsonObject) },
         { multipleCompletions: true },
       );
-      expect('kind' in again ? again : again.bodyJson.toString()).toEqual(result.bodyJson.toString());
-      expect('kind' in again ? again : again.estimatedInputTokens).toEqual(result.estimatedInputTokens);
+      expect(isRefusal(again) ? again : again.bodyJson.toString()).toEqual(result.bodyJson.toString());
+      expect(isRefusal(again) ? again : again.estimatedInputTokens).toEqual(result.estimatedInputTokens);
     }),
     RUNS,
   );
@@ -180,7 +180,7 @@ test('any single field of any value is refused by its own name or accepted', () 
   fc.assert(
     fc.property(fc.constantFrom(...chatFields.map(({ name }) => name)), anyJson, (name, value) => {
       const result = validate(chatBody({ [name]: value }), { multipleCompletions: true });
-      if ('kind' in result && result.code !== 'context_length_exceeded') {
+      if (isRefusal(result) && result.code !== 'context_length_exceeded') {
         expect(result.param?.startsWith(name)).toBe(true);
       }
     }),

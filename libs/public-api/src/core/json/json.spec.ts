@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isRefusal } from '@gateway/errors';
 import { fuzzRuns } from '@gateway/testing';
 import { canonicalBodySha256Input } from './canonical-json';
 import { MAX_JSON_DEPTH, parseJsonBody } from './parse-json-body';
@@ -6,12 +7,12 @@ import type { JsonObject } from './json-value';
 
 function codeOf(body: string | Buffer): string {
   const result = parseJsonBody(Buffer.from(body));
-  return 'kind' in result ? result.code : 'parsed';
+  return isRefusal(result) ? result.code : 'parsed';
 }
 
 function parsed(body: string): JsonObject {
   const result = parseJsonBody(Buffer.from(body));
-  if ('kind' in result) throw new Error(result.message);
+  if (isRefusal(result)) throw new Error(result.message);
   return result.value;
 }
 

@@ -1,4 +1,4 @@
-import type { Refusal } from '@gateway/errors';
+import { isRefusal, type Refusal } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../json/json-value';
 import type { CallerPolicy, ModelView, TokenCounter, ValidatedChatRequest } from '../chat-completion/types';
 import { validateChatRequest } from '../chat-completion/validate-chat-request';
@@ -87,17 +87,17 @@ export function validate(
 
 /** Code and param of a refusal in one text, such as "invalid_request n"; "accepted" otherwise. */
 export function verdict(result: ValidatedChatRequest | Refusal): string {
-  if (!('kind' in result)) return 'accepted';
+  if (!isRefusal(result)) return 'accepted';
   return result.param === undefined ? result.code : `${result.code} ${result.param}`;
 }
 
 export function accepted(result: ValidatedChatRequest | Refusal): ValidatedChatRequest {
-  if ('kind' in result) throw new Error(`refused: ${result.code} ${result.param} ${result.message}`);
+  if (isRefusal(result)) throw new Error(`refused: ${result.code} ${result.param} ${result.message}`);
   return result;
 }
 
 export function refused(result: ValidatedChatRequest | Refusal): Refusal {
-  if (!('kind' in result)) throw new Error('accepted');
+  if (!isRefusal(result)) throw new Error('accepted');
   return result;
 }
 

@@ -1,5 +1,5 @@
 import { DAY_MS, isUtcDay, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
-import { refuse, type Refusal } from '@gateway/errors';
+import { isRefusal, type Refusal, refuse } from '@gateway/errors';
 
 /** In the order in which answers name them. */
 export const usageDimensions = ['day', 'model', 'api_key'] as const;
@@ -32,9 +32,9 @@ export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: U
     values[name] = value;
   }
   const range = readRange(values.start_date, values.end_date, now);
-  if ('kind' in range) return range;
+  if (isRefusal(range)) return range;
   const groupBy = readGroupBy(values.group_by);
-  if ('kind' in groupBy) return groupBy;
+  if (isRefusal(groupBy)) return groupBy;
   if (values.model === '' || (values.model ?? '').length > MAX_MODEL_ID_LENGTH) {
     return invalid('model', 'it is not the id of a model.');
   }
