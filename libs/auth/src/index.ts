@@ -2,4 +2,4 @@ export { createAuthAdapters, type AuthAdapterOptions, type AuthAdapters } from '
 export { AUTH_SCHEMA } from './adapters/prisma/client';
 export { authMigrations } from './adapters/prisma/migrations';
 export type { AuthSettings } from './core/ports';
-export { createAuthModule, DEFAULT_AUTH_SETTINGS, type AuthModuleOptions } from './service/module';
+export { createAuthModule, DEFAULT_AUTH_SETTINGS, type AuthModulePorts } from './service/module';

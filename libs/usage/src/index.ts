@@ -4,5 +4,5 @@ export { usageMigrations } from './adapters/prisma/migrations';
 export { USAGE_SCHEMA } from './adapters/postgres/usage-schema';
 export { MAX_REPORT_DAYS } from './core/usage-report';
 export type { SettlementStore, UsageReader } from './core/ports';
-export { createGenerationQueryModule, type GenerationQueryPorts } from './service/generation-query-module';
-export { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator-module';
+export { createGenerationQueryModule, type GenerationQueryPorts } from './service/generation-query/module';
+export { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator/module';

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** The domain's metrics, their labels bound once. */
-export function createAuthInstruments(metrics: Registry) {
+export function createAuthMetrics(metrics: Registry) {
   const verified = new Counter({
     name: 'gateway_auth_verified_keys_total',
     help: 'Keys that edges asked about, by whether the key exists.',
@@ -36,4 +36,4 @@ export function createAuthInstruments(metrics: Registry) {
   };
 }
 
-export type AuthInstruments = ReturnType<typeof createAuthInstruments>;
+export type AuthMetrics = ReturnType<typeof createAuthMetrics>;

@@ -8,7 +8,7 @@ import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
 import type { AuthPorts, AuthSettings, IdSource } from '../core/ports';
 import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
-import { createAuthInstruments } from './metrics';
+import { createAuthMetrics } from './metrics';
 
 export const DEFAULT_AUTH_SETTINGS: AuthSettings = {
   leaseMs: 3_000,
@@ -16,7 +16,7 @@ export const DEFAULT_AUTH_SETTINGS: AuthSettings = {
   defaultOrganizationLimits: DEFAULT_ORGANIZATION_LIMITS,
 };
 
-export interface AuthModuleOptions {
+export interface AuthModulePorts {
   /** What `createAuthAdapters` makes; the module starts and stops it. */
   readonly adapters: Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
     start(): Promise<void>;
@@ -31,16 +31,16 @@ export interface AuthModuleOptions {
 }
 
 /** Organizations, keys, members, sessions and the audit log. Serves Auth to edges and AuthAdmin to the dashboard's API. */
-export function createAuthModule(options: AuthModuleOptions): GatewayModule {
-  const { adapters, clock, newId, log, metrics } = options;
+export function createAuthModule(options: AuthModulePorts): GatewayModule {
+  const { adapters, clock, newId, log } = options;
   const settings = Object.freeze({ ...DEFAULT_AUTH_SETTINGS, ...options.settings });
   const ports: AuthPorts = { ...adapters, clock, newId, settings };
-  const instruments = createAuthInstruments(metrics);
+  const metrics = createAuthMetrics(options.metrics);
   return {
     name: 'auth',
     services: [
-      bindService(AuthDefinition, createAuthHandlers(ports, instruments)),
-      bindService(AuthAdminDefinition, createAuthAdminHandlers(ports, instruments)),
+      bindService(AuthDefinition, createAuthHandlers(ports, metrics)),
+      bindService(AuthAdminDefinition, createAuthAdminHandlers(ports, metrics)),
     ],
     consumers: [],
     async start() {

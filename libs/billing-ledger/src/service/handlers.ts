@@ -27,7 +27,7 @@ import {
 import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 
-export interface HandlerOptions {
+export interface HandlerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface HandlerOptions {
   readonly settleBatcher: SettleBatcher;
 }
 
-export function createHandlers(options: HandlerOptions): RpcHandlers<BillingLedgerDefinition> {
+export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedgerDefinition> {
   const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher } = options;
 
   return {

@@ -5,7 +5,7 @@ import type { LedgerMetrics } from './metrics';
 /** Rows that one round of one duty may touch before it lets others at the tables. */
 const ROUND_LIMIT = 200;
 
-export interface HousekeepingOptions {
+export interface HousekeepingPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly log: Logger;
@@ -20,7 +20,7 @@ export interface Housekeeping {
 }
 
 /** Voids overdue holds and forgets old claims, every so often and in bounded rounds. */
-export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
+export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
   const { store, claims, log, metrics, intervalMs } = options;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

@@ -13,7 +13,7 @@ import { createSettleBatcher } from './settle-batcher';
 import { createSettler } from './settler';
 import { createVoidBatcher } from './void-batcher';
 
-export interface BillingLedgerModuleOptions {
+export interface BillingLedgerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface BillingLedgerModuleOptions {
 const DEFAULT_HOUSEKEEPING_INTERVAL_MS = 5_000;
 
 /** The billing-ledger: its service, its consumer of generation.finished and its housekeeping. */
-export function createBillingLedgerModule(options: BillingLedgerModuleOptions): GatewayModule {
+export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayModule {
   const { store, claims, clock } = options;
   const log = options.log.child({ module: 'billing-ledger' });
   const metrics = createLedgerMetrics(options.metrics);

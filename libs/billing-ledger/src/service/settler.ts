@@ -13,7 +13,7 @@ export interface SettleItem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface SettlerOptions {
+export interface SettlerPorts {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly metrics: LedgerMetrics;
@@ -22,7 +22,7 @@ export interface SettlerOptions {
 /** Settles all that can be settled and answers which never can. */
 export type Settle = (items: readonly SettleItem[]) => Promise<readonly RejectedGeneration[]>;
 
-export function createSettler({ store, clock, metrics }: SettlerOptions): Settle {
+export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
     for (let start = 0; start < items.length; start += MAX_BATCH_ROWS) {

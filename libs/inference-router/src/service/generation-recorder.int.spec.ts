@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileSpool } from '../adapters/file-system/file-spool';
-import { SpoolFullError } from '../core/finished-spool';
+import { SpoolFullError } from '../core/ports';
 import { helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
 import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
 

@@ -5,7 +5,7 @@ import { TOPIC_GENERATION_FINISHED, type EventAppender } from '@gateway/events';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { FinishedGeneration } from '../core/generation/finished-generation';
-import type { FinishedSpool } from '../core/finished-spool';
+import type { FinishedSpool } from '../core/ports';
 import type { GenerationRecorder, Timer, Timers } from '../core/ports';
 import { toGenerationFinished } from './messages';
 

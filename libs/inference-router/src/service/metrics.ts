@@ -2,7 +2,7 @@ import type { Logger, Registry } from '@gateway/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome, RouterObserver } from '../core/ports';
-import type { FinishedSpool } from '../core/finished-spool';
+import type { FinishedSpool } from '../core/ports';
 import type { KeptIn } from './generation-recorder';
 
 const FIRST_EVENT_BUCKETS_S = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];

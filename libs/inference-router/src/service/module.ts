@@ -7,7 +7,7 @@ import { bindService, type CallContext, type RpcClient } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
 import { Bulkheads } from '../core/resilience/bulkhead';
-import type { FinishedSpool } from '../core/finished-spool';
+import type { FinishedSpool } from '../core/ports';
 import { createGenerate } from '../core/generation/generate';
 import type { GenerationCall } from '../core/generation/generation-run';
 import { InFlight } from '../core/generation/in-flight';

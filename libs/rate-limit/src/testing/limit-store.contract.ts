@@ -40,7 +40,7 @@ const used = (tokens: number): FinishedAdmission['outcome'] => ({ kind: 'used', 
 const returned: FinishedAdmission['outcome'] = { kind: 'returned' };
 
 /** The duties of a LimitStore, whatever keeps the counts. */
-export function describeLimitStore(name: string, open: OpenLimitStoreUnderTest): void {
+export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderTest): void {
   describe(`limit store ${name}`, () => {
     let clock: ManualClock;
     let opened: OpenLimitStore;

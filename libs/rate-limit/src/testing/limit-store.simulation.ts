@@ -160,7 +160,7 @@ function sumOfTokens(records: readonly Remembered[]): number {
  * Random histories of admissions, finishes, renewals and passing time, against
  * the model. The seed is in the test's name; SIMULATION_SEED plays another one.
  */
-export function describeLimitStoreSimulation(
+export function describeLimitStoreSimulationSuite(
   name: string,
   open: OpenLimitStoreUnderTest,
   seeds: number,

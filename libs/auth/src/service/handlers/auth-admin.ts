@@ -15,7 +15,7 @@ import { setOrganizationLimits } from '../../core/organizations/set-organization
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
 import { isIdLike } from '../../core/text-rules';
 import { updateKey } from '../../core/keys/update-key';
-import type { AuthInstruments } from '../metrics';
+import type { AuthMetrics } from '../metrics';
 import {
   actorOf,
   auditEntryMessage,
@@ -32,11 +32,11 @@ import { createSignInHandler } from './sign-in';
 /** What the dashboard's API calls. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
-  instruments: AuthInstruments,
+  metrics: AuthMetrics,
 ): RpcHandlers<typeof AuthAdminDefinition> {
   /** Measures what a caller waits for edges. */
   async function timed<Result>(work: Promise<Result>): Promise<Result> {
-    const end = instruments.edgeWaitSeconds.startTimer();
+    const end = metrics.edgeWaitSeconds.startTimer();
     try {
       return await work;
     } finally {
@@ -56,7 +56,7 @@ export function createAuthAdminHandlers(
       return { ...ensured, member: memberMessage(ensured.member) };
     },
 
-    signIn: createSignInHandler(ports, instruments),
+    signIn: createSignInHandler(ports, metrics),
 
     async getSession({ sessionToken }) {
       const session = await getSession(ports, sessionToken);

@@ -5,7 +5,7 @@ import type { AuthPorts } from '../../core/ports';
 import { verifyKey } from '../../core/keys/verify-key';
 import { renewLease, watchInvalidations } from '../../core/invalidation/watch-invalidations';
 import { invalidationMessage, keyGrantMessage } from '../messages';
-import type { AuthInstruments } from '../metrics';
+import type { AuthMetrics } from '../metrics';
 
 /** Open watches of one replica; far above any number of edges. */
 export const MAX_WATCHES = 1_000;
@@ -13,17 +13,17 @@ export const MAX_WATCHES = 1_000;
 /** What edges call. */
 export function createAuthHandlers(
   ports: AuthPorts,
-  instruments: AuthInstruments,
+  metrics: AuthMetrics,
 ): RpcHandlers<typeof AuthDefinition> {
   let watches = 0;
   return {
     async verifyKey({ keySha256 }) {
       const grant = await verifyKey(ports, keySha256);
       if (!grant) {
-        instruments.verifiedUnknown.inc();
+        metrics.verifiedUnknown.inc();
         return { outcome: { $case: 'unknown', value: {} } };
       }
-      instruments.verifiedGrant.inc();
+      metrics.verifiedGrant.inc();
       return { outcome: { $case: 'grant', value: keyGrantMessage(grant) } };
     },
 
@@ -32,14 +32,14 @@ export function createAuthHandlers(
         throw new GatewayError('no_capacity', { internalMessage: `${MAX_WATCHES} watches are open` });
       }
       watches += 1;
-      instruments.watches.set(watches);
+      metrics.watches.set(watches);
       try {
         for await (const invalidation of watchInvalidations(ports, edgeId, signal)) {
           yield invalidationMessage(invalidation);
         }
       } finally {
         watches -= 1;
-        instruments.watches.set(watches);
+        metrics.watches.set(watches);
       }
     },
 

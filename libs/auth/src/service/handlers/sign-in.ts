@@ -2,12 +2,12 @@ import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { AuthPorts } from '../../core/ports';
 import { signIn } from '../../core/sign-in/sign-in';
-import type { AuthInstruments } from '../metrics';
+import type { AuthMetrics } from '../metrics';
 import { memberMessage } from '../messages';
 
 export function createSignInHandler(
   ports: AuthPorts,
-  { signIns }: AuthInstruments,
+  { signIns }: AuthMetrics,
 ): RpcHandlers<typeof AuthAdminDefinition>['signIn'] {
   return async (request) => {
     const outcome = await signIn(ports, request);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FinishedSpool } from '../../core/finished-spool';
-import { SpoolFullError } from '../../core/finished-spool';
+import type { FinishedSpool } from '../../core/ports';
+import { SpoolFullError } from '../../core/ports';
 
 /** Space that finished generations may take while nobody else can be reached, in bytes. */
 export const DEFAULT_MAX_SPOOL_BYTES = 256 * 1024 * 1024;

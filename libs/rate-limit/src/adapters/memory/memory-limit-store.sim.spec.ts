@@ -1,9 +1,9 @@
-import { describeLimitStoreSimulation } from '../../testing/limit-store.simulation';
+import { describeLimitStoreSimulationSuite } from '../../testing/limit-store.simulation';
 import { createMemoryLimitStore } from './memory-limit-store';
 
 const SEEDS = 30;
 
-describeLimitStoreSimulation(
+describeLimitStoreSimulationSuite(
   'in memory',
   async (options) => ({ store: createMemoryLimitStore(options), close: async () => undefined }),
   SEEDS,

@@ -1,8 +1,8 @@
-import { describeLimitStore, ManualClock } from '../../testing/limit-store.contract';
+import { describeLimitStoreSuite, ManualClock } from '../../testing/limit-store.contract';
 import type { Admission } from '../../core';
 import { createMemoryLimitStore } from './memory-limit-store';
 
-describeLimitStore('in memory', async (options) => ({
+describeLimitStoreSuite('in memory', async (options) => ({
   store: createMemoryLimitStore(options),
   close: async () => undefined,
 }));

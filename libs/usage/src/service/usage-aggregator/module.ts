@@ -8,9 +8,9 @@ import {
 import { type GatewayModule } from '@gateway/module';
 
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { SettlementStore } from '../core/ports';
-import type { SettledGeneration } from '../core/settled-generation';
-import { decodeSettled } from './settled-event';
+import type { SettlementStore } from '../../core/ports';
+import type { SettledGeneration } from '../../core/settled-generation';
+import { decodeSettled } from './messages';
 
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;

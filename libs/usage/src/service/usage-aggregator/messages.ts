@@ -1,6 +1,6 @@
 import { nanoUsd, type UnixMs, type Usage } from '@gateway/base';
 import { GenerationSettled } from '@gateway/contracts/events';
-import type { SettledGeneration } from '../core/settled-generation';
+import type { SettledGeneration } from '../../core/settled-generation';
 
 /** 9999-12-31T23:59:59.999Z: later times have no day that a database or client would read. */
 const LAST_UNIX_MS = 253_402_300_799_999n;

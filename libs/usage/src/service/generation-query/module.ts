@@ -8,10 +8,10 @@ import { GatewayError, isRefusal, refusalError } from '@gateway/errors';
 import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 
-import type { UsageReader } from '../core/ports';
-import { reportUsage } from '../core/report-usage';
-import type { SettledGeneration } from '../core/settled-generation';
-import type { UsageDimension, UsageRow, UsageSums } from '../core/usage-report';
+import type { UsageReader } from '../../core/ports';
+import { reportUsage } from '../../core/report-usage';
+import type { SettledGeneration } from '../../core/settled-generation';
+import type { UsageDimension, UsageRow, UsageSums } from '../../core/usage-report';
 
 export interface GenerationQueryPorts {
   readonly reader: UsageReader;
