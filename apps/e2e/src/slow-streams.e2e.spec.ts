@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { nothingReserved } from './support/accounting';
 import { type Tenant } from './support/admin-client';
 import { writeModelsFile } from './support/models-file';
@@ -8,10 +7,9 @@ import { startWorld, type World } from './support/world';
 jest.setTimeout(60_000);
 
 const MIB = 1024 * 1024;
-/** What a gateway under load may grow by anyway; four whole streams would be more than a hundred MiB. */
-const MAX_GROWTH_BYTES = 90 * MIB;
 
 interface Stats {
+  chunks: number;
   completed: number;
   in_flight: number;
 }
@@ -96,9 +94,6 @@ describe('a reader that hardly reads', () => {
 
   afterAll(() => world?.stop());
 
-  const residentBytes = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${world.gateway.pid}/status`, 'utf8'))?.[1]) * 1024;
-
   it('holds the provider back instead of filling the memory, and gets all of its stream in the end', async () => {
     const body = {
       model: 'test/model',
@@ -107,7 +102,6 @@ describe('a reader that hardly reads', () => {
       messages: [{ role: 'user', content: `[[tokens:${TOKENS}]] Hello` }],
     };
     const ask = () => postRaw(world.gateway.baseUrl, tenant.apiKey, body);
-    const before = residentBytes();
     const slow = Array.from({ length: SLOW_READERS }, ask);
     for (const reader of slow) {
       await reader.until('data: ');
@@ -117,12 +111,11 @@ describe('a reader that hardly reads', () => {
     const whole = await ask().until('data: [DONE]');
     expect(whole.length).toBeGreaterThan(20 * MIB);
     const stats = await statsOf(world);
-    const grown = residentBytes() - before;
-    console.info(
-      `${stats.in_flight} streams of ${(whole.length / MIB).toFixed(0)} MiB held back, memory grew by ${(grown / MIB).toFixed(0)} MiB`,
-    );
     expect(stats).toMatchObject({ in_flight: SLOW_READERS, completed: 1 });
-    expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+    // What the provider got rid of is in sockets or in the gateway: a small part of each stream, not most of it.
+    const ofWhole = whole.split('\n\n').length;
+    const ofSlow = (stats.chunks - ofWhole) / SLOW_READERS;
+    expect(ofSlow).toBeLessThan(ofWhole / 2);
 
     const [first, ...rest] = slow;
     for (const reader of rest) reader.close();

@@ -36,6 +36,8 @@ describe('a gateway whose database does not answer', () => {
     process.kill(databaseProcessesOf(gateway.pid).postmaster, 'SIGKILL');
     expect(await gateway.exited).toBe(1);
     expect(gateway.output()).toMatch(/the process cannot go on/);
-    expect(gateway.output()).toMatch(/PostgreSQL ended 6 times within a minute, at last with: .*pg_control/);
+    expect(gateway.output()).toMatch(
+      /PostgreSQL ended 6 times and was never up for a minute, at last with: .*pg_control/,
+    );
   });
 });

@@ -75,30 +75,35 @@ export async function deliverStream(
   const breakAt = plan.midway === undefined ? Infinity : answer.choices.length + plan.midway.after;
   const pace = new Pace(call, rate);
   let batch = '';
+  let gathered = 0;
   let written = 0;
+  /** Returns when the caller takes more; only then do its chunks count as written. */
+  const writeBatch = async (): Promise<void> => {
+    if (batch !== '') await write(batch);
+    onChunks(gathered);
+    batch = '';
+    gathered = 0;
+  };
   for (const chunk of chunks) {
     if (written === breakAt) break;
     const waitMs = pace.nextWaitMs();
     if (waitMs >= SHORTEST_WAIT_MS) {
-      if (batch !== '') await write(batch);
-      batch = '';
+      await writeBatch();
       await pace.sleep(waitMs);
     }
     batch += frame(chunk);
+    gathered++;
     written++;
-    if (batch.length >= BATCH_CHARACTERS) {
-      await write(batch);
-      batch = '';
-    }
+    if (batch.length >= BATCH_CHARACTERS) await writeBatch();
     if (call.closed) break;
   }
-  onChunks(written);
   if (call.closed) return;
   if (plan.midway !== undefined) {
-    if (batch !== '') await write(batch);
+    await writeBatch();
     await breakOff(call, plan.midway.kind, frame, write);
     return;
   }
+  onChunks(gathered);
   if (!plan.noDone) batch += frame('[DONE]');
   if (!plan.byteByByte) {
     call.response.end(batch);

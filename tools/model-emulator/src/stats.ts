@@ -12,7 +12,7 @@ export interface EmulatorStats {
   readonly cancelled: number;
   /** Broken off by the emulator itself, as a fault or at close. */
   readonly cut: number;
-  /** Content chunks written in streams. */
+  /** Content chunks written in streams, as far as their readers took them. */
   readonly chunks: number;
   /** Answers begun, by HTTP status. */
   readonly by_status: Readonly<Record<string, number>>;

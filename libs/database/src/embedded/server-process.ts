@@ -62,7 +62,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   void exited.then(() => watchdog.kill('SIGKILL'));
 
   const stop = () => stopServer(child, exited, log);
-  const ending = await Promise.race([exited, waitUntilReady(pid, home.dataDirectory, log)]);
+  const ending = await Promise.race([exited, waitUntilReady(child, home.dataDirectory, log)]);
   if (ending === 'ready') return { pid, exited, stop };
   if (ending === 'timeout') await stop();
   const output = (await readFile(options.logFile)).subarray(logStart).subarray(-LOG_TAIL_BYTES).toString();
@@ -132,13 +132,15 @@ function watchOver(pid: number, home: ServerHome, log: DatabaseLog): ChildProces
 }
 
 async function waitUntilReady(
-  pid: number,
+  child: ChildProcess,
   dataDirectory: string,
   log: DatabaseLog,
 ): Promise<'ready' | 'timeout'> {
   for (let waitedMs = 0; waitedMs < READY_TIMEOUT_MS; waitedMs += POLL_MS) {
     const file = await readPostmasterFile(dataDirectory);
-    if (file?.pid === pid && file.status === 'ready') return 'ready';
+    if (file?.pid === child.pid && file?.status === 'ready') return 'ready';
+    // Whoever waits has learned of its end already.
+    if (child.exitCode !== null || child.signalCode !== null) return 'timeout';
     if (waitedMs > 0 && waitedMs % PROGRESS_EVERY_MS === 0) {
       log.info({ waitedMs }, 'waiting for PostgreSQL, which recovers after an unclean stop');
     }

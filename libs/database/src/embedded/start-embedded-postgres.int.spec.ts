@@ -69,6 +69,9 @@ async function copyState(from: string, to: string): Promise<void> {
   execFileSync('cp', ['-Rp', from, to]);
 }
 
+/** Servers are started and killed here, six in a row in one test. */
+jest.setTimeout(120_000);
+
 beforeAll(async () => {
   scratchDirectory = await createScratchDirectory();
   scratch = scratchDirectory.path;
@@ -253,8 +256,26 @@ describe('crashes', () => {
     await rm(join(postgres.dataDirectory, 'global/pg_control'));
     process.kill(postgres.pid, 'SIGKILL');
     await expect(postgres.stopped).rejects.toThrow(
-      /ended 6 times within a minute, at last with: .*pg_control/s,
+      /ended 6 times and was never up for a minute, at last with: .*pg_control/s,
     );
+  });
+
+  it('can be stopped while the server waits for its port, which somebody else took', async () => {
+    const deaths: unknown[] = [];
+    const postgres = await start({ log: { ...log, error: (details: unknown) => deaths.push(details) } });
+    const control = join(postgres.dataDirectory, 'global/pg_control');
+    await rename(control, `${control}.away`);
+    process.kill(postgres.pid, 'SIGKILL');
+    await until(() => deaths.length >= 1);
+    const intruder = createServer().listen(postgres.port, '127.0.0.1');
+    await once(intruder, 'listening');
+    await rename(`${control}.away`, control);
+    await until(async () =>
+      (await readFile(join(stateDirectory, 'postgres.log'), 'utf8')).includes('could not bind'),
+    );
+    // Its patience for the port is half a minute and more.
+    await postgres.stop();
+    intruder.close();
   });
 
   it('stops an orphaned server of an earlier run and takes over its data', async () => {

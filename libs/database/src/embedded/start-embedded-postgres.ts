@@ -54,7 +54,8 @@ const MAX_PORT_ATTEMPTS = 10;
 const MAX_START_ATTEMPTS = 60;
 const PREDECESSOR_WAIT_MS = 500;
 const MAX_RESTARTS = 5;
-const RESTART_WINDOW_MS = 60_000;
+/** A server that was up for this long has got over what it died of before. */
+const RECOVERED_AFTER_MS = 60_000;
 /** Times the deaths so far: what keeps a server from starting may pass. */
 const FAILED_RESTART_WAIT_MS = 500;
 
@@ -89,7 +90,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     }
     options.log.info({ port, dataDirectory: home.dataDirectory }, 'PostgreSQL is running');
     // The port was ours a moment ago and is in the URL: wait for it.
-    const relaunch = () => launchPatiently(launch, port, ['predecessor-alive', 'port-taken']);
+    const relaunch = (over: AbortSignal) =>
+      launchPatiently(launch, port, ['predecessor-alive', 'port-taken'], over);
     const supervised = supervise(server, relaunch, options.log);
     let stopping: Promise<void> | undefined;
     return {
@@ -153,16 +155,22 @@ async function launchPatiently(
   launch: Launch,
   port: number,
   patience: readonly StartFailure[] = ['predecessor-alive'],
+  /** Ends the patience: whoever stops waits for nothing that comes later. */
+  over?: AbortSignal,
 ): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await launch(port);
     } catch (error) {
       const waits = error instanceof ServerStartError && patience.includes(error.failure);
-      if (!waits || attempt >= MAX_START_ATTEMPTS) throw error;
-      await delay(PREDECESSOR_WAIT_MS);
+      if (!waits || attempt >= MAX_START_ATTEMPTS || over?.aborted) throw error;
+      await pause(PREDECESSOR_WAIT_MS, over);
     }
   }
+}
+
+async function pause(ms: number, over: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, over ? { signal: over } : {}).catch(() => undefined);
 }
 
 interface Supervised {
@@ -174,31 +182,35 @@ interface Supervised {
 /** Starts the server again whenever it dies, unless it does so too often. A start that fails is a death, too. */
 function supervise(
   first: ServerProcess,
-  restart: () => Promise<ServerProcess>,
+  restart: (over: AbortSignal) => Promise<ServerProcess>,
   log: DatabaseLog,
 ): Supervised {
   let server = first;
-  let stopping = false;
-  let deaths: number[] = [];
+  const over = new AbortController();
 
   async function run(): Promise<void> {
-    for (let ending = await server.exited; !stopping;) {
-      const now = performance.now();
-      deaths = [...deaths.filter((at) => now - at < RESTART_WINDOW_MS), now];
+    let upSince: number | undefined = performance.now();
+    let deaths = 0;
+    for (let ending = await server.exited; !over.signal.aborted;) {
+      // Not how many in a minute: on a busy machine a few starts take longer than that.
+      const hadRecovered = upSince !== undefined && performance.now() - upSince >= RECOVERED_AFTER_MS;
+      deaths = hadRecovered ? 1 : deaths + 1;
+      upSince = undefined;
       log.error({ ending }, 'PostgreSQL ended unexpectedly; starting it again');
-      if (deaths.length > MAX_RESTARTS) {
+      if (deaths > MAX_RESTARTS) {
         throw new EmbeddedPostgresError(
-          `PostgreSQL ended ${deaths.length} times within a minute, at last with: ${ending}`,
+          `PostgreSQL ended ${deaths} times and was never up for a minute, at last with: ${ending}`,
         );
       }
       try {
-        server = await restart();
+        server = await restart(over.signal);
       } catch (error) {
         ending = error instanceof Error ? error.message : String(error);
-        await delay(deaths.length * FAILED_RESTART_WAIT_MS);
+        await pause(deaths * FAILED_RESTART_WAIT_MS, over.signal);
         continue;
       }
-      if (stopping) await server.stop();
+      upSince = performance.now();
+      if (over.signal.aborted) await server.stop();
       else log.info({ pid: server.pid }, 'PostgreSQL is running again');
       ending = await server.exited;
     }
@@ -212,7 +224,7 @@ function supervise(
     },
     stopped,
     async stop() {
-      stopping = true;
+      over.abort();
       await server.stop();
       // A restart under way still brings up a server, and stops it then.
       await stopped.catch(() => undefined);
