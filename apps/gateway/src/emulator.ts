@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { catalogueNeedsEmulator } from '@gateway/inference-router';
 import { startModelEmulator } from '@gateway/model-emulator';
 import { type Config } from './config';
+import { needsEmulator } from './models-file';
 
 /** The demo provider: its address, and how to end it when we started it. */
 export interface DemoProvider {
@@ -16,9 +15,7 @@ const DEMO_TOKENS_PER_SECOND = 60;
 /** Starts the model emulator when a model uses it and none was named. */
 export async function startDemoProvider(config: Config): Promise<DemoProvider> {
   const nothing = { close: () => Promise.resolve() };
-  if (!catalogueNeedsEmulator(readFileSync(config.GATEWAY_MODELS_FILE, 'utf8'))) {
-    return { url: undefined, ...nothing };
-  }
+  if (!needsEmulator(config)) return { url: undefined, ...nothing };
   if (config.MODEL_EMULATOR_URL !== undefined) return { url: config.MODEL_EMULATOR_URL, ...nothing };
   const emulator = await startModelEmulator({
     host: '127.0.0.1',

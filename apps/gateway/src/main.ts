@@ -1,24 +1,23 @@
 import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
+import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
+import { explainFailure } from './explain-failure';
+import { checkModelsFile } from './models-file';
 import { createGateway } from './wiring';
 
-const CHECK_CONFIG = '--check-config';
 /** Beyond the grace of running requests: for closing what they used. */
 const STOP_MARGIN_MS = 30_000;
+/** Of a process that could not do what it was asked because of how it was asked. */
+const USAGE_EXIT_CODE = 2;
 
-function readConfigOrExit(): Config {
-  try {
-    return loadConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(2);
-  }
+const command = orExit(() => readCommandLine(process.argv.slice(2)), USAGE);
+if (command === 'help') {
+  process.stdout.write(USAGE);
+  process.exit(0);
 }
-
-const config = readConfigOrExit();
-if (process.argv.includes(CHECK_CONFIG)) {
-  process.stdout.write('The configuration is valid.\n');
+const config = orExit(loadConfiguration);
+if (command === 'check_config') {
+  process.stdout.write('The configuration and the models file are valid.\n');
   process.exit(0);
 }
 
@@ -29,22 +28,13 @@ const log = createLogger({
 });
 const gateway = createGateway(config, log);
 
-/** What a person can mend without reading a log. */
-function explain(error: unknown): void {
-  const { code, port } = error as { code?: string; port?: number };
-  if (code === 'EADDRINUSE') {
-    process.stderr.write(
-      `Port ${port} is in use. Stop what uses it, or set GATEWAY_PORT or GATEWAY_DASHBOARD_PORT to another one.\n`,
-    );
-  }
-}
-
 void runProcess({
   start: async () => {
     try {
-      process.stdout.write(await gateway.start());
+      process.stdout.write(await gateway.start({ showSecrets: process.stdout.isTTY === true }));
     } catch (error) {
-      explain(error);
+      const explanation = explainFailure(error, config);
+      if (explanation !== undefined) process.stderr.write(`${explanation}\n`);
       throw error;
     }
   },
@@ -53,3 +43,21 @@ void runProcess({
   graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,
   log,
 });
+
+/** Everything that can be wrong before anything is started. */
+function loadConfiguration(): Config {
+  const loaded = loadConfig();
+  checkModelsFile(loaded);
+  return loaded;
+}
+
+/** Ends the process with the text of a mistake that its user can mend. */
+function orExit<Value>(read: () => Value, usage = ''): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError) && usage === '') throw error;
+    process.stderr.write(`${(error as Error).message}\n${usage && `\n${usage}`}`);
+    process.exit(USAGE_EXIT_CODE);
+  }
+}

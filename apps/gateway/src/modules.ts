@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
@@ -36,6 +35,7 @@ import {
 } from '@gateway/usage';
 import { type Config } from './config';
 import { type Pools } from './database';
+import { modelsFileOf, secretsOf } from './models-file';
 import { builtDocuments } from './documents';
 
 export interface ModuleParts {
@@ -93,12 +93,9 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   };
 
   const catalogue = createFileCatalogue({
-    path: path.resolve(config.GATEWAY_MODELS_FILE),
+    path: modelsFileOf(config),
     variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
-    secrets: {
-      fromEnvironment: (name) => config.environment[name],
-      fromFile: (file) => readFileSync(file, 'utf8').trim(),
-    },
+    secrets: secretsOf(config),
     clock,
     log,
   });

@@ -19,6 +19,7 @@ import {
   type DevFile,
 } from './dev-file';
 import { startDemoProvider } from './emulator';
+import { modelsFileOf } from './models-file';
 import { createModules, type Modules } from './modules';
 
 /** Where health and metrics are when no port was set: this one, or a free one. */
@@ -27,8 +28,11 @@ const PREFERRED_ADMIN_PORT = 8082;
 const EVENT_DRAIN_MS = 5_000;
 
 export interface Gateway {
-  /** @returns what to tell the person who started it. */
-  start(): Promise<string>;
+  /**
+   * @param options.showSecrets whether the text may hold the key and the password.
+   * @returns what to tell the person who started it.
+   */
+  start(options: { readonly showSecrets: boolean }): Promise<string>;
   /** Resolves with the reason when the gateway can serve no longer. */
   readonly failed: Promise<Error>;
   /** Ends what was started, latest first; works after half a start too. */
@@ -44,7 +48,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<Error>((resolve) => (fail = resolve));
 
-  async function start(): Promise<string> {
+  async function start({ showSecrets }: { readonly showSecrets: boolean }): Promise<string> {
     const admin = await startAdmin();
     const demoProvider = await startDemoProvider(config);
     life.onStop(() => demoProvider.close());
@@ -81,6 +85,8 @@ export function createGateway(config: Config, log: Logger): Gateway {
       modelId: firstModelId(modules),
       usesEmulator: demoProvider.url !== undefined,
       stateDirectory,
+      modelsFile: modelsFileOf(config),
+      showSecrets,
     });
   }
 

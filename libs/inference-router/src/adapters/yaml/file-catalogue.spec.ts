@@ -72,10 +72,10 @@ describe('the models file', () => {
 
   it('refuses a model without a price', () => {
     expect(faultsOf(minimal.replace(/ {4}prices.*\n/, ''))).toEqual([
-      'models[0].prices: is missing: what has no price cannot be paid for',
+      'models[0].prices (line 7): is missing: what has no price cannot be paid for',
     ]);
     expect(faultsOf(minimal.replace('output: "0.6"', ''))).toEqual([
-      expect.stringContaining('models[0].prices.output: must be US dollars'),
+      expect.stringContaining('models[0].prices.output (line 11): must be US dollars'),
     ]);
     expect(faultsOf(minimal.replace('"0.6"', '0.6'))).toHaveLength(1);
     expect(faultsOf(minimal.replace('"0.6"', '"-1"'))).toHaveLength(1);
@@ -96,13 +96,13 @@ models:
   - *m
 `);
     expect(faults).toEqual([
-      'providers[0].base_url: nothing is known of ${NOWHERE}',
-      'providers[0].api_key_env: the variable MISSING is not there or empty',
-      'providers[1].name: "p" is there twice',
-      'providers[1].base_url: must be an http or https URL',
-      'models[0].targets[0].provider: there is no provider "nobody"',
-      'models[1].id: "a/b" is there twice',
-      'models[1].targets[0].provider: there is no provider "nobody"',
+      'providers[0].base_url (line 3): nothing is known of ${NOWHERE}',
+      'providers[0].api_key_env (line 3): the variable MISSING is not there or empty',
+      'providers[1].name (line 4): "p" is there twice',
+      'providers[1].base_url (line 4): must be an http or https URL',
+      'models[0].targets[0].provider (line 8): there is no provider "nobody"',
+      'models[1].id (line 12): "a/b" is there twice',
+      'models[1].targets[0].provider (line 12): there is no provider "nobody"',
     ]);
   });
 
@@ -117,7 +117,7 @@ models:
   it('refuses unknown names, impossible limits and broken YAML', () => {
     expect(faultsOf(minimal.replace('targets:', 'target: x\n    targets:'))).toHaveLength(1);
     expect(faultsOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([
-      'models[0].max_output_tokens: is above context_window',
+      'models[0].max_output_tokens (line 10): is above context_window',
     ]);
     expect(faultsOf(`${minimal}    capabilities: [reasoning]\n`)).toHaveLength(1);
     expect(faultsOf('providers: [')).not.toHaveLength(0);

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
 
@@ -7,7 +7,7 @@ export class CatalogueError extends Error {
   override readonly name = 'CatalogueError';
 
   constructor(
-    /** Each with its path, such as "models[2].prices.output: …". Holds no secret. */
+    /** Each with its path and line, such as "models[2].prices.output (line 31): …". Holds no secret. */
     readonly faults: readonly string[],
   ) {
     super(
@@ -39,7 +39,7 @@ export const EMULATOR_VARIABLE = 'MODEL_EMULATOR_URL';
  * @throws CatalogueError with all faults at once
  */
 export function parseCatalogue(text: string, options: ParseCatalogueOptions): Catalogue {
-  const document = readDocument(text);
+  const { document, place } = readDocument(text);
   const faults: string[] = [];
   const providers = new Map<string, Provider>();
   document.providers.forEach((provider, index) => {
@@ -53,7 +53,7 @@ export function parseCatalogue(text: string, options: ParseCatalogueOptions): Ca
     if (models.has(model.id)) faults.push(`${path}.id: "${model.id}" is there twice`);
     models.set(model.id, toModel(model, path, providers, faults));
   });
-  if (faults.length > 0) throw new CatalogueError(faults);
+  if (faults.length > 0) throw new CatalogueError(faults.map(place));
   return { version: options.version, providers, models };
 }
 
@@ -64,7 +64,7 @@ export function parseCatalogue(text: string, options: ParseCatalogueOptions): Ca
  * @throws CatalogueError
  */
 export function catalogueNeedsEmulator(text: string): boolean {
-  const { providers, models } = readDocument(text);
+  const { providers, models } = readDocument(text).document;
   const emulated = new Set(
     providers.filter(({ base_url: url }) => url.includes(`\${${EMULATOR_VARIABLE}}`)).map(({ name }) => name),
   );
@@ -73,14 +73,39 @@ export function catalogueNeedsEmulator(text: string): boolean {
   );
 }
 
-function readDocument(text: string): CatalogueDocument {
-  const yaml = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
+interface ReadDocument {
+  readonly document: CatalogueDocument;
+  /** Adds the line to a fault that begins with its path. */
+  readonly place: (fault: string) => string;
+}
+
+function readDocument(text: string): ReadDocument {
+  const lines = new LineCounter();
+  const yaml = parseDocument(text, { prettyErrors: true, uniqueKeys: true, lineCounter: lines });
   if (yaml.errors.length > 0) throw new CatalogueError(yaml.errors.map(({ message }) => firstLine(message)));
+  const place = (fault: string) =>
+    fault.replace(/^[a-z_]+(?:\[\d+\]|\.[a-z_]+)*(?=: )/, (path) => {
+      const line = lineOf(yaml, lines, path);
+      return line === undefined ? path : `${path} (line ${line})`;
+    });
   const checked = catalogueSchema.safeParse(yaml.toJS({ maxAliasCount: 100 }));
-  if (checked.success) return checked.data;
+  if (checked.success) return { document: checked.data, place };
   throw new CatalogueError(
-    checked.error.issues.map(({ path, message }) => `${pathText(path) || 'the file'}: ${message}`),
+    checked.error.issues.map(({ path, message }) => place(`${pathText(path) || 'the file'}: ${message}`)),
   );
+}
+
+/** Where the value stands, or, when it is not there, the nearest that should hold it. */
+function lineOf(yaml: Document, lines: LineCounter, path: string): number | undefined {
+  const steps = path
+    .split(/[.[\]]+/)
+    .filter(Boolean)
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  for (let depth = steps.length; depth > 0; depth -= 1) {
+    const start = (yaml.getIn(steps.slice(0, depth), true) as Node | undefined)?.range?.[0];
+    if (start !== undefined) return lines.linePos(start).line;
+  }
+  return undefined;
 }
 
 function toProvider(

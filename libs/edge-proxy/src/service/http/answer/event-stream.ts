@@ -15,15 +15,20 @@ interface SilentStream {
 }
 
 export interface KeepAliveOptions {
-  /** Silence after which a comment is written. */
+  /** The longest silence: a comment is written before it is over. */
   readonly idleMs: number;
 }
 
 const COMMENT = ': keep-alive\n\n';
 
+/** Looks per interval, and the longest time between two: a comment comes this much early, never late. */
+const LOOKS_PER_INTERVAL = 60;
+const MAX_LOOK_MS = 250;
+
 /** One timer for all streams: a thousand slow ones cost one look each per tick. */
 export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions): KeepAlive {
   const streams = new Set<SilentStream>();
+  const lookMs = Math.max(10, Math.min(MAX_LOOK_MS, Math.floor(idleMs / LOOKS_PER_INTERVAL)));
   let timer: NodeJS.Timeout | undefined;
 
   function tick(): void {
@@ -31,7 +36,7 @@ export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions)
     for (const stream of streams) {
       const { response, lastWriteMs } = stream;
       // A stream that waits for its reader has plenty to send and needs no comment.
-      if (at - lastWriteMs < idleMs || !response || response.writableNeedDrain) continue;
+      if (at - lastWriteMs + lookMs <= idleMs || !response || response.writableNeedDrain) continue;
       stream.lastWriteMs = at;
       response.write(COMMENT);
     }
@@ -46,7 +51,7 @@ export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions)
       };
     },
     start: () => {
-      timer = setInterval(tick, Math.max(10, Math.floor(idleMs / 4)));
+      timer = setInterval(tick, lookMs);
       timer.unref();
     },
     stop: () => clearInterval(timer),

@@ -1,0 +1,37 @@
+import { banner, type BannerFacts } from './banner';
+
+const facts: BannerFacts = {
+  baseUrl: 'http://127.0.0.1:8080/v1',
+  apiKey: 'sk-gw-demo-secret',
+  dashboardUrl: 'http://127.0.0.1:8081',
+  adminEmail: 'operator@example.com',
+  adminPassword: 'demo-password',
+  adminUrl: 'http://127.0.0.1:8082',
+  modelId: 'demo/small',
+  usesEmulator: true,
+  stateDirectory: '/state',
+  modelsFile: '/etc/models.yaml',
+  showSecrets: true,
+};
+
+it('tells a person at a terminal everything that is needed', () => {
+  const text = banner(facts);
+  for (const fact of [
+    facts.baseUrl,
+    facts.apiKey,
+    facts.adminPassword,
+    facts.dashboardUrl,
+    facts.modelsFile,
+  ]) {
+    expect(text).toContain(fact);
+  }
+  expect(text).toContain(`-H 'Authorization: Bearer ${facts.apiKey}'`);
+});
+
+it('writes no secret where the text may be kept, but says where they are, and its curl line still works', () => {
+  const text = banner({ ...facts, showSecrets: false });
+  expect(text).not.toContain(facts.apiKey);
+  expect(text).not.toContain(facts.adminPassword);
+  expect(text).toContain('in /state/dev.json');
+  expect(text).toMatch(/curl .*\$\(node -p .*'\/state\/dev\.json'\)/);
+});

@@ -1,0 +1,105 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { startGateway } from '@gateway/testing';
+
+jest.setTimeout(60_000);
+
+const MAIN = path.resolve(__dirname, '../../../dist/gateway/main.js');
+
+describe('a gateway that cannot start', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-start-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function run(args: readonly string[], env: Record<string, string> = {}) {
+    return spawnSync(process.execPath, [MAIN, ...args], {
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH,
+        GATEWAY_STATE_DIR: path.join(folder, 'state'),
+        GATEWAY_PORT: '0',
+        GATEWAY_DASHBOARD_PORT: '0',
+        ...env,
+      },
+    });
+  }
+
+  const FAULTY = `providers:
+  - { name: p, base_url: "http://p.example/v1", api_key_env: MISSING_KEY }
+models:
+  - id: a/b
+    targets: [{ provider: p, model: b }]
+    context_window: 100
+    max_output_tokens: 200
+    prices: { input: "1", output: "1" }
+`;
+
+  it.each([[], ['--check-config']])(
+    'names the faults of the models file with their lines, given %j',
+    (...args) => {
+      const file = path.join(folder, 'models.yaml');
+      writeFileSync(file, FAULTY);
+      const { status, stderr } = run(args, { GATEWAY_MODELS_FILE: file });
+      expect(status).toBe(2);
+      expect(stderr).toContain(`${file}: models[0].max_output_tokens (line 7): is above context_window`);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      expect(existsSync(path.join(folder, 'state/postgres'))).toBe(false);
+    },
+  );
+
+  it('names a models file that is not there', () => {
+    const { status, stderr } = run(['--check-config'], { GATEWAY_MODELS_FILE: '/nowhere/models.yaml' });
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('GATEWAY_MODELS_FILE: /nowhere/models.yaml cannot be read (ENOENT)'),
+    ]);
+  });
+
+  it('answers an option that it does not know with its usage', () => {
+    const { status, stderr } = run(['--chek-config']);
+    expect(status).toBe(2);
+    expect(stderr).toContain("'--chek-config'");
+    expect(stderr).toContain('Usage:');
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it.each(['GATEWAY_PORT', 'GATEWAY_DASHBOARD_PORT', 'GATEWAY_ADMIN_PORT'])(
+    'names the setting of a port that is taken: %s',
+    async (setting) => {
+      const squatter = createServer().listen(0, '127.0.0.1');
+      await once(squatter, 'listening');
+      try {
+        const { port } = squatter.address() as AddressInfo;
+        await expect(startGateway({ env: { [setting]: String(port) } })).rejects.toThrow(
+          `Port ${port} is in use. Stop what uses it, or set ${setting} to another one`,
+        );
+      } finally {
+        squatter.close();
+      }
+    },
+  );
+});
+
+describe('what a started gateway prints without a terminal', () => {
+  it('holds neither the key nor the password, and its curl line is answered', async () => {
+    const gateway = await startGateway();
+    try {
+      const output = gateway.output();
+      expect(output).not.toContain(gateway.apiKey);
+      expect(output).not.toContain(gateway.adminPassword);
+      expect(readFileSync(path.join(gateway.stateDirectory, 'dev.json'), 'utf8')).toContain(gateway.apiKey);
+      const curl = /^curl .*$/m.exec(output)?.[0] ?? '';
+      const answer = execFileSync('sh', ['-c', `${curl} -s`], { encoding: 'utf8' });
+      expect(JSON.parse(answer)).toMatchObject({ object: 'chat.completion' });
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
