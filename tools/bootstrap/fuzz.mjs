@@ -1,7 +1,7 @@
 // `npm run fuzz [-- RUNS]`: every property test with far more random inputs than a commit can wait for; for nights.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { exitOnFailure, root, runVisibly, StepFailed } from './lib/run.mjs';
+import { exitOnFailure, Misused, root, runVisibly } from './lib/run.mjs';
 import { setUp } from './lib/set-up.mjs';
 import { filesUnder } from './lib/stamps.mjs';
 
@@ -10,8 +10,9 @@ const HOUR_MS = 3_600_000;
 
 try {
   const runs = Number(process.argv[2] ?? LEAST_RUNS);
-  if (!Number.isSafeInteger(runs) || runs < 1)
-    throw new StepFailed(`not a number of runs: ${process.argv[2]}`);
+  if (!Number.isSafeInteger(runs) || runs < 1 || process.argv.length > 3) {
+    throw new Misused(`not a number of runs: ${process.argv.slice(2).join(' ')}`, 'npm run fuzz [-- RUNS]');
+  }
   await setUp();
   const specs = filesUnder(
     ['libs'],

@@ -12,7 +12,7 @@ const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
   await setUp();
-  await build(['gateway', 'model-emulator']);
+  await build(['gateway', 'model-emulator', 'bench', 'conformance']);
   if (jestArguments.length === 0) await runChecks();
   await runJest();
 } catch (error) {

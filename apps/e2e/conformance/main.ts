@@ -23,16 +23,26 @@ its own through the dashboard API and touches nothing else.
 The password is read from GATEWAY_ADMIN_PASSWORD, so that it stands in no list of processes.
 `;
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
+function readOptions() {
+  return parseArgs({
     options: {
       'base-url': { type: 'string' },
       'dashboard-url': { type: 'string' },
       email: { type: 'string' },
       only: { type: 'string', default: '' },
-      help: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
-  });
+  }).values;
+}
+
+async function main(): Promise<number> {
+  let values: ReturnType<typeof readOptions>;
+  try {
+    values = readOptions();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    return 2;
+  }
   const address: Partial<DeploymentAddress> = {
     baseUrl: values['base-url'],
     dashboardUrl: values['dashboard-url'],

@@ -32,7 +32,8 @@ async function main(argv: readonly string[]): Promise<void> {
     await playRole(argv[1] ?? '', argv[2] ?? '');
     return;
   }
-  const options = readOptions(argv);
+  const options = optionsOrUsage(argv);
+  if (options === 'misused') return;
   if (options === undefined) {
     process.stdout.write(HELP);
     return;
@@ -90,6 +91,17 @@ async function bench(options: Options): Promise<Results> {
     throw error;
   } finally {
     await processes.stopAll();
+  }
+}
+
+/** What cannot be understood is answered with the usage, not with a stack. */
+function optionsOrUsage(argv: readonly string[]): Options | undefined | 'misused' {
+  try {
+    return readOptions(argv);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    process.exitCode = 2;
+    return 'misused';
   }
 }
 

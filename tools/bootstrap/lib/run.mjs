@@ -8,6 +8,19 @@ export const root = path.resolve(fileURLToPath(new URL('../../..', import.meta.u
 /** A step that failed: its output is part of the message, so nothing else needs printing. */
 export class StepFailed extends Error {}
 
+/** A command that was called with what it does not know. */
+export class Misused extends StepFailed {
+  constructor(message, usage) {
+    super(`${message}\n\nUsage: ${usage}`);
+  }
+}
+
+/** For commands without options. */
+export function takesNoOptions(usage) {
+  const [unknown] = process.argv.slice(2);
+  if (unknown !== undefined) throw new Misused(`there is no option '${unknown}'`, usage);
+}
+
 /**
  * Runs a program quietly behind a progress line; its output is shown only when
  * it fails. Programs are Node scripts of this project or its packages, so that
@@ -56,5 +69,5 @@ export function capture(command, args, env = {}) {
 /** Ends the process with the failure's text instead of a stack trace. */
 export function exitOnFailure(error) {
   process.stderr.write(`\n${error instanceof StepFailed ? error.message : (error.stack ?? error)}\n`);
-  process.exit(1);
+  process.exit(error instanceof Misused ? 2 : 1);
 }

@@ -44,6 +44,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+  process.exitCode = 2;
 });

@@ -128,5 +128,9 @@ export const limits = {
     /** A body that is at most this long is read to its end after a refusal, and the connection kept. */
     keptBodyBytes: 64 * 1024,
   },
+  logs: {
+    /** Refusals for want of capacity: a line per reason and this long, with the number of those untold. */
+    refusalsEveryMs: 5_000,
+  },
   catalogue: { reconnect: { firstMs: 100, maxMs: 5_000 } },
 } as const;

@@ -1,6 +1,7 @@
 import { BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import { type UnixMs } from '@gateway/base';
+import { GatewayError } from '@gateway/errors';
 import { BODY, startEdge, type TestEdge } from '../testing/start-edge';
 
 let edge: TestEdge;
@@ -134,4 +135,17 @@ test('what is asked of the limiter, the ledger and the router agrees', async () 
     };
   };
   expect((await edge.chat()).status).toBe(200);
+});
+
+test('a flood of refusals for want of capacity is told in a line or two, without a stack', async () => {
+  const refuseAgain = (): never => {
+    edge.faults.at('ledger.hold', refuseAgain);
+    throw new GatewayError('no_capacity');
+  };
+  edge.faults.at('ledger.hold', refuseAgain);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => edge.chat()));
+  expect(answers.every(({ status }) => status === 503)).toBe(true);
+  const told = edge.logLines.filter((line) => line.includes('for want of capacity'));
+  expect(told).toHaveLength(1);
+  expect(told[0]).not.toContain('stack');
 });

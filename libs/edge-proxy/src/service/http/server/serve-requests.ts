@@ -1,9 +1,10 @@
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { type Logger } from '@gateway/runtime';
+import { createLogSampler, type Logger } from '@gateway/runtime';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type EdgeMetrics } from '../../metrics';
 import { type Answerer } from '../answer/answer';
 import { RequestCancelled } from '../request-cancelled';
+import { limits } from '../../settings';
 import { type Exchange, openExchange, type RouteName } from '../exchange';
 
 export interface ServerOfRequestsPorts {
@@ -33,6 +34,7 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
   // The line of a request has ids and codes only; looking for secret fields in
   // it would cost more than all else that is done for it here.
   const requestLog = log.child({}, { redact: [] });
+  const sampler = createLogSampler(now, { everyMs: limits.logs.refusalsEveryMs });
   let running = 0;
 
   function serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void {
@@ -73,14 +75,24 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
     if (thrown instanceof RequestCancelled) return;
     const error = toGatewayError(thrown);
     const { requestId, generationId, organizationId, keyId } = exchange;
-    if (error.row.httpStatus >= 500) {
+    const ids = { requestId, generationId, organizationId, keyId };
+    if (error.code === 'no_capacity') tellRefusal(error, ids);
+    else if (error.row.httpStatus >= 500) {
       const details = { err: error, cause: error.cause, internal: error.internalMessage };
-      log.error({ ...details, requestId, generationId, organizationId, keyId }, 'a request failed');
+      log.error({ ...details, ...ids }, 'a request failed');
     }
     if (exchange.isCancelled()) return;
     // Half an answer cannot be mended; a cut connection at least does not look complete.
     if (exchange.response.headersSent) exchange.response.destroy();
     else answer.error(exchange, error);
+  }
+
+  /** Overload refuses thousands for one reason: a stack and a line for each would be load as well, and no news. */
+  function tellRefusal(error: GatewayError, ids: object): void {
+    const reason = error.internalMessage ?? error.message;
+    const untold = sampler.sample(reason);
+    if (untold !== undefined)
+      log.warn({ ...ids, reason, untold }, 'a request is refused for want of capacity');
   }
 
   function onClose(exchange: Exchange): void {
