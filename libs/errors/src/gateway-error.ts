@@ -11,6 +11,8 @@ export interface GatewayErrorOptions {
   readonly metadata?: ErrorMetadata;
   /** How long the caller should wait; counts only where the error table names no time of its own. */
   readonly retryAfterMs?: number;
+  /** Whether a model's provider had been called by then: the request counts as one, whatever came back. */
+  readonly providerCalled?: boolean;
   /** For our logs only. */
   readonly internalMessage?: string;
   readonly cause?: unknown;
@@ -27,6 +29,7 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly metadata: ErrorMetadata;
   readonly retryAfterMs: number | undefined;
+  readonly providerCalled: boolean;
   readonly internalMessage: string | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
@@ -35,6 +38,7 @@ export class GatewayError extends Error {
     this.param = options.param;
     this.metadata = options.metadata ?? {};
     this.retryAfterMs = this.row.retryAfterMs ?? options.retryAfterMs;
+    this.providerCalled = options.providerCalled ?? false;
     this.internalMessage = options.internalMessage;
   }
 

@@ -14,6 +14,11 @@ describe('the error codec', () => {
     });
   });
 
+  it.each([true, false])('says whether a provider was called: %s', (providerCalled) => {
+    const error = new GatewayError('upstream_error', { providerCalled });
+    expect(decodeError(encodeError(error)).providerCalled).toBe(providerCalled);
+  });
+
   it('rounds waiting times up to whole milliseconds, so that nobody retries too early', () => {
     expect(
       decodeError(encodeError(new GatewayError('rpm_exceeded', { retryAfterMs: 0.2 }))).retryAfterMs,

@@ -4,7 +4,7 @@ import { MAX_ERROR_DETAIL_BYTES } from './limits';
 
 /**
  * A thrown value as it crosses a boundary. Only the public parts of an error of
- * the table do; anything else is a bare `internal_error`.
+ * the table do, and whether a provider was called; anything else is a bare `internal_error`.
  */
 export function encodeError(thrown: unknown): Uint8Array {
   const error = toGatewayError(thrown);
@@ -14,6 +14,7 @@ export function encodeError(thrown: unknown): Uint8Array {
     param: error.param,
     metadataJson: metadataJson(error.metadata),
     retryAfterMs: error.retryAfterMs === undefined ? undefined : wholeMs(error.retryAfterMs),
+    providerCalled: error.providerCalled,
   };
   const bytes = ErrorDetail.encode(detail).finish();
   if (bytes.length <= MAX_ERROR_DETAIL_BYTES) return bytes;
@@ -34,6 +35,7 @@ export function decodeError(bytes: Uint8Array): GatewayError {
         param: detail.param,
         metadata: parseMetadata(detail.metadataJson),
         retryAfterMs: detail.retryAfterMs,
+        providerCalled: detail.providerCalled,
       });
     }
     return unreadable(`an error has the unknown code ${JSON.stringify(detail.code)}`);

@@ -58,6 +58,23 @@ export const limitCases = casesOf('8', [
     },
   },
   {
+    line: 'a request that reached a provider counts as one, whatever came back',
+    needs: ['emulator'],
+    async prove(deployment) {
+      const tenant = await deployment.tenant({
+        limits: { requests_per_minute: 1, tokens_per_minute: 100_000 },
+      });
+      await untilEarlyInTheMinute();
+      const faulty = body(deployment, directive('[[fault:400]]'));
+      const failed = await chat(deployment, faulty, { apiKey: tenant.apiKey });
+      assertError(failed, 'invalid_request');
+      const refused = await chat(deployment, faulty, { apiKey: tenant.apiKey });
+      assertError(refused, 'rpm_exceeded', { metadata: { limit_type: 'rpm', limit: 1 } });
+      assert.equal(refused.headers['x-ratelimit-remaining-tokens'], '100000', 'it used no tokens');
+      await nothingReserved(deployment.baseUrl, tenant.apiKey);
+    },
+  },
+  {
     line: 'the daily budget of a key stands beside that of its organization',
     async prove(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '50' } });

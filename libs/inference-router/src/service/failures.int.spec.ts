@@ -121,12 +121,12 @@ describe('a provider that refuses', () => {
 
   for (const [what, script, code, calls] of rows) {
     for (const isStream of [false, true]) {
-      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streamed' : 'whole'}, and nothing is owed`, async () => {
+      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streamed' : 'whole'}; nothing is owed, but the call is told of`, async () => {
         first.play(script);
         const limits = script === silent ? { timeouts: quick } : {};
         await withRouter(one(limits), async (router) => {
           const { error, finished } = await router.collect(generateRequest({ stream: isStream }));
-          expect(error).toMatchObject({ name: 'GatewayError', code });
+          expect(error).toMatchObject({ name: 'GatewayError', code, providerCalled: true });
           expect(finished).toBeUndefined();
           expect(first.calls).toHaveLength(calls);
           expect(router.events).toEqual([]);
@@ -230,7 +230,11 @@ describe('before the first event', () => {
       const running = router.collect(streamed(), { signal: leaving.signal });
       await seen.promise;
       const refused = await router.collect(generateRequest());
-      expect(refused.error).toMatchObject({ code: 'no_capacity', retryAfterMs: 10_000 });
+      expect(refused.error).toMatchObject({
+        code: 'no_capacity',
+        retryAfterMs: 10_000,
+        providerCalled: false,
+      });
       const moved = await router.collect(generateRequest({ modelId: 'acme/both' }));
       expect(moved.error).toBeUndefined();
       leaving.abort();
@@ -248,7 +252,7 @@ describe('before the first event', () => {
       async (router) => {
         for (let call = 0; call < 2; call += 1) await router.collect(generateRequest());
         const { error } = await router.collect(generateRequest());
-        expect(error).toMatchObject({ code: 'no_capacity' });
+        expect(error).toMatchObject({ code: 'no_capacity', providerCalled: false });
         expect(first.calls).toHaveLength(2);
         first.play(helloCompletion);
         let answered = false;

@@ -60,6 +60,6 @@ export type Decision = Admitted | Refused;
 
 /** How an admitted request ended. */
 export interface FinishedAdmission extends AdmissionRef {
-  /** `returned`: refused later on, so it never was. `used`: ran, and used this many tokens. */
+  /** `returned`: refused before a provider was called, so it never was. `used`: it ran, and used this many tokens. */
   readonly outcome: { readonly kind: 'returned' } | { readonly kind: 'used'; readonly tokens: number };
 }

@@ -39,6 +39,8 @@ export interface Reservation {
   hold(hold: Hold): Promise<HoldResult>;
   /** The request ran: frees the slot with its real tokens and leaves the rest to the settlement. */
   end(ending: Ending): Promise<void>;
+  /** A provider was called, though nothing came of it: whatever is released then, the request stays counted. */
+  keepRequest(): void;
   /** Releases whatever is still reserved, as if the request had never been. Never rejects; safe to call twice. */
   release(): Promise<void>;
 }
@@ -61,6 +63,7 @@ const ENDINGS: Readonly<Record<Ending['outcome'], IdempotentEnding>> = {
 
 type Outcome = FinishedAdmission['outcome'];
 const RETURNED: Outcome = { $case: 'returned', value: {} };
+const USED_NOTHING: Outcome = { $case: 'used', value: { tokens: 0 } };
 
 export function openReservation(
   { limiter, ledger }: ReservationPorts,
@@ -69,6 +72,7 @@ export function openReservation(
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
   let held: Hold | undefined;
+  let released: Outcome = RETURNED;
   let stopKeepingClaim = nothing;
   let stopKeepingSlot = nothing;
 
@@ -107,13 +111,17 @@ export function openReservation(
     await delivered(deliveries);
   }
 
+  function keepRequest(): void {
+    released = USED_NOTHING;
+  }
+
   async function release(): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (held) {
       deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
       held = undefined;
     }
-    finishAdmission(RETURNED, deliveries);
+    finishAdmission(released, deliveries);
     endClaim(IdempotentEnding.IDEMPOTENT_ENDING_REFUSED, deliveries);
     await delivered(deliveries);
   }
@@ -147,7 +155,7 @@ export function openReservation(
     });
   }
 
-  return { claim, admit, hold, end, release };
+  return { claim, admit, hold, end, keepRequest, release };
 }
 
 function nothing(): void {}

@@ -56,7 +56,10 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
   }
 
   const isCancelled = exchange.isCancelled() && !runToTheEnd;
-  if (!hasStarted && !isCancelled) throw thrown;
+  if (!hasStarted && !isCancelled) {
+    if (toGatewayError(thrown).providerCalled) reservation.keepRequest();
+    throw thrown;
+  }
   // Only what has produced something, on a router that is still there, is sure to settle.
   const outcome = hasStarted && !isRpcUnavailable(thrown) ? 'settles_failed' : 'unknown';
   await reservation.end({ usedTokens: request.estimatedInputTokens + pass.completionTokens, outcome });
@@ -73,7 +76,11 @@ function brokenOff(thrown: unknown): GatewayError {
 /** The deadline of this one call is the model's: whatever takes so long, it is the answer that is overdue. */
 function ofGeneration(thrown: unknown): unknown {
   if (!isRpcDeadlineExceeded(thrown)) return thrown;
-  return new GatewayError('request_timeout', { internalMessage: thrown.internalMessage, cause: thrown });
+  return new GatewayError('request_timeout', {
+    internalMessage: thrown.internalMessage,
+    cause: thrown,
+    providerCalled: true,
+  });
 }
 
 /** What is known once the router's messages have ended. */

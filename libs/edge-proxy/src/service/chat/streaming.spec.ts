@@ -48,6 +48,20 @@ test('a failure before the first message keeps its own status', async () => {
   expect(edge.ledger.held.size).toBe(0);
 });
 
+test('once a provider was called the request stays counted, whatever came back; its tokens are released', async () => {
+  await start();
+  edge.router.script = async function* () {
+    throw new GatewayError('invalid_request', { providerCalled: true });
+    yield finished({} as GenerateRequest);
+  };
+  for (const stream of [false, true]) {
+    expect((await edge.chat({ ...BODY, stream })).status).toBe(400);
+  }
+  expect(edge.limiter.usedTokens).toEqual([0, 0]);
+  expect(edge.limiter.returned).toBe(0);
+  expect(edge.ledger.held.size).toBe(0);
+});
+
 test('a failure after the start is the last chunk, with finish_reason and the envelope, then [DONE]', async () => {
   await start();
   edge.router.script = async function* (request) {
@@ -182,6 +196,7 @@ test('a generation that never answers ends with its deadline', async () => {
   expect(response.status).toBe(408);
   expect(await response.json()).toMatchObject({ error: { code: 'request_timeout', type: 'timeout_error' } });
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
+  expect(edge.limiter.returned).toBe(0);
 });
 
 test('a hundred streams at once all end well', async () => {

@@ -1,9 +1,14 @@
 import { GatewayError } from '@gateway/errors';
 import { type UpstreamFailure } from './upstream-failure';
 
-/** The error of a generation of which the caller has seen nothing. */
-export function errorBeforeFirstEvent(failure: UpstreamFailure): GatewayError {
+/**
+ * The error of a generation of which the caller has seen nothing.
+ *
+ * @param providerCalled whether any target was called, not just the one of this failure.
+ */
+export function errorBeforeFirstEvent(failure: UpstreamFailure, providerCalled: boolean): GatewayError {
   return new GatewayError(failure.rule.code, {
+    providerCalled,
     ...(failure.publicMessage === undefined ? {} : { message: failure.publicMessage }),
     ...(failure.param === undefined ? {} : { param: failure.param }),
     ...(failure.metadata === undefined ? {} : { metadata: failure.metadata }),

@@ -81,6 +81,7 @@ async function open(
   request: GenerationRequest,
   model: Model,
 ): Promise<OpenedGeneration> {
+  let providerCalled = false;
   try {
     const opened = await openGeneration(ports, {
       model,
@@ -89,6 +90,7 @@ async function open(
       signal: run.signal,
       onDispatch: (target) => {
         run.dispatchedTo = target;
+        if (target) providerCalled = true;
       },
     });
     run.begin(opened);
@@ -96,9 +98,9 @@ async function open(
   } catch (error) {
     // What is no failure of a provider is a fault of ours, and told as one.
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.kind !== 'cancelled') throw errorBeforeFirstEvent(error);
+    if (error.kind !== 'cancelled') throw errorBeforeFirstEvent(error, providerCalled);
     await run.cancel()?.durable;
-    throw run.isStopped ? stopping() : cancelled();
+    throw run.isStopped ? stopping(providerCalled) : cancelled(providerCalled);
   }
 }
 
@@ -159,11 +161,12 @@ function once(action: () => void): () => void {
   };
 }
 
-function stopping(): GatewayError {
-  return new GatewayError('no_capacity', { internalMessage: 'the router is stopping' });
+function stopping(providerCalled = false): GatewayError {
+  return new GatewayError('no_capacity', { internalMessage: 'the router is stopping', providerCalled });
 }
 
 /** Nobody is there to read it; the code only has to be one of the table. */
-function cancelled(): GatewayError {
-  return new GatewayError('request_timeout', { internalMessage: 'the generation was cancelled' });
+function cancelled(providerCalled = false): GatewayError {
+  const internalMessage = 'the generation was cancelled';
+  return new GatewayError('request_timeout', { internalMessage, providerCalled });
 }
