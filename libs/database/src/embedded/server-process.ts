@@ -51,11 +51,7 @@ const LOG_TAIL_BYTES = 2_000;
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
   const { home, log } = options;
   const logStart = await rotateLog(options.logFile);
-  const child = await spawnServer(options);
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
-    child.once('error', (error) => resolve(error.message));
-  });
+  const { child, exited } = await spawnServer(options);
   const pid = child.pid;
   if (pid === undefined) throw new ServerStartError('other', `PostgreSQL cannot be run: ${await exited}`);
   const watchdog = watchOver(pid, home, log);
@@ -101,7 +97,12 @@ async function spawnServer({ home, binaries, port, logFile, settings }: ServerPr
       },
     );
     child.unref();
-    return child;
+    // Listened for at once: on a busy machine a server that cannot start is gone before its log is closed here.
+    const exited = new Promise<string>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+      child.once('error', (error) => resolve(error.message));
+    });
+    return { child, exited };
   } finally {
     await logHandle.close();
   }
