@@ -14,7 +14,7 @@ import { createDashboardApi } from '@gateway/dashboard-api';
 import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
 import {
-  createBreakerGauge,
+  createBreakerObserver,
   createFileCatalogue,
   createFileSpool,
   createInferenceRouterModule,
@@ -103,7 +103,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   const inferenceRouter = createInferenceRouterModule({
     catalogue,
     transport: createOpenAiTransport(),
-    breakers: createOpossumBreakers({ onStateChange: createBreakerGauge(metrics) }),
+    breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_ANSWER_COUNTS }),
     spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
     events: eventLog,

@@ -1,5 +1,5 @@
 export { createInferenceRouterModule, DEFAULT_DRAIN_MS, type InferenceRouterPorts } from './service/module';
-export { createBreakerGauge } from './service/metrics';
+export { createBreakerObserver } from './service/metrics';
 export {
   createFileCatalogue,
   type FileCatalogue,
@@ -21,6 +21,7 @@ export { nodeTimers } from './adapters/node/timers';
 export { createOpenAiTransport } from './adapters/undici/openai-transport';
 export {
   createOpossumBreakers,
+  type BreakerObserver,
   type BreakerOptions,
-  type BreakerState,
 } from './adapters/opossum/circuit-breakers';
+export { type BreakerState } from './adapters/opossum/circuit';

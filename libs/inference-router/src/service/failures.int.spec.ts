@@ -267,6 +267,46 @@ describe('before the first event', () => {
     );
   });
 
+  it('one organization, whatever it provokes, closes a target for itself alone', async () => {
+    const provoked: Script = (response, call) =>
+      (call.body['seed'] === 666 ? failure(500) : helloCompletion)(response, call);
+    first.play(provoked);
+    const from = (organizationId: string, provokes: boolean) =>
+      generateRequest({ organizationId, bodyJson: Buffer.from(provokes ? '{"seed":666}' : '{}') });
+    await withRouter(
+      one({ maxAttempts: 1 }),
+      async (router) => {
+        for (let call = 0; call < 50; call += 1) {
+          await router.collect(from('org-provoking', true));
+          if (call % 5 === 0) expect((await router.collect(from('org-other', false))).error).toBeUndefined();
+        }
+        expect((await router.collect(from('org-third', false))).error).toBeUndefined();
+        expect((await router.collect(from('org-provoking', false))).error).toMatchObject({
+          code: 'no_capacity',
+        });
+      },
+      { breaker: { minCalls: 4, windowMs: 60_000, retryAfterMs: 3_600_000 } },
+    );
+  });
+
+  it('a target that is down for several organizations is closed for all', async () => {
+    first.play(failure(500));
+    await withRouter(
+      one({ maxAttempts: 1 }),
+      async (router) => {
+        for (let call = 0; call < 6; call += 1) {
+          for (const organizationId of ['org-1', 'org-2', 'org-3'])
+            await router.collect(generateRequest({ organizationId }));
+        }
+        const { length } = first.calls;
+        const { error } = await router.collect(generateRequest({ organizationId: 'org-4' }));
+        expect(error).toMatchObject({ code: 'no_capacity' });
+        expect(first.calls).toHaveLength(length);
+      },
+      { breaker: { minCalls: 4, windowMs: 60_000, retryAfterMs: 3_600_000 } },
+    );
+  });
+
   it('a request that timed out at one target is retried at the next, and at no third', async () => {
     const third = await ScriptedProvider.start();
     first.play(silent);

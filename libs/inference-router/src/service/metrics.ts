@@ -136,15 +136,39 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
 
 const STATE_VALUES = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** A gauge of circuit states by target: 0 closed, 1 half open, 2 open. For the breakers' `onStateChange`. */
-export function createBreakerGauge(registry: Registry) {
-  const gauge = new Gauge({
+/** Instruments and log lines of the circuit breakers. */
+export function createBreakerObserver(registry: Registry, log: Logger) {
+  const labelNames = ['provider', 'model'] as const;
+  const registers = [registry];
+  const states = new Gauge({
     name: 'gateway_inference_router_breaker_state',
-    help: 'Circuit of a target: 0 closed, 1 half open, 2 open.',
-    labelNames: ['provider', 'model'],
-    registers: [registry],
+    help: 'Circuit of a target for all organizations: 0 closed, 1 half open, 2 open.',
+    labelNames,
+    registers,
   });
-  return (target: Target, state: keyof typeof STATE_VALUES): void => {
-    gauge.set({ provider: target.provider.name, model: target.providerModel }, STATE_VALUES[state]);
+  const organizations = new Gauge({
+    name: 'gateway_inference_router_organization_breakers',
+    help: 'Organizations whose own failures keep a target from them, by target.',
+    labelNames,
+    registers,
+  });
+  return {
+    stateChanged(target: Target, state: keyof typeof STATE_VALUES): void {
+      states.set({ provider: target.provider.name, model: target.providerModel }, STATE_VALUES[state]);
+      if (state !== 'half_open') log.warn({ target: targetKey(target), state }, 'a circuit changed for all');
+    },
+    organizationStateChanged(
+      target: Target,
+      organizationId: string,
+      state: keyof typeof STATE_VALUES,
+      notClosed: number,
+    ): void {
+      organizations.set({ provider: target.provider.name, model: target.providerModel }, notClosed);
+      if (state === 'half_open') return;
+      log.info(
+        { target: targetKey(target), organizationId, state },
+        'a circuit changed for one organization',
+      );
+    },
   };
 }

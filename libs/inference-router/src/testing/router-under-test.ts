@@ -136,7 +136,10 @@ export class RouterUnderTest {
     const module = createInferenceRouterModule({
       catalogue: new FixedCatalogue(catalogueOf(models)),
       transport: createOpenAiTransport(),
-      breakers: createOpossumBreakers({ options: options.breaker ?? { minCalls: 1_000 } }),
+      breakers: createOpossumBreakers({
+        clock: systemClock,
+        options: options.breaker ?? { minCalls: 1_000 },
+      }),
       tokenCounter: tokenizer.openCounter({ maxWaiting: 1_000 }),
       spool: createFileSpool({ directory: spoolDirectory }),
       events: { append: (_topic, events) => under().append(events) },

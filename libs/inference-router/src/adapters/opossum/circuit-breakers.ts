@@ -1,16 +1,11 @@
-import CircuitBreaker from 'opossum';
+import type { Clock } from '@gateway/base';
 import { targetKey, type Target } from '../../core/catalogue/model-catalogue';
 import type { CircuitBreakers } from '../../core/ports';
+import { FailureWindow, type FailureWindowOptions } from '../../core/resilience/failure-window';
 import { toUpstreamFailure, UpstreamFailure } from '../../core/failure/upstream-failure';
+import { Circuit, type BreakerState } from './circuit';
 
-export type BreakerState = 'closed' | 'half_open' | 'open';
-
-export interface BreakerOptions {
-  /** A circuit opens when this share of the calls in the window failed. */
-  readonly failurePercent: number;
-  /** Fewer calls than this in the window open nothing. */
-  readonly minCalls: number;
-  readonly windowMs: number;
+export interface BreakerOptions extends FailureWindowOptions {
   /** After this an open circuit lets one call try. */
   readonly retryAfterMs: number;
 }
@@ -22,70 +17,122 @@ export const DEFAULT_BREAKER: BreakerOptions = {
   retryAfterMs: 10_000,
 };
 
-export interface OpossumBreakersPorts {
-  readonly options?: Partial<BreakerOptions>;
-  readonly onStateChange?: (target: Target, state: BreakerState) => void;
+/** Circuits of single organizations kept for one target; above it the oldest is closed. */
+export const MAX_ORGANIZATION_CIRCUITS = 100;
+
+/** Told of changes, for metrics and logs. Must not throw or wait. */
+export interface BreakerObserver {
+  /** Of the circuit that a target has for all. */
+  stateChanged(target: Target, state: BreakerState): void;
+  /** Of the circuit that a target has for one organization; `notClosed` counts those of the target. */
+  organizationStateChanged(
+    target: Target,
+    organizationId: string,
+    state: BreakerState,
+    notClosed: number,
+  ): void;
 }
 
-type Action = () => Promise<unknown>;
+export interface OpossumBreakersPorts {
+  readonly clock: Clock;
+  readonly options?: Partial<BreakerOptions>;
+  readonly observer?: BreakerObserver;
+}
 
-/** A circuit breaker of opossum per target. */
-export function createOpossumBreakers({
-  options,
-  onStateChange = () => undefined,
-}: OpossumBreakersPorts = {}): CircuitBreakers {
+/** The circuits of each target: one for all, and one for each organization whose own calls fail. */
+export function createOpossumBreakers({ clock, options, observer }: OpossumBreakersPorts): CircuitBreakers {
   const settings: BreakerOptions = { ...DEFAULT_BREAKER, ...options };
-  const breakers = new Map<string, CircuitBreaker<[Action], unknown>>();
-
-  function breakerOf(target: Target): CircuitBreaker<[Action], unknown> {
-    const key = targetKey(target);
-    let breaker = breakers.get(key);
-    if (!breaker) {
-      breaker = createBreaker(key, settings);
-      breaker.on('open', () => onStateChange(target, 'open'));
-      breaker.on('halfOpen', () => onStateChange(target, 'half_open'));
-      breaker.on('close', () => onStateChange(target, 'closed'));
-      breakers.set(key, breaker);
-    }
-    return breaker;
-  }
-
+  const targets = new Map<string, TargetCircuits>();
   return {
-    async run<Result>(target: Target, action: () => Promise<Result>): Promise<Result> {
-      const breaker = breakerOf(target);
-      const wasTrial = breaker.halfOpen;
-      try {
-        return (await breaker.fire(action)) as Result;
-      } catch (error) {
-        if (isOpenError(error)) {
-          throw new UpstreamFailure('circuit_open', { detail: `${targetKey(target)}: circuit is open` });
-        }
-        // A trial whose caller left has shown nothing about the target.
-        if (wasTrial && toUpstreamFailure(error).kind === 'cancelled') breaker.open();
-        throw error;
+    run(target, organizationId, action) {
+      const key = targetKey(target);
+      let circuits = targets.get(key);
+      if (!circuits) {
+        circuits = new TargetCircuits(target, settings, clock, observer);
+        targets.set(key, circuits);
       }
+      return circuits.run(organizationId, action);
     },
     close() {
-      for (const breaker of breakers.values()) breaker.shutdown();
-      breakers.clear();
+      for (const circuits of targets.values()) circuits.shutdown();
+      targets.clear();
     },
   };
 }
 
-function createBreaker(name: string, settings: BreakerOptions): CircuitBreaker<[Action], unknown> {
-  return new CircuitBreaker((action: Action) => action(), {
-    name,
-    timeout: false,
-    errorThresholdPercentage: settings.failurePercent,
-    volumeThreshold: settings.minCalls,
-    rollingCountTimeout: settings.windowMs,
-    rollingCountBuckets: 10,
-    rollingPercentilesEnabled: false,
-    resetTimeout: settings.retryAfterMs,
-    errorFilter: (error) => !toUpstreamFailure(error).rule.tripsBreaker,
-  });
-}
+class TargetCircuits {
+  private readonly window: FailureWindow;
+  private readonly forAll: Circuit;
+  /** Of organizations whose circuit is not closed. */
+  private readonly own = new Map<string, Circuit>();
 
-function isOpenError(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === 'EOPENBREAKER';
+  constructor(
+    private readonly target: Target,
+    private readonly settings: BreakerOptions,
+    private readonly clock: Clock,
+    private readonly observer: BreakerObserver | undefined,
+  ) {
+    this.window = new FailureWindow(settings, clock);
+    this.forAll = this.circuit(true, (state) => {
+      if (state === 'closed') this.window.clear();
+      observer?.stateChanged(target, state);
+    });
+  }
+
+  async run<Result>(organizationId: string, action: () => Promise<Result>): Promise<Result> {
+    const { forAll } = this;
+    const own = this.own.get(organizationId);
+    if (!forAll.admits(organizationId) || own?.admits(organizationId) === false) {
+      throw new UpstreamFailure('circuit_open', { detail: `${targetKey(this.target)}: circuit is open` });
+    }
+    try {
+      const result = await forAll.run(organizationId, own ? () => own.run(organizationId, action) : action);
+      this.window.count(organizationId, false);
+      return result;
+    } catch (error) {
+      this.failed(organizationId, toUpstreamFailure(error));
+      throw error;
+    }
+  }
+
+  shutdown(): void {
+    this.forAll.shutdown();
+    for (const circuit of this.own.values()) circuit.shutdown();
+  }
+
+  private failed(organizationId: string, { kind, rule }: UpstreamFailure): void {
+    // What was cancelled has shown nothing, neither good nor bad.
+    if (kind === 'cancelled') return;
+    this.window.count(organizationId, rule.tripsBreaker);
+    if (!rule.tripsBreaker || !this.forAll.isClosed) return;
+    if (this.window.isFailingForAll()) this.forAll.open();
+    else if (!this.own.has(organizationId) && this.window.isFailingFor(organizationId)) {
+      this.openFor(organizationId);
+    }
+  }
+
+  private openFor(organizationId: string): void {
+    if (this.own.size >= MAX_ORGANIZATION_CIRCUITS) {
+      for (const oldest of this.own.values()) {
+        oldest.close();
+        break;
+      }
+    }
+    const circuit = this.circuit(false, (state) => {
+      if (state === 'closed') {
+        this.own.delete(organizationId);
+        this.window.forget(organizationId);
+        circuit.shutdown();
+      }
+      this.observer?.organizationStateChanged(this.target, organizationId, state, this.own.size);
+    });
+    this.own.set(organizationId, circuit);
+    circuit.open();
+  }
+
+  private circuit(isShared: boolean, onStateChange: (state: BreakerState) => void): Circuit {
+    const { clock, settings, target } = this;
+    const { retryAfterMs } = settings;
+    return new Circuit({ name: targetKey(target), clock, retryAfterMs, isShared, onStateChange });
+  }
 }

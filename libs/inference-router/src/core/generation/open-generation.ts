@@ -101,7 +101,7 @@ async function tryTarget(
     return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are taken` });
   }
   try {
-    const opened = await ports.breakers.run(target, () => {
+    const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target);
       const { model, request, head, signal } = call;
       return openTarget(ports, { target, model, request, head, body, callerSignal: signal, totalMs });
