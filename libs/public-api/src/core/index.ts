@@ -27,7 +27,8 @@ export {
 } from './headers/answer-headers';
 export { canonicalBodySha256Input } from './json/canonical-json';
 export { isJsonObject, type JsonObject, type JsonValue } from './json/json-value';
-export { MAX_JSON_DEPTH, parseJsonBody } from './json/parse-json-body';
+export { measureJson, type JsonMeasure } from './json/measure-json';
+export { MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJsonBody } from './json/parse-json-body';
 export { defaultPublicLimits } from './limits';
 export { DONE, errorChunk, type ErrorChunkOptions } from './stream/error-chunk';
 export { replayChunks } from './stream/replay-chunks';

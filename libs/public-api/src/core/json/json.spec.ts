@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { isRefusal } from '@gateway/errors';
 import { fuzzRuns } from '@gateway/testing';
 import { canonicalBodySha256Input } from './canonical-json';
-import { MAX_JSON_DEPTH, parseJsonBody } from './parse-json-body';
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJsonBody } from './parse-json-body';
+import { measureJson } from './measure-json';
 import type { JsonObject } from './json-value';
 
 function codeOf(body: string | Buffer): string {
@@ -64,6 +65,69 @@ describe('parseJsonBody', () => {
     expect(codeOf(nested(MAX_JSON_DEPTH))).toBe('invalid_request');
     expect(codeOf(nested(100_000))).toBe('invalid_request');
     expect(codeOf(`${'{"__proto__":'.repeat(200)}1${'}'.repeat(200)}`)).toBe('invalid_request');
+  });
+});
+
+describe('parseJsonBody, before anything is parsed,', () => {
+  const parse = jest.spyOn(JSON, 'parse');
+  beforeEach(() => parse.mockClear());
+  afterAll(() => parse.mockRestore());
+
+  test.each([
+    ['eight megabytes of empty arrays', `{"model":"x","messages":[${'[],'.repeat(2_800_000)}[]]}`],
+    ['empty objects', `[${'{},'.repeat(MAX_JSON_VALUES)}{}]`],
+    ['numbers', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}1]}`],
+    [
+      'millions of names',
+      `{"metadata":{${Array.from({ length: 1_000_000 }, (_, name) => `"${name}":1`).join()}}}`,
+    ],
+    ['one name over and over', `{${'"a":1,'.repeat(MAX_JSON_VALUES)}"a":1}`],
+    ['too many values, of which the last breaks off', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}`],
+    ['brackets that are never closed', '['.repeat(1_000)],
+    ['brackets of both kinds that are never closed', '[{"a":'.repeat(1_000)],
+  ])('refuses %s as invalid_request', (_name, body) => {
+    expect(codeOf(body)).toBe('invalid_request');
+    expect(parse).not.toHaveBeenCalled();
+  });
+
+  test('counts exactly up to the limit', () => {
+    const list = (values: number): string => `{"a":[${Array(values).fill('1').join()}]}`;
+    // The object, the array and a comma between each two values.
+    expect(codeOf(list(MAX_JSON_VALUES - 1))).toBe('parsed');
+    expect(codeOf(list(MAX_JSON_VALUES))).toBe('invalid_request');
+  });
+
+  test('does not count what stands in strings, however it is escaped', () => {
+    const text = '[{,'.repeat(MAX_JSON_VALUES);
+    for (const end of ['', '\\"', '\\\\', '\\\\\\"', '\\u0022[', '\u4e00']) {
+      expect(codeOf(`{"a":"${text}${end}"}`)).toBe('parsed');
+      expect(codeOf(`{"${text}${end}":1}`)).toBe('parsed');
+    }
+    expect(codeOf(`{"a":"\\\\",${'"b":1,'.repeat(MAX_JSON_VALUES)}"c":"\\""}`)).toBe('invalid_request');
+  });
+});
+
+describe('measureJson', () => {
+  /** Of arrays and objects: their values, or one for an empty one. */
+  function valuesIn(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 0;
+    const values = Object.values(value);
+    return values.reduce<number>((sum, each) => sum + valuesIn(each), Math.max(1, values.length));
+  }
+  function depthOf(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 0;
+    return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+  }
+
+  test('counts the values and levels of any JSON exactly', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+        const measured = measureJson(Buffer.from(JSON.stringify(value, null, space)));
+        expect(measured.depth).toBe(depthOf(JSON.parse(JSON.stringify(value))));
+        expect(measured.values).toBe(valuesIn(JSON.parse(JSON.stringify(value))));
+      }),
+      fuzzRuns(),
+    );
   });
 });
 
