@@ -69,6 +69,12 @@ export const settings = z.object({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(edge.maxBodyBytes),
+  GATEWAY_MAX_BODY_BYTES_OF_ALL: z.coerce
+    .number()
+    .int()
+    .min(1024 * 1024)
+    .max(64 * 1024 * 1024 * 1024)
+    .default(edge.maxBodyBytesOfAll),
   GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(edge.maxFailedAuthenticationsPerMinute),
   GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(edge.maxInvalidRequestsPerMinute),
   GATEWAY_BODY_TIMEOUT_MS: milliseconds.default(edge.bodyTimeoutMs),

@@ -33,6 +33,7 @@ import {
   createPostgresUsageReader,
   createUsageAggregatorModule,
 } from '@gateway/usage';
+import { openBodyThreads } from './body-threads';
 import { type Config } from './config';
 import { type Pools } from './database';
 import { modelsFileOf, secretsOf } from './models-file';
@@ -129,6 +130,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       metrics,
     }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
+    bodyThreads: openBodyThreads(config.GATEWAY_MAX_BODY_BYTES),
     ...clients,
     inferenceRouter: routerClient,
     clock,
@@ -139,6 +141,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       port: config.GATEWAY_PORT,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+      maxBodyBytesOfAll: config.GATEWAY_MAX_BODY_BYTES_OF_ALL,
       maxFailedAuthenticationsPerMinute: config.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
       maxInvalidRequestsPerMinute: config.GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE,
       bodyTimeoutMs: config.GATEWAY_BODY_TIMEOUT_MS,

@@ -1,4 +1,5 @@
 export * from './api-document';
+export * from './bundle-program';
 export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';

@@ -4,6 +4,7 @@ export {
   MAX_INLINE_WORK,
   MAX_TOKENIZED_LENGTH,
   type CountingWay,
+  type TextSize,
   type TokenCounter,
   type TokenCounterOptions,
   type Tokenizer,

@@ -35,6 +35,16 @@ export interface TokenCounter {
   count(text: string, encoding: string): number | Promise<number>;
   /** Of several texts, added up. One text counts as with `count`. */
   countAll(texts: readonly string[], encoding: string): number | Promise<number>;
+  /** Of a text above MAX_TOKENIZED_LENGTH that is not at hand; the same as `count` says of it. */
+  countSize(size: TextSize): number;
+}
+
+/** The size of a text. */
+export interface TextSize {
+  /** UTF-16 code units. */
+  readonly length: number;
+  /** Of UTF-8. */
+  readonly bytes: number;
 }
 
 export interface TokenizerOptions {
@@ -98,11 +108,17 @@ export function createTokenizer({
           case 'worker':
             return lane.count(encodingPath(encoding), texts);
           case 'by_size':
-            return Math.ceil(sizeOf(texts, Buffer.byteLength) / BYTES_PER_TOKEN_BY_SIZE);
+            return tokensBySize(sizeOf(texts, Buffer.byteLength));
         }
       }
 
-      return { countAll, count: (text, encoding) => countAll([text], encoding) };
+      function countSize({ length, bytes }: TextSize): number {
+        if (length <= MAX_TOKENIZED_LENGTH) throw new Error('a text of this size is counted by what it says');
+        onCount('by_size');
+        return tokensBySize(bytes);
+      }
+
+      return { countAll, countSize, count: (text, encoding) => countAll([text], encoding) };
     },
     async warmUp(encodings) {
       for (const encoding of encodings) await load(encoding);
@@ -117,6 +133,10 @@ function wayOf(texts: readonly string[]): CountingWay {
   if (length > MAX_TOKENIZED_LENGTH) return 'by_size';
   const isShort = length <= MAX_INLINE_BYTES && sizeOf(texts, Buffer.byteLength) <= MAX_INLINE_BYTES;
   return isShort && sizeOf(texts, tokenizingWork) <= MAX_INLINE_WORK ? 'inline' : 'worker';
+}
+
+function tokensBySize(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN_BY_SIZE);
 }
 
 function sizeOf(texts: readonly string[], measure: (text: string) => number): number {

@@ -132,7 +132,17 @@ const BUILD_ENTRIES = {
   documents: 'libs/api-docs/src/main.ts',
 };
 
-/** Bundles the named programs to dist/<name>/main.js. Packages stay outside the bundle. */
+/** Programs of threads, each a bundle of its own beside its program's. */
+const BUILD_THREADS = {
+  gateway: { 'body-worker.js': 'libs/edge-proxy/src/adapters/worker-threads/body-worker.ts' },
+};
+
+/** Every bundle of a program: its file in dist/<program>/, and its entry. */
+function bundlesOf(program) {
+  return Object.entries({ 'main.js': BUILD_ENTRIES[program], ...BUILD_THREADS[program] });
+}
+
+/** Bundles the named programs to dist/<name>/main.js, and their threads beside it. Packages stay outside the bundle. */
 export async function build(names) {
   const hash = hashFiles([
     'package-lock.json',
@@ -146,27 +156,31 @@ export async function build(names) {
     ...filesUnder(['docs'], (file) => /\.(json|html)$/.test(file)),
   ]);
   const stale = names.filter(
-    (name) => !isFresh(`build-${name}`, hash) || !existsSync(path.join(root, 'dist', name, 'main.js')),
+    (name) =>
+      !isFresh(`build-${name}`, hash) ||
+      !bundlesOf(name).every(([file]) => exists(path.join('dist', name, file))),
   );
   if (stale.length === 0) return;
   const progress = startProgress(`Building ${stale.join(', ')}`);
   const { build: bundle } = await import('esbuild');
   try {
     for (const name of stale) {
-      await bundle({
-        absWorkingDir: root,
-        entryPoints: [BUILD_ENTRIES[name]],
-        outfile: `dist/${name}/main.js`,
-        bundle: true,
-        platform: 'node',
-        target: 'node20',
-        format: 'cjs',
-        packages: 'external',
-        tsconfig: 'tsconfig.base.json',
-        loader: { '.sql': 'text' },
-        sourcemap: true,
-        logLevel: 'silent',
-      });
+      for (const [file, entry] of bundlesOf(name)) {
+        await bundle({
+          absWorkingDir: root,
+          entryPoints: [entry],
+          outfile: `dist/${name}/${file}`,
+          bundle: true,
+          platform: 'node',
+          target: 'node20',
+          format: 'cjs',
+          packages: 'external',
+          tsconfig: 'tsconfig.base.json',
+          loader: { '.sql': 'text' },
+          sourcemap: true,
+          logLevel: 'silent',
+        });
+      }
       copyBuildFiles(name);
       markFresh(`build-${name}`, hash);
     }

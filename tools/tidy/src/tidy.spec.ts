@@ -36,7 +36,8 @@ describe('the project', () => {
 
   it('has no file that nothing uses', () => {
     const used = new Set(sources.flatMap(relativeImports));
-    const entries = /(^|\/)(index|main)\.ts$|-process\.ts$|\.spec\.ts$|^libs\/contracts\/src\/|jest-global-/;
+    const entries =
+      /(^|\/)(index|main)\.ts$|-(process|worker)\.ts$|\.spec\.ts$|^libs\/contracts\/src\/|jest-global-/;
     const dead = sources.filter(({ name }) => {
       const bare = name.replace(/\.ts$/, '');
       return !entries.test(name) && !used.has(bare) && !used.has(bare.replace(/\/index$/, ''));

@@ -10,6 +10,7 @@ import { createClient, createInProcessTransport, type RpcClient } from '@gateway
 import { createLogger, createMetrics, newId, systemClock as clock, type Logger } from '@gateway/runtime';
 import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
 import { type Pool } from 'pg';
+import { openBodyThreads } from '../body-threads';
 import { settings, type Config } from '../config';
 import { openDatabase } from '../database';
 import { ensureDemo } from '../demo';
@@ -113,6 +114,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
         maxCachedKeys: 100,
       }),
       tokenCounter: modules.tokenizer.openCounter({ maxWaiting: 64 }),
+      bodyThreads: openBodyThreads(config.GATEWAY_MAX_BODY_BYTES),
       clock,
       log,
       metrics,

@@ -59,7 +59,10 @@ export const CHAT_REQUEST: JsonObject = {
 const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
 
 /** Four characters a token, as a rule of thumb has it. */
-const tokenCounter: TokenCounter = { count: (text) => Math.ceil(text.length / 4) };
+const tokenCounter: TokenCounter = {
+  count: (text) => Math.ceil(text.length / 4),
+  countSize: ({ length }) => Math.ceil(length / 4),
+};
 
 /** What the gateway thinks of a body, by the rules that it has for all. */
 export function judged(body: JsonObject, policy: Partial<CallerPolicy> = {}): ValidatedChatRequest | Refusal {

@@ -1,3 +1,4 @@
-export { type KeyDirectory } from './ports';
+export { FairQueue, type FairQueueOptions } from './bodies/fair-queue';
+export { type BodyCheck, type BodyThreads, type KeyDirectory } from './ports';
 export { MinuteCounts } from './floods/minute-counts';
 export { readTraceContext } from './tracing/trace-context';

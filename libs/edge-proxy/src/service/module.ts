@@ -15,6 +15,7 @@ import { createLimiterClient } from './admission/limiter-client';
 import { openReservation } from './admission/reservation';
 import { createAuthenticator } from './access/authenticate';
 import { watchModelCatalogue } from './catalogue/model-catalogue';
+import { type CheckBodyPorts } from './chat/check-body';
 import { createEdgeMetrics } from './metrics';
 import { createHandlers } from './handlers';
 import { createFloodGuard } from './floods/flood-guard';
@@ -30,6 +31,7 @@ import { defaultEdgeProxySettings, type EdgeProxySettings, limits } from './sett
 export interface EdgeProxyPorts {
   readonly keyDirectory: KeyDirectory<KeyGrant>;
   readonly tokenCounter: TokenCounter;
+  readonly bodyThreads: CheckBodyPorts['bodyThreads'];
   readonly rateLimit: RpcClient<typeof RateLimitDefinition>;
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
@@ -95,9 +97,11 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       maxBytes: settings.maxBodyBytes,
       maxBytesOfAll: settings.maxBodyBytesOfAll,
       timeoutMs: settings.bodyTimeoutMs,
+      pieceBytes: limits.bodies.pieceBytes,
     }),
     catalogue,
     tokenCounter,
+    bodyThreads: ports.bodyThreads,
     openReservation: () => openReservation({ limiter, ledger }, { maxWaitMs: limits.releases.answerWaitMs }),
     newGenerationId: () => newId('gen'),
     clock,
@@ -160,6 +164,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     keepAlive.stop();
     limiter.stop();
     ledger.stop();
+    await ports.bodyThreads.stop();
     await catalogue.stop();
     await keyDirectory.stop();
   }

@@ -111,6 +111,8 @@ export const limits = {
     maxCounted: 10_000,
     /** A key may err this many times as often as it may send. */
     timesRequestsPerMinute: 20,
+    /** An invalid body counts once more for each of these bytes. */
+    bytesPerCount: 64 * 1024,
   },
   keys: {
     /** Far above the length of any key; a longer one is not worth hashing. */
@@ -131,6 +133,14 @@ export const limits = {
   logs: {
     /** Refusals for want of capacity: a line per reason and this long, with the number of those untold. */
     refusalsEveryMs: 5_000,
+  },
+  bodies: {
+    /** Larger ones are checked in a thread; of this size the worst takes some five milliseconds. */
+    maxInlineBytes: 256 * 1024,
+    /** So are those with more values, see measureJson: parsing costs by the value. */
+    maxInlineValues: 4_000,
+    /** Bodies of several pieces are collected in memory of this size: copied as they arrive, never as a whole. */
+    pieceBytes: 1024 * 1024,
   },
   catalogue: { reconnect: { firstMs: 100, maxMs: 5_000 } },
 } as const;

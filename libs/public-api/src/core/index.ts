@@ -1,10 +1,15 @@
 export * from './access/check-key-grant';
 export * from './chat-completion/types';
-export { validateChatRequest, type ChatValidation } from './chat-completion/validate-chat-request';
+export { checkChatBody, type ChatBodyRules, type CheckedChatBody } from './chat-completion/check-chat-body';
+export {
+  countChatRequest,
+  validateChatRequest,
+  type ChatValidation,
+} from './chat-completion/validate-chat-request';
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
 export * from './endpoints';
-export { bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
+export { bodyTakesTooMuchMemory, bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
 export {
   IDEMPOTENCY_KEY_PATTERN,
   idempotencyKeyInFlight,

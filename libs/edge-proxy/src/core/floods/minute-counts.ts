@@ -25,7 +25,7 @@ export class MinuteCounts {
     return this.counts.size;
   }
 
-  add(name: string, at: UnixMs): void {
+  add(name: string, at: UnixMs, amount = 1): void {
     const minute = minuteWindow(at);
     if (minute !== this.minute) {
       this.minute = minute;
@@ -34,7 +34,7 @@ export class MinuteCounts {
     }
     let count = this.counts.get(name);
     if (count === undefined && this.counts.size >= this.maxNames) this.evictOne();
-    this.counts.set(name, (count = (count ?? 0) + 1));
+    this.counts.set(name, (count = (count ?? 0) + amount));
     if (count > this.largest) this.largest = count;
   }
 

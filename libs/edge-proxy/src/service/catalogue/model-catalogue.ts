@@ -10,8 +10,8 @@ import { type ListedModel } from '@gateway/public-api';
 import { limits } from '../settings';
 
 export interface ModelCatalogue {
-  /** Also finds disabled models; undefined for an unknown one. */
-  find(modelId: string): ListedModel | undefined;
+  /** All models by id, disabled ones too; another object for each version. Undefined until one has arrived. */
+  current(): ReadonlyMap<string, ListedModel> | undefined;
   /** With disabled ones. */
   all(): Iterable<ListedModel>;
   /** Whether a model catalogue has ever arrived. A broken watch keeps the last one. */
@@ -87,7 +87,7 @@ export function watchModelCatalogue({ inferenceRouter, log }: ModelCataloguePort
   }
 
   return {
-    find: (modelId) => models.get(modelId),
+    current: () => (ready ? models : undefined),
     all: () => models.values(),
     isReady: () => ready,
     start,

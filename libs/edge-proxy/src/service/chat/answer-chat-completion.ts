@@ -2,38 +2,31 @@ import { type Clock, type UnixMs, unreachable } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
 import { type Completed } from '@gateway/contracts/billing-ledger';
 import { type GenerateRequest } from '@gateway/contracts/inference-router';
-import { GatewayError, isRefusal, type Refusal, refusalError, refuse } from '@gateway/errors';
+import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
-  type CallerPolicy,
   dailyBudgetExceeded,
   DONE,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
   insufficientCredits,
-  type JsonObject,
   limitExceeded,
-  parseJsonBody,
   replayChunks,
-  type TokenCounter,
   type ValidatedChatRequest,
-  validateChatRequest,
 } from '@gateway/public-api';
 import { type Reservation } from '../admission/reservation';
 import { type Authenticator } from '../access/authenticate';
-import { type ModelCatalogue } from '../catalogue/model-catalogue';
 import { type FloodGuard } from '../floods/flood-guard';
 import { type Exchange } from '../http/exchange';
 import { type BodyReader } from '../http/request/read-body';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
-import { type IdempotentRequest, readIdempotentRequest } from './idempotent-request';
+import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
+import { type IdempotentRequest } from './idempotent-request';
 import { runGeneration, type RunGenerationPorts } from './run-generation';
 
-export interface ChatCompletionsPorts extends RunGenerationPorts {
+export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {
   readonly authenticate: Authenticator;
   readonly floods: FloodGuard;
   readonly readBody: BodyReader;
-  readonly catalogue: ModelCatalogue;
-  readonly tokenCounter: TokenCounter;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
@@ -42,10 +35,8 @@ export interface ChatCompletionsPorts extends RunGenerationPorts {
 }
 
 /** A request whose faults have all been ruled out. */
-interface Checked {
+interface Checked extends CheckedBody {
   readonly grant: KeyGrant;
-  readonly chat: ValidatedChatRequest;
-  readonly idempotent: IdempotentRequest | undefined;
 }
 
 /** A request with an identity, for which things can be reserved. */
@@ -53,8 +44,6 @@ interface Admissible extends Checked {
   readonly generationId: string;
   readonly createdAt: UnixMs;
 }
-
-const PATH = '/v1/chat/completions';
 
 /**
  * POST /v1/chat/completions. Whatever happens on the way, an exception and a
@@ -140,42 +129,10 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   const flood = ports.floods.refuseKey(grant);
   if (flood) return flood;
 
-  const checked = await checkBody(ports, exchange, grant);
-  if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked);
-  return checked;
-}
-
-async function checkBody(
-  ports: ChatCompletionsPorts,
-  exchange: Exchange,
-  grant: KeyGrant,
-): Promise<Checked | Refusal> {
-  const bytes = await ports.readBody(exchange.request, exchange.response);
-  if (isRefusal(bytes)) return bytes;
-  const body = parseJsonBody(bytes);
-  if (isRefusal(body)) return body;
-
-  const chat = await validate(ports, grant, body.value);
-  if (isRefusal(chat)) return chat;
-
-  const idempotent = readIdempotentRequest(exchange, grant.keyId, PATH, body.value);
-  if (isRefusal(idempotent)) return idempotent;
-  return { grant, chat, idempotent };
-}
-
-function validate(
-  { catalogue, tokenCounter }: ChatCompletionsPorts,
-  grant: KeyGrant,
-  body: JsonObject,
-): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
-  // Without a model catalogue every model would look unknown.
-  if (!catalogue.isReady()) return refuse('no_capacity', { internalMessage: 'no model catalogue yet' });
-  const policy: CallerPolicy = {
-    allowedModels: grant.allowedModels,
-    maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
-    multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
-  };
-  return validateChatRequest(body, { policy, findModel: catalogue.find, tokenCounter });
+  const { pieces, bytes } = await ports.readBody(exchange.request, exchange.response);
+  const checked = isRefusal(pieces) ? pieces : await checkBody(ports, exchange, grant, pieces);
+  if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked, bytes);
+  return isRefusal(checked) ? checked : { ...checked, grant };
 }
 
 async function claimIdempotencyKey(

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Refusal } from '@gateway/errors';
-import {
-  canonicalBodySha256Input,
-  IDEMPOTENCY_KEY_PATTERN,
-  type JsonObject,
-  unusableIdempotencyKey,
-} from '@gateway/public-api';
+import { IDEMPOTENCY_KEY_PATTERN, unusableIdempotencyKey } from '@gateway/public-api';
 import { type Exchange } from '../http/exchange';
 
 /** What an Idempotency-Key claims, and for which body. */
@@ -19,25 +14,23 @@ export interface IdempotentRequest {
 const HEADER = 'idempotency-key';
 
 /**
- * Reads the Idempotency-Key header. Its value is opaque: quoted and unquoted
+ * What an Idempotency-Key header claims: a hex digest of API key, method, path
+ * and value. Its value is opaque: quoted and unquoted
  * are two keys. The scope is one API key, since a replay must not pass the
  * limits of another.
  *
  * @returns undefined without the header; `invalid_request` for one that cannot be used.
  */
-export function readIdempotentRequest(
+export function readIdempotencyScope(
   { request }: Exchange,
   keyId: string,
   path: string,
-  body: JsonObject,
-): IdempotentRequest | Refusal | undefined {
+): string | Refusal | undefined {
   if (request.headers[HEADER] === undefined) return undefined;
   const values = request.headersDistinct[HEADER] ?? [];
   const [value = ''] = values;
   if (values.length !== 1 || !IDEMPOTENCY_KEY_PATTERN.test(value)) {
     return unusableIdempotencyKey();
   }
-  const scope = createHash('sha256').update(['POST', path, keyId, value].join('\n'));
-  const bodySha256 = createHash('sha256').update(canonicalBodySha256Input(body));
-  return { scope: scope.digest('hex'), bodySha256: bodySha256.digest() };
+  return createHash('sha256').update(['POST', path, keyId, value].join('\n')).digest('hex');
 }

@@ -81,9 +81,9 @@ describe('a key', () => {
 
   it('is refused from the limit on, until the minute is over', () => {
     const { guard, clock } = createGuard({ maxInvalidRequests: 50 });
-    times(49, () => guard.countInvalidRequest(limited(1), INVALID));
+    times(49, () => guard.countInvalidRequest(limited(1), INVALID, 0));
     expect(guard.refuseKey(limited(1))).toBeUndefined();
-    guard.countInvalidRequest(limited(1), INVALID);
+    guard.countInvalidRequest(limited(1), INVALID, 0);
     expect(guard.refuseKey(limited(1))).toMatchObject({
       code: 'rpm_exceeded',
       metadata: { limit_type: 'rpm', scope: 'key', limit: 50 },
@@ -100,27 +100,38 @@ describe('a key', () => {
       ...limited(100),
       keyLimits: { requestsPerMinute: 2 },
     };
-    times(39, () => guard.countInvalidRequest(both, INVALID));
+    times(39, () => guard.countInvalidRequest(both, INVALID, 0));
     expect(guard.refuseKey(both)).toBeUndefined();
-    guard.countInvalidRequest(both, INVALID);
+    guard.countInvalidRequest(both, INVALID, 0);
     expect(guard.refuseKey(both)).toMatchObject({ metadata: { limit: 40 } });
+  });
+
+  it('may err as often as the bytes of its bodies allow, which count beside their number', () => {
+    const { guard } = createGuard({ maxInvalidRequests: 50 });
+    const KIB = 1024;
+    guard.countInvalidRequest(limited(1), INVALID, 64 * KIB - 1);
+    guard.countInvalidRequest(limited(1), INVALID, 64 * KIB);
+    guard.countInvalidRequest(limited(1), INVALID, 45 * 64 * KIB);
+    expect(guard.refuseKey(limited(1))).toBeUndefined();
+    guard.countInvalidRequest(limited(1), INVALID, 0);
+    expect(guard.refuseKey(limited(1))).toMatchObject({ code: 'rpm_exceeded' });
   });
 
   it('that may send without bound may err without bound', () => {
     const { guard } = createGuard();
-    times(10_000, () => guard.countInvalidRequest(limited(undefined), INVALID));
+    times(10_000, () => guard.countInvalidRequest(limited(undefined), INVALID, 0));
     expect(guard.refuseKey(limited(undefined))).toBeUndefined();
   });
 
   it('is not blamed for failures on our side', () => {
     const { guard } = createGuard();
-    times(1_000, () => guard.countInvalidRequest(limited(1), refuse('no_capacity')));
+    times(1_000, () => guard.countInvalidRequest(limited(1), refuse('no_capacity'), 0));
     expect(guard.refuseKey(limited(1))).toBeUndefined();
   });
 
   it('is never refused when the limit is off', () => {
     const { guard } = createGuard({ maxInvalidRequests: 0 });
-    times(10_000, () => guard.countInvalidRequest(limited(1), INVALID));
+    times(10_000, () => guard.countInvalidRequest(limited(1), INVALID, 0));
     expect(guard.refuseKey(limited(1))).toBeUndefined();
   });
 });

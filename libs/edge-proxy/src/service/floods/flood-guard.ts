@@ -21,8 +21,12 @@ export interface FloodGuard {
   refuseAddress(): Refusal;
   /** A refusal when so many requests of the key were invalid that its next body is not worth reading. */
   refuseKey(grant: KeyGrant): Refusal | undefined;
-  /** Counts what was refused before its admission; a failure on our side does not count. */
-  countInvalidRequest(grant: KeyGrant, refusal: Refusal): void;
+  /**
+   * Counts what was refused before its admission, by what it cost: once, and once
+   * more for each full `bytesPerCount` of its body after decompression. A
+   * failure on our side does not count.
+   */
+  countInvalidRequest(grant: KeyGrant, refusal: Refusal, bodyBytes: number): void;
 }
 
 /** What flooded, as metrics name it. */
@@ -41,7 +45,7 @@ export interface FloodGuardOptions {
   readonly maxInvalidRequests: number;
 }
 
-const { maxCounted, timesRequestsPerMinute } = limits.floods;
+const { maxCounted, timesRequestsPerMinute, bytesPerCount } = limits.floods;
 
 export function createFloodGuard(ports: FloodGuardPorts, options: FloodGuardOptions): FloodGuard {
   const { clientAddress, clock, onRefused } = ports;
@@ -88,9 +92,9 @@ export function createFloodGuard(ports: FloodGuardPorts, options: FloodGuardOpti
       return keyFloods(limit, msLeftInMinute(clock.now()));
     },
 
-    countInvalidRequest(grant, { code }) {
+    countInvalidRequest(grant, { code }, bodyBytes) {
       if (errorTable[code].httpStatus >= 500 || maxInvalidOf(grant) === Infinity) return;
-      invalid.add(grant.keyId, clock.now());
+      invalid.add(grant.keyId, clock.now(), 1 + Math.floor(bodyBytes / bytesPerCount));
     },
   };
 }

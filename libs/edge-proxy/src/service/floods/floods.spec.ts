@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { Scope } from '@gateway/contracts/auth';
 import { createTestClock, type TestClock } from '@gateway/testing';
 import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../testing/start-edge';
@@ -148,6 +149,32 @@ describe('invalid requests', () => {
 
     clock.advance(60_000);
     expect((await edge.chat()).status).toBe(200);
+  });
+
+  it('count by the size of their bodies too, after decompression, whatever they were refused for', async () => {
+    const mebibyte = 'x'.repeat(1024 * 1024);
+    const bodies: [Buffer | string, string, number][] = [
+      [gzipSync(mebibyte), 'gzip', 400],
+      [JSON.stringify({ ...BODY, messages: [{ role: 'nobody', content: mebibyte }] }), 'identity', 400],
+    ];
+    for (const [body, encoding, status] of bodies) {
+      const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': encoding };
+      const send = () => fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body });
+      // Of 17 each: the first leaves room for another, which fills the minute.
+      expect([(await send()).status, (await send()).status]).toEqual([status, status]);
+      expect((await send()).status).toBe(429);
+      expect((await edge.chat()).status).toBe(429);
+      clock.advance(60_000);
+      expect((await edge.chat()).status).toBe(200);
+    }
+  });
+
+  it('count what was read of a body that is too large', async () => {
+    const huge = gzipSync(Buffer.alloc(33 * 1024 * 1024, ' '));
+    const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': 'gzip' };
+    const send = () => fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body: huge });
+    expect((await send()).status).toBe(413);
+    expect((await send()).status).toBe(429);
   });
 
   it('concern chat completions of this key only', async () => {

@@ -13,6 +13,7 @@ import { bindService, createClient, createInProcessTransport, type RpcHandlers }
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
 import { createEdgeProxyModule, type EdgeProxyModule } from '../module';
 import { type EdgeProxySettings } from '../settings';
+import { stubBodyThreads } from './stub-body-threads';
 import { createFaultPlan, type FaultPlan } from './fault-plan';
 import { createStubLedger, type StubLedger } from './stub-ledger';
 import { createStubLimiter, type StubLimiter } from './stub-limiter';
@@ -148,7 +149,9 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
         await faults.reach('tokens.count');
         return Math.ceil(text.length / 4);
       },
+      countSize: ({ length }) => Math.ceil(length / 4),
     },
+    bodyThreads: stubBodyThreads(faults),
     rateLimit: createClient(RateLimitDefinition, transport),
     billingLedger: createClient(BillingLedgerDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, transport),

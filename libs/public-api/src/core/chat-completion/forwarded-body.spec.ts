@@ -1,6 +1,6 @@
 import { nanoUsd } from '@gateway/base';
 import type { JsonValue } from '../json/json-value';
-import { ableModel, accepted, chatBody, forwarded, validate } from '../testing/chat-fixtures';
+import { ableModel, accepted, chatBody, forwarded, validate, quarterCounter } from '../testing/chat-fixtures';
 
 const TOOL: JsonValue = {
   type: 'function',
@@ -144,7 +144,11 @@ describe('what travels beside the body', () => {
 
   test('the held cost: a tenth more input than estimated, all output of all completions', () => {
     const request = accepted(
-      validate(chatBody({ max_tokens: 100, n: 3 }), { multipleCompletions: true }, { count: () => 994 }),
+      validate(
+        chatBody({ max_tokens: 100, n: 3 }),
+        { multipleCompletions: true },
+        { ...quarterCounter, count: () => 994 },
+      ),
     );
     expect(request).toMatchObject({
       n: 3,

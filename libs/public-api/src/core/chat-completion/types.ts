@@ -48,6 +48,42 @@ export interface CallerPolicy {
  */
 export interface TokenCounter {
   count(text: string, encoding: string): number | Promise<number>;
+  /** Of a text so long that its size is taken for it; the same as `count` says of it. */
+  countSize(size: TextSize): number;
+}
+
+/** What of a request's input is still to be counted, beside what is known of it. */
+export interface UncountedInput {
+  /** All texts that the model reads, or their size when they are too long to be counted otherwise. */
+  readonly text: string | TextSize;
+  /** Tokens of what the model's chat format adds. */
+  readonly overheadTokens: number;
+  readonly imageTokens: number;
+}
+
+/** The size of a text that is not at hand. */
+export interface TextSize {
+  /** UTF-16 code units. */
+  readonly length: number;
+  /** Of UTF-8. */
+  readonly bytes: number;
+}
+
+/**
+ * A chat completion that has passed every check but the one against the model's
+ * context window, for which its input must be counted. Plain data, so that it
+ * can come from another thread.
+ */
+export interface UncountedChatRequest {
+  readonly modelId: string;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly n: number;
+  readonly bodyJson: Uint8Array;
+  readonly externalUser?: string;
+  readonly input: UncountedInput;
+  /** The output length as the caller gave it. */
+  readonly output: { readonly max_tokens?: number; readonly max_completion_tokens?: number };
 }
 
 /** A chat completion that may be admitted. */

@@ -1,23 +1,32 @@
 import { worstCaseCost } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../json/json-value';
-import { estimateInputTokens } from './estimate/estimate-input-tokens';
+import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
 import { forwardedBody } from './forwarded-body';
 import { checkCompletions } from './rules/completions';
 import { readFields } from './rules/field-values';
-import { checkImagesInline, checkVision, findImages } from './rules/images';
+import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
 import { checkJsonModeSupported, checkJsonModeWithoutStream } from './rules/json-mode';
 import { checkModelAllowed, modelNotFound } from './rules/model-access';
 import { checkFieldSupport, checkReasoningEffort, checkTools } from './rules/model-support';
 import { checkModelOutputLimit, checkOutputCap, fitOutput } from './rules/output-length';
 import { checkMessagesPresent, checkModelPresent } from './rules/presence';
 import { checkParametersKnown } from './rules/unknown-parameter';
-import type { CheckedFields } from './schema/checked-fields';
-import type { CallerPolicy, ModelView, TokenCounter, ValidatedChatRequest } from './types';
+import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
+import type {
+  CallerPolicy,
+  ModelView,
+  TokenCounter,
+  UncountedChatRequest,
+  ValidatedChatRequest,
+} from './types';
 
-export interface ChatValidation {
+export interface ChatRules {
   readonly policy: CallerPolicy;
   readonly findModel: (id: string) => ModelView | undefined;
+}
+
+export interface ChatValidation extends ChatRules {
   readonly tokenCounter: TokenCounter;
 }
 
@@ -30,8 +39,17 @@ export interface ChatValidation {
  */
 export function validateChatRequest(
   body: JsonObject,
-  { policy, findModel, tokenCounter }: ChatValidation,
+  validation: ChatValidation,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
+  const uncounted = checkChatRequest(body, validation);
+  return isRefusal(uncounted) ? uncounted : countChatRequest(uncounted, validation);
+}
+
+/** All checks but the one that needs the input counted. */
+export function checkChatRequest(
+  body: JsonObject,
+  { policy, findModel }: ChatRules,
+): UncountedChatRequest | Refusal {
   const named = Object.hasOwn(body, 'model') ? body['model'] : undefined;
   const found = typeof named === 'string' ? findModel(named) : undefined;
   const model = found?.disabled === false ? found : undefined;
@@ -61,32 +79,61 @@ export function validateChatRequest(
     checkModelOutputLimit(fields, model);
   if (ofModel) return ofModel;
 
-  const forwarded = forwardedBody(fields, copy, model);
+  return uncounted(fields, forwardedBody(fields, copy, model), images, model);
+}
+
+/** The last check, for which the input is counted. */
+export function countChatRequest(
+  uncounted: UncountedChatRequest,
+  { policy, findModel, tokenCounter }: ChatValidation,
+): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
+  const model = findModel(uncounted.modelId);
+  if (!model) throw new Error('a request was checked against other models than it is counted for');
   const finish = (inputTokens: number): ValidatedChatRequest | Refusal => {
-    const outputTokens = fitOutput(fields, policy, model, inputTokens);
+    const outputTokens = fitOutput(uncounted.output, policy, model, inputTokens);
     if (typeof outputTokens !== 'number') return outputTokens;
-    return validated(fields, forwarded, model, inputTokens, outputTokens);
+    return validated(uncounted, model, inputTokens, outputTokens);
   };
-  const estimate = estimateInputTokens(forwarded, images, model, tokenCounter);
+  const estimate = estimateInputTokens(uncounted.input, model, tokenCounter);
   return typeof estimate === 'number' ? finish(estimate) : estimate.then(finish);
 }
 
-function validated(
+function uncounted(
   fields: CheckedFields,
-  body: JsonObject,
+  forwarded: JsonObject & ForwardedFields,
+  images: readonly FoundImage[],
+  model: ModelView,
+): UncountedChatRequest {
+  const { max_tokens, max_completion_tokens } = fields;
+  const stream = fields.stream === true;
+  const externalUser = fields.safety_identifier ?? fields.user;
+  return {
+    modelId: model.id,
+    stream,
+    includeUsage: stream && fields.stream_options?.include_usage === true,
+    n: fields.n ?? 1,
+    bodyJson: Buffer.from(JSON.stringify(forwarded)),
+    ...(externalUser === undefined ? {} : { externalUser }),
+    input: uncountedInput(forwarded, images, model),
+    output: {
+      ...(max_tokens === undefined ? {} : { max_tokens }),
+      ...(max_completion_tokens === undefined ? {} : { max_completion_tokens }),
+    },
+  };
+}
+
+function validated(
+  { stream, includeUsage, n, bodyJson, externalUser }: UncountedChatRequest,
   model: ModelView,
   inputTokens: number,
   maxOutputTokens: number,
 ): ValidatedChatRequest {
-  const n = fields.n ?? 1;
-  const stream = fields.stream === true;
-  const externalUser = fields.safety_identifier ?? fields.user;
   return {
     model,
     stream,
-    includeUsage: stream && fields.stream_options?.include_usage === true,
+    includeUsage,
     n,
-    bodyJson: Buffer.from(JSON.stringify(body)),
+    bodyJson: Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength),
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
     heldCost: worstCaseCost(heldInputTokens(inputTokens), maxOutputTokens * n, model.prices),

@@ -7,6 +7,11 @@ export function bodyTooLarge(maxBytes: number): Refusal {
   });
 }
 
+/** A small heap would be needed for a body of its size, yet this one takes more. */
+export function bodyTakesTooMuchMemory(): Refusal {
+  return refuse('request_too_large', { message: 'The request body takes too much memory to be checked.' });
+}
+
 export function bodyTooSlow(): Refusal {
   return refuse('request_timeout', { message: 'The request body did not arrive in time.' });
 }

@@ -11,9 +11,10 @@ export const MAX_JSON_DEPTH = 128;
 /**
  * Values that a body may have, as `measureJson` counts them. Parsing costs by
  * the value, not by the byte: eight megabytes of `[],` take seconds. Two
- * thousand messages, or 128 tools with large schemas, have some 25,000.
+ * thousand messages, or 128 tools with large schemas, have some 25,000; ten
+ * thousand messages, the most there may be, that all call tools some 70,000.
  */
-export const MAX_JSON_VALUES = 65_536;
+export const MAX_JSON_VALUES = 131_072;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

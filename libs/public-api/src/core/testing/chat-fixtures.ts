@@ -53,7 +53,10 @@ export const disabledModel: ModelView = { ...extraModel, id: 'acme/disabled', di
 const models = new Map([ableModel, plainModel, extraModel, disabledModel].map((model) => [model.id, model]));
 
 /** Four characters a token: for tests that are not about counting. */
-export const quarterCounter: TokenCounter = { count: (text) => Math.ceil(text.length / 4) };
+export const quarterCounter: TokenCounter = {
+  count: (text) => Math.ceil(text.length / 4),
+  countSize: ({ length }) => Math.ceil(length / 4),
+};
 
 export const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
 

@@ -4,6 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Refusal, refuse } from '@gateway/errors';
 import { bodyTooLarge, bodyTooSlow, bodyUndecodable } from '@gateway/public-api';
 import { RequestCancelled } from '../request-cancelled';
+import { BodyPieces } from './body-pieces';
 
 export interface BodyReaderOptions {
   /** Of one body, after decompression. */
@@ -12,10 +13,20 @@ export interface BodyReaderOptions {
   readonly maxBytesOfAll: number;
   /** From the first look at the request until its last byte. */
   readonly timeoutMs: number;
+  /** A body that comes in several chunks is collected in pieces of this size. */
+  readonly pieceBytes: number;
+}
+
+/** What came of reading a body. */
+export interface ReadBody {
+  /** In order; a refusal when the body is not worth looking at. */
+  readonly pieces: readonly Uint8Array[] | Refusal;
+  /** That were read, after decompression. */
+  readonly bytes: number;
 }
 
 /** Reads a whole request body into memory, never more than allowed. */
-export type BodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer | Refusal>;
+export type BodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<ReadBody>;
 
 /**
  * Bodies may be compressed with gzip, deflate or br; the limit counts what
@@ -31,17 +42,17 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
     // Its events have passed; waiting for them would take until the timeout.
     if (request.destroyed) return Promise.reject(new RequestCancelled());
     const declared = Number(request.headers['content-length'] ?? 0);
-    if (declared > limits.maxBytes) return Promise.resolve(bodyTooLarge(limits.maxBytes));
+    if (declared > limits.maxBytes) return Promise.resolve(unread(bodyTooLarge(limits.maxBytes)));
     const coding = decoderFor(request.headers['content-encoding']);
-    if (coding === 'unknown') return Promise.resolve(bodyUndecodable());
+    if (coding === 'unknown') return Promise.resolve(unread(bodyUndecodable()));
     const decoder: Transform | undefined = coding;
     if (expectsContinue(request)) response.writeContinue();
 
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
+      const collected = new BodyPieces(limits.pieceBytes, decoder ? 0 : declared);
       let size = 0;
       const source = decoder ? request.pipe(decoder) : request;
-      const timer = setTimeout(() => settle(() => resolve(bodyTooSlow())), limits.timeoutMs);
+      const timer = setTimeout(() => refuseIt(bodyTooSlow()), limits.timeoutMs);
 
       // A body, or what was made of it, stays in memory until its answer ends.
       response.once('close', () => (bytesOfAll -= size));
@@ -58,25 +69,27 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
         }
         answer();
       }
+      function refuseIt(refusal: Refusal): void {
+        settle(() => resolve({ pieces: refusal, bytes: size }));
+      }
       function onData(chunk: Buffer): void {
         size += chunk.length;
         bytesOfAll += chunk.length;
         if (size > limits.maxBytes) {
           request.pause();
-          return settle(() => resolve(bodyTooLarge(limits.maxBytes)));
+          return refuseIt(bodyTooLarge(limits.maxBytes));
         }
         if (bytesOfAll > limits.maxBytesOfAll) {
           request.pause();
-          return settle(() => resolve(refuse('no_capacity', { internalMessage: 'too many bodies at once' })));
+          return refuseIt(refuse('no_capacity', { internalMessage: 'too many bodies at once' }));
         }
-        chunks.push(chunk);
+        collected.add(chunk);
       }
       function onEnd(): void {
-        const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
-        settle(() => resolve(whole));
+        settle(() => resolve({ pieces: collected.end(), bytes: size }));
       }
       function onError(): void {
-        if (decoder) settle(() => resolve(bodyUndecodable()));
+        if (decoder) refuseIt(bodyUndecodable());
         else onCancelled();
       }
       function onCancelled(): void {
@@ -114,6 +127,10 @@ function decoderFor(encoding: string | undefined): Transform | 'unknown' | undef
     default:
       return 'unknown';
   }
+}
+
+function unread(refusal: Refusal): ReadBody {
+  return { pieces: refusal, bytes: 0 };
 }
 
 function ignore(): void {}

@@ -1,6 +1,6 @@
 import type { FoundImage } from '../rules/images';
 import type { ChatMessage, ForwardedFields } from '../schema/checked-fields';
-import type { ModelView, TokenCounter } from '../types';
+import type { ModelView, TokenCounter, UncountedInput } from '../types';
 import { imageTokens } from './image-tokens';
 
 const TOKENS_PER_MESSAGE = 3;
@@ -8,23 +8,42 @@ const TOKENS_PER_NAME = 1;
 const TOKENS_OF_REPLY_START = 3;
 const TOKENS_PER_TOOL = 10;
 
+/** What the estimate of a request's input tokens is made of. */
+export function uncountedInput(
+  body: ForwardedFields,
+  images: readonly FoundImage[],
+  model: ModelView,
+): UncountedInput {
+  const { texts, overhead } = countedParts(body);
+  return {
+    // One count for all texts: only so can the counter judge how much work it is.
+    text: texts.join('\n'),
+    overheadTokens: overhead,
+    imageTokens: images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0),
+  };
+}
+
 /**
  * The estimate of a request's input tokens: one figure for the context check,
  * the token limit and the held amount. The same request always gets the same.
  */
 export function estimateInputTokens(
-  body: ForwardedFields,
-  images: readonly FoundImage[],
-  model: ModelView,
+  input: UncountedInput,
+  { tokenCounting }: ModelView,
   tokenCounter: TokenCounter,
 ): number | Promise<number> {
-  const { texts, overhead } = countedParts(body);
-  const ofImages = images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0);
   const total = (textTokens: number): number =>
-    Math.ceil((textTokens + overhead) * model.tokenCounting.factor) + ofImages;
-  // One count for all texts: only so can the counter judge how much work it is.
-  const counted = tokenCounter.count(texts.join('\n'), model.tokenCounting.encoding);
+    Math.ceil((textTokens + input.overheadTokens) * tokenCounting.factor) + input.imageTokens;
+  const counted = countText(input.text, tokenCounting.encoding, tokenCounter);
   return typeof counted === 'number' ? total(counted) : counted.then(total);
+}
+
+function countText(
+  text: UncountedInput['text'],
+  encoding: string,
+  tokenCounter: TokenCounter,
+): number | Promise<number> {
+  return typeof text === 'string' ? tokenCounter.count(text, encoding) : tokenCounter.countSize(text);
 }
 
 interface CountedParts {

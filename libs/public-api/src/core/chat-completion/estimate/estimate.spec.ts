@@ -1,5 +1,12 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { ableModel, accepted, chatBody, openPolicy, validate } from '../../testing/chat-fixtures';
+import {
+  ableModel,
+  accepted,
+  chatBody,
+  openPolicy,
+  quarterCounter,
+  validate,
+} from '../../testing/chat-fixtures';
 import { dataUri, jpeg, png } from '../../testing/image-fixtures';
 import type { ModelView, TokenCounter, TokenCounting } from '../types';
 import { validateChatRequest } from '../validate-chat-request';
@@ -9,6 +16,7 @@ import { imageTokens } from './image-tokens';
 function recordingCounter(): TokenCounter & { readonly texts: string[] } {
   const texts: string[] = [];
   return {
+    ...quarterCounter,
     texts,
     count: (text) => {
       texts.push(text);
@@ -91,7 +99,7 @@ describe('the estimate', () => {
   });
 
   test('may come later', async () => {
-    const slow: TokenCounter = { count: () => Promise.resolve(10) };
+    const slow: TokenCounter = { ...quarterCounter, count: () => Promise.resolve(10) };
     const result = await validateChatRequest(chatBody(), {
       policy: openPolicy,
       findModel: () => ableModel,
@@ -105,7 +113,7 @@ function validateWith(model: ModelView, body: JsonObject): number | undefined {
   const result = validateChatRequest(body, {
     policy: openPolicy,
     findModel: () => model,
-    tokenCounter: { count: () => 5 },
+    tokenCounter: { ...quarterCounter, count: () => 5 },
   });
   return 'estimatedInputTokens' in result ? result.estimatedInputTokens : undefined;
 }

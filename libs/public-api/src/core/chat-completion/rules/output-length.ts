@@ -4,10 +4,11 @@ import type { CallerPolicy, ModelView } from '../types';
 import { invalidValue } from './field-values';
 
 type Name = 'max_tokens' | 'max_completion_tokens';
+type OutputFields = Pick<CheckedFields, Name>;
 
 /** The output length that the caller asked for, under the name that it used. */
 export function requestedOutput(
-  fields: CheckedFields,
+  fields: OutputFields,
 ): { readonly name: Name; readonly tokens: number } | undefined {
   if (fields.max_tokens !== undefined) return { name: 'max_tokens', tokens: fields.max_tokens };
   if (fields.max_completion_tokens !== undefined) {
@@ -46,7 +47,7 @@ export function checkModelOutputLimit(fields: CheckedFields, model: ModelView): 
  * @returns context_length_exceeded when input and output do not fit together.
  */
 export function fitOutput(
-  fields: CheckedFields,
+  fields: OutputFields,
   policy: CallerPolicy,
   model: ModelView,
   inputTokens: number,

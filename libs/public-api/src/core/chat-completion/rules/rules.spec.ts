@@ -8,6 +8,7 @@ import {
   refused,
   validate,
   verdict,
+  quarterCounter,
 } from '../../testing/chat-fixtures';
 import { dataUri, png } from '../../testing/image-fixtures';
 import { chatFields } from '../schema/fields';
@@ -250,7 +251,9 @@ describe('what a model supports', () => {
 
 describe('the context window', () => {
   test('an estimate and max_tokens that do not fit are refused in the words that clients know', () => {
-    const refusal = refused(validate(chatBody({ max_tokens: 4_000 }), {}, { count: () => 5_000 }));
+    const refusal = refused(
+      validate(chatBody({ max_tokens: 4_000 }), {}, { ...quarterCounter, count: () => 5_000 }),
+    );
     expect(refusal).toMatchObject({
       code: 'context_length_exceeded',
       param: 'messages',
@@ -262,14 +265,14 @@ describe('the context window', () => {
   });
 
   test('without max_tokens only an input that fills the window is refused', () => {
-    const counting = (tokens: number) => ({ count: () => tokens - 6 });
+    const counting = (tokens: number) => ({ ...quarterCounter, count: () => tokens - 6 });
     expect(accepted(validate(chatBody(), {}, counting(8_191))).maxOutputTokens).toBe(1);
     expect(verdict(validate(chatBody(), {}, counting(8_192)))).toBe('context_length_exceeded messages');
     expect(accepted(validate(chatBody(), {}, counting(100))).maxOutputTokens).toBe(4_096);
   });
 
   test('input and max_tokens may fill the window exactly', () => {
-    const counter = { count: () => 8_192 - 4_000 - 6 };
+    const counter = { ...quarterCounter, count: () => 8_192 - 4_000 - 6 };
     expect(verdict(validate(chatBody({ max_tokens: 4_000 }), {}, counter))).toBe('accepted');
     expect(verdict(validate(chatBody({ max_tokens: 4_001 }), {}, counter))).toBe(
       'context_length_exceeded messages',

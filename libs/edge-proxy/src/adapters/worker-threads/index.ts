@@ -1,0 +1,1 @@
+export { createBodyThreads, type BodyThreadsOptions, type ChatBodyThreads } from './body-threads';

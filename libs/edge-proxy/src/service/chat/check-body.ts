@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type KeyGrant } from '@gateway/contracts/auth';
+import { isRefusal, type Refusal } from '@gateway/errors';
+import {
+  type CallerPolicy,
+  checkChatBody,
+  type CheckedChatBody,
+  type ChatBodyRules,
+  countChatRequest,
+  measureJson,
+  type TokenCounter,
+  type ValidatedChatRequest,
+} from '@gateway/public-api';
+import { type BodyThreads } from '../../core';
+import { type ModelCatalogue } from '../catalogue/model-catalogue';
+import { type Exchange } from '../http/exchange';
+import { RequestCancelled } from '../http/request-cancelled';
+import { limits } from '../settings';
+import { type IdempotentRequest, readIdempotencyScope } from './idempotent-request';
+
+export interface CheckBodyPorts {
+  readonly catalogue: ModelCatalogue;
+  readonly tokenCounter: TokenCounter;
+  readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | Refusal>;
+}
+
+export interface CheckedBody {
+  readonly chat: ValidatedChatRequest;
+  readonly idempotent: IdempotentRequest | undefined;
+}
+
+const PATH = '/v1/chat/completions';
+const { maxInlineBytes, maxInlineValues } = limits.bodies;
+
+/**
+ * All checks of a body, in the public order, and what the Idempotency-Key
+ * claims for it. What would hold up other requests is done in a thread, with
+ * the same answer; the tokens are counted by the process' one tokenizer.
+ *
+ * @param pieces - are given away.
+ */
+export async function checkBody(
+  ports: CheckBodyPorts,
+  exchange: Exchange,
+  grant: KeyGrant,
+  pieces: readonly Uint8Array[],
+): Promise<CheckedBody | Refusal> {
+  const models = ports.catalogue.current();
+  const scope = readIdempotencyScope(exchange, grant.keyId, PATH);
+  const policy: CallerPolicy = {
+    allowedModels: grant.allowedModels,
+    maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
+    multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
+  };
+  const rules: ChatBodyRules = { policy, models, wantsSha256: typeof scope === 'string' };
+  const checked = checkHere(pieces, rules) ?? (await checkInThread(ports, exchange, grant, pieces, rules));
+  if (isRefusal(checked)) return checked;
+
+  const chat = await countChatRequest(checked.request, {
+    policy,
+    findModel: (id) => models?.get(id),
+    tokenCounter: ports.tokenCounter,
+  });
+  if (isRefusal(chat)) return chat;
+  if (isRefusal(scope)) return scope;
+  const { bodySha256 } = checked;
+  return {
+    chat,
+    idempotent: scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256) } : undefined,
+  };
+}
+
+/** @returns undefined for a body that would hold up the event loop. */
+function checkHere(
+  pieces: readonly Uint8Array[],
+  rules: ChatBodyRules,
+): CheckedChatBody | Refusal | undefined {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) > maxInlineBytes) return undefined;
+  const [first] = pieces;
+  const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces);
+  const measure = measureJson(bytes, maxInlineValues);
+  if (measure.values > maxInlineValues) return undefined;
+  return checkChatBody(bytes, rules, sha256, measure);
+}
+
+async function checkInThread(
+  { bodyThreads }: CheckBodyPorts,
+  exchange: Exchange,
+  { keyId }: KeyGrant,
+  pieces: readonly Uint8Array[],
+  rules: ChatBodyRules,
+): Promise<CheckedChatBody | Refusal> {
+  const cancel = new AbortController();
+  exchange.onCancelled(() => cancel.abort(new RequestCancelled()));
+  return bodyThreads.check({ owner: keyId, pieces, rules, signal: cancel.signal });
+}
+
+function sha256(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { checkChatBody } from '@gateway/public-api';
+import { type CheckBodyPorts } from '../chat/check-body';
+import { type FaultPlan } from './fault-plan';
+
+/** Checks where it stands, after the test's faults. */
+export function stubBodyThreads(faults: FaultPlan): CheckBodyPorts['bodyThreads'] {
+  return {
+    check: async ({ pieces, rules, signal }) => {
+      await Promise.race([faults.reach('bodies.check'), aborted(signal)]);
+      return checkChatBody(Buffer.concat(pieces), rules, (text) =>
+        createHash('sha256').update(text).digest(),
+      );
+    },
+    stop: async () => {},
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+}
