@@ -120,7 +120,7 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'max_completion_tokens is the same field by its newer name; param names the one that was sent',
+    line: 'max_completion_tokens is the same field by its newer name; the cap is one of max_tokens under both',
     async prove(deployment) {
       const same = await chat(deployment, body(deployment, { max_tokens: 9, max_completion_tokens: 9 }));
       assert.equal(same.status, 200, same.text);
@@ -132,7 +132,7 @@ export const chatCases = casesOf('4', [
           apiKey: tenant.apiKey,
         }),
         'max_tokens_exceeds_cap',
-        { param: 'max_completion_tokens', messageHas: ['5'] },
+        { param: 'max_tokens', messageHas: ['5'] },
       );
     },
   },

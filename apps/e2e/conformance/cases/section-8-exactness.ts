@@ -164,6 +164,22 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
+    line: "max_tokens above the model's own maximum is lowered to it, and above the context window refused",
+    async prove(deployment) {
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const asking = (max_tokens: number) => body(deployment, { model: model.id, max_tokens });
+      // What the lowered limit costs is held, and no more.
+      const lowered = asking(model.context_length - 1_000);
+      assert.ok(model.context_length - 1_000 > model.max_output_tokens);
+      const estimate = await estimateOf(deployment, lowered);
+      assert.equal(estimate, await estimateOf(deployment, asking(model.max_output_tokens)));
+      assert.equal((await chat(deployment, lowered)).status, 200);
+      assertError(await chat(deployment, asking(model.context_length)), 'context_length_exceeded', {
+        metadata: { limit: model.context_length },
+      });
+    },
+  },
+  {
     line: 'a request that could cost more than a whole daily budget is told so',
     async prove(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { daily_budget_usd: '0.000000002' } });

@@ -57,10 +57,9 @@ const faults: readonly SingleFault[] = [
     fields: { ...plain, reasoning_effort: 'low' },
   },
   { answer: 'invalid_request logprobs', fields: { ...plain, logprobs: true } },
-  { answer: 'invalid_request max_tokens', fields: { max_tokens: ableModel.maxOutputTokens + 1 } },
   {
     answer: 'context_length_exceeded messages',
-    fields: { messages: [{ role: 'user', content: 'x'.repeat(40_000) }] },
+    fields: { max_tokens: ableModel.contextLength },
   },
 ];
 

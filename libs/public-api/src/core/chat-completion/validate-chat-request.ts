@@ -9,7 +9,7 @@ import { checkImagesInline, checkVision, findImages, type FoundImage } from './r
 import { checkJsonModeSupported, checkJsonModeWithoutStream } from './rules/json-mode';
 import { checkModelAllowed, modelNotFound } from './rules/model-access';
 import { checkFieldSupport, checkReasoningEffort, checkTools } from './rules/model-support';
-import { checkModelOutputLimit, checkOutputCap, fitOutput } from './rules/output-length';
+import { checkOutputCap, fitOutput } from './rules/output-length';
 import { checkMessagesPresent, checkModelPresent } from './rules/presence';
 import { checkParametersKnown } from './rules/unknown-parameter';
 import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
@@ -75,8 +75,7 @@ export function checkChatRequest(
     checkVision(images, model) ??
     checkJsonModeSupported(fields, model) ??
     checkReasoningEffort(fields, model) ??
-    checkFieldSupport(copy, model) ??
-    checkModelOutputLimit(fields, model);
+    checkFieldSupport(copy, model);
   if (ofModel) return ofModel;
 
   return uncounted(fields, forwardedBody(fields, copy, model), images, model);

@@ -1,7 +1,6 @@
 import { refuse, type Refusal } from '@gateway/errors';
 import type { CheckedFields } from '../schema/checked-fields';
 import type { CallerPolicy, ModelView } from '../types';
-import { invalidValue } from './field-values';
 
 type Name = 'max_tokens' | 'max_completion_tokens';
 type OutputFields = Pick<CheckedFields, Name>;
@@ -17,32 +16,26 @@ export function requestedOutput(
   return undefined;
 }
 
-/** max_tokens_exceeds_cap: more output than the organization's cap. */
+/**
+ * max_tokens_exceeds_cap: more output than the organization's cap. The public
+ * contract names max_tokens as its param, under whichever name it was sent.
+ */
 export function checkOutputCap(fields: CheckedFields, policy: CallerPolicy): Refusal | undefined {
   const requested = requestedOutput(fields);
   const cap = policy.maxOutputTokensCap;
   if (requested === undefined || cap === undefined || requested.tokens <= cap) return undefined;
   return refuse('max_tokens_exceeds_cap', {
     message: `${requested.name} is ${requested.tokens}, above your organization's cap of ${cap} tokens.`,
-    param: requested.name,
+    param: 'max_tokens',
     metadata: { limit: cap },
   });
 }
 
-/** invalid_request: more output than the model can make at all. */
-export function checkModelOutputLimit(fields: CheckedFields, model: ModelView): Refusal | undefined {
-  const requested = requestedOutput(fields);
-  return requested !== undefined && requested.tokens > model.maxOutputTokens
-    ? invalidValue(
-        requested.name,
-        `the model '${model.id}' makes at most ${model.maxOutputTokens} tokens per completion.`,
-      )
-    : undefined;
-}
-
 /**
  * The output length to send to the model. Absent max_tokens means the most
- * that the cap, the model and the rest of its context window allow.
+ * that the cap, the model and the rest of its context window allow. One above
+ * what the model makes at once is lowered to that: agents ask every model for
+ * tens of thousands.
  *
  * @returns context_length_exceeded when input and output do not fit together.
  */
@@ -56,7 +49,7 @@ export function fitOutput(
   const room = model.contextLength - inputTokens;
   const least = requested ?? 1;
   if (least > room) return contextLengthExceeded(model, inputTokens, least);
-  return requested ?? Math.min(policy.maxOutputTokensCap ?? Infinity, model.maxOutputTokens, room);
+  return Math.min(requested ?? policy.maxOutputTokensCap ?? Infinity, model.maxOutputTokens, room);
 }
 
 /** Client libraries recognise this error by how its text begins. */

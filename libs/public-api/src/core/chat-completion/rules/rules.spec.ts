@@ -178,13 +178,14 @@ describe('n', () => {
 });
 
 describe('the cap on output', () => {
-  test('names the cap, and the field as it was sent', () => {
+  test('names the cap, and max_tokens under either spelling', () => {
     const refusal = refused(validate(chatBody({ max_completion_tokens: 101 }), { maxOutputTokensCap: 100 }));
     expect(refusal).toMatchObject({
       code: 'max_tokens_exceeds_cap',
-      param: 'max_completion_tokens',
+      param: 'max_tokens',
       metadata: { limit: 100 },
     });
+    expect(refusal.message).toContain('max_completion_tokens is 101');
     expect(refusal.message).toContain('100');
     expect(answer({ max_tokens: 101 }, { maxOutputTokensCap: 100 })).toBe(
       'max_tokens_exceeds_cap max_tokens',
@@ -277,5 +278,30 @@ describe('the context window', () => {
     expect(verdict(validate(chatBody({ max_tokens: 4_001 }), {}, counter))).toBe(
       'context_length_exceeded messages',
     );
+  });
+
+  test.each(['max_tokens', 'max_completion_tokens'])(
+    '%s above what the model makes at once is lowered to that where it fits the window',
+    (name) => {
+      const counter = { count: () => 100 };
+      for (const asked of [4_096, 4_097, 8_192 - 106]) {
+        expect(accepted(validate(chatBody({ [name]: asked }), {}, counter)).maxOutputTokens).toBe(4_096);
+      }
+      const refusal = refused(validate(chatBody({ [name]: 8_192 - 105 }), {}, counter));
+      expect(refusal).toMatchObject({
+        code: 'context_length_exceeded',
+        param: 'messages',
+        metadata: { estimated_tokens: 8_193, limit: 8_192 },
+      });
+      for (const asked of [32_000, 1e15]) {
+        const answered = verdict(validate(chatBody({ [name]: asked }), {}, counter));
+        expect(answered).toBe('context_length_exceeded messages');
+      }
+    },
+  );
+
+  test('what is lowered is not paid for', () => {
+    const held = (max_tokens: number) => accepted(validate(chatBody({ max_tokens }))).heldCost;
+    expect(held(6_000)).toBe(held(4_096));
   });
 });

@@ -23,7 +23,8 @@ export const exactInteger = number({
   max: Number.MAX_SAFE_INTEGER,
 });
 
-export const outputLength = number({ integer: true, min: 1 });
+/** Whether it fits is the context window's to say; only what no JSON reader keeps exactly is no length at all. */
+export const outputLength = number({ integer: true, min: 1, max: Number.MAX_SAFE_INTEGER });
 
 /** Letters that no terminal, log or database takes amiss. */
 export const externalUser = text({

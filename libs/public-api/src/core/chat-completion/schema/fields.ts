@@ -93,7 +93,7 @@ export const chatFields: readonly Field[] = [
   honour(
     'max_tokens',
     outputLength,
-    'The most tokens that each completion may have, reasoning included. What they would cost is held.',
+    "The most tokens that each completion may have, reasoning included. What they would cost is held. Above the model's `max_output_tokens` it counts as that, as long as the input and the given value fit the context window together.",
     "the most that the model's limits, its context window and the organization's cap allow",
   ),
   honour('max_completion_tokens', outputLength, 'The same as `max_tokens`, in tokens.', 'as `max_tokens`'),
