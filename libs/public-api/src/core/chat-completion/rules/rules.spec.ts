@@ -283,7 +283,7 @@ describe('the context window', () => {
   test.each(['max_tokens', 'max_completion_tokens'])(
     '%s above what the model makes at once is lowered to that where it fits the window',
     (name) => {
-      const counter = { count: () => 100 };
+      const counter = { ...quarterCounter, count: () => 100 };
       for (const asked of [4_096, 4_097, 8_192 - 106]) {
         expect(accepted(validate(chatBody({ [name]: asked }), {}, counter)).maxOutputTokens).toBe(4_096);
       }
