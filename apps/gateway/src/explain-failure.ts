@@ -12,10 +12,6 @@ export function explainFailure(error: unknown, config: Config): string | undefin
       const setting = PORT_SETTINGS.find((name) => config[name] === port) ?? PORT_SETTINGS.join(' or ');
       return `Port ${port} is in use. Stop what uses it, or set ${setting} to another one (0 picks a free one).`;
     }
-    case 'EACCES':
-    case 'EROFS':
-    case 'ENOSPC':
-      return `${(error as Error).message}\nThe gateway keeps its state in ${config.stateDirectory} (GATEWAY_STATE_DIR), where it must be able to write.`;
     default:
       return undefined;
   }

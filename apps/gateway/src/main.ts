@@ -3,6 +3,7 @@ import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
 import { explainFailure } from './explain-failure';
 import { checkModelsFile } from './models-file';
+import { openStateDirectory } from './state-directory';
 import { createGateway } from './wiring';
 
 /** Beyond the grace of running requests: for closing what they used. */
@@ -20,6 +21,8 @@ if (command === 'check_config') {
   process.stdout.write('The configuration and the models file are valid.\n');
   process.exit(0);
 }
+
+orExit(() => openStateDirectory(config.stateDirectory));
 
 const log = createLogger({
   name: 'gateway',

@@ -62,6 +62,14 @@ models:
     ]);
   });
 
+  it('names a state folder that it cannot write in', () => {
+    writeFileSync(path.join(folder, 'state'), 'a file in its place');
+    const { status, stderr } = run([]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/GATEWAY_STATE_DIR: the gateway cannot write in .*\/state \((EEXIST|ENOTDIR)\)/);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
   it('answers an option that it does not know with its usage', () => {
     const { status, stderr } = run(['--chek-config']);
     expect(status).toBe(2);

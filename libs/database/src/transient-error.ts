@@ -1,13 +1,18 @@
 const TRANSIENT_SQLSTATES = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
+  '53100', // disk_full
+  '53200', // out_of_memory
   '53300', // too_many_connections
+  '53400', // configuration_limit_exceeded
   '55P03', // lock_not_available
   '57014', // query_canceled, by a statement timeout
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
   '57P05', // idle_session_timeout
+  '58030', // io_error
+  '25006', // read_only_sql_transaction, while a standby takes over
   '25P03', // idle_in_transaction_session_timeout
 ]);
 

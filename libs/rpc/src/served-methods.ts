@@ -1,3 +1,4 @@
+import { createLogSampler } from '@gateway/base';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { BoundService } from './bound-service';
 import type { CallContext, MessageCodec } from './definition';
@@ -47,15 +48,29 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
   return byService;
 }
 
-/** Notes a handler's failure where something about it does not cross to the caller. */
+/** Calls that are refused for want of capacity: a line per method and this long, with the number of those untold. */
+const REFUSALS_EVERY_MS = 5_000;
+const sampler = createLogSampler(() => performance.now(), { everyMs: REFUSALS_EVERY_MS });
+
+/**
+ * Notes a handler's failure where something about it does not cross to the
+ * caller. Refusals for want of capacity come by the thousand: they are sampled,
+ * without their stacks.
+ */
 export function reportFailure(log: RpcLog | undefined, served: ServedMethod, thrown: unknown): void {
   if (log === undefined) return;
   const error = toGatewayError(thrown);
   const fields = { err: thrown, rpc: `${served.service}/${served.method}` };
   if (!(thrown instanceof GatewayError) || error.row.advice === 'none') log.error(fields, 'a call failed');
+  else if (error.code === 'no_capacity') tellRefusal(log, fields.rpc, error);
   else if (error.internalMessage !== undefined || error.cause !== undefined) {
     log.warn(fields, 'a call failed');
   }
+}
+
+function tellRefusal(log: RpcLog, rpc: string, { internalMessage: reason }: GatewayError): void {
+  const untold = sampler.sample(rpc);
+  if (untold !== undefined) log.warn({ rpc, reason, untold }, 'a call is refused for want of capacity');
 }
 
 export function noSuchMethod(call: { readonly service: string; readonly method: string }): GatewayError {

@@ -1,5 +1,6 @@
+import { createLogSampler } from '@gateway/base';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { createLogSampler, type Logger } from '@gateway/runtime';
+import { type Logger } from '@gateway/runtime';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type EdgeMetrics } from '../../metrics';
 import { type Answerer } from '../answer/answer';
