@@ -41,6 +41,7 @@ export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
+  nodeOptions: readonly string[] = [],
 ): Promise<RunningGateway> {
   const bundle = gatewayBundle();
   if (!existsSync(bundle)) throw new Error(`The gateway is not built (${bundle}): run \`npm run build\`.`);
@@ -48,7 +49,7 @@ export async function startGateway(
   process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
   const models = path.join(state, 'models.yaml');
   writeFileSync(models, modelsFile(upstreamPort));
-  const child = processes.start('measured', [bundle], {
+  const child = processes.start('measured', [...nodeOptions, bundle], {
     cwd: state,
     env: {
       PATH: process.env['PATH'],

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { findCores, machineFacts, pin } from './machine';
+import { findCores, machineFacts, pin, type Cores } from './machine';
 import {
   compile,
   measureScenario,
@@ -9,6 +9,7 @@ import {
   type Row,
   type SlowRow,
 } from './measure';
+import { measureBodies, renderBodies } from './measure-bodies';
 import { checkMoney } from './money-check';
 import { HELP, readOptions, type Options } from './options';
 import { Processes } from './processes';
@@ -42,6 +43,12 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(renderTokenizer(await measureTokenizer()));
     return;
   }
+  if (options.isHostileBodiesOnly) {
+    process.stdout.write(
+      `\n${renderBodies(await withProcesses(undefined, (processes) => measureBodies(processes, say)))}`,
+    );
+    return;
+  }
   const results = await bench(options);
   process.stdout.write(`\n${renderReport(results)}`);
   if (options.jsonFile !== undefined) {
@@ -64,9 +71,7 @@ async function bench(options: Options): Promise<Results> {
   const cores = findCores();
   const machine = machineFacts(cores);
   if (cores !== undefined) pin(process.pid, cores.others);
-  const processes = new Processes(cores);
-  stopOnSignals(processes);
-  try {
+  return withProcesses(cores, async (processes) => {
     say('Starting the upstream and the targets');
     const { targets, gateway } = await startTargets(options, processes, cores);
     const measured = targets.filter(({ name }) => name !== 'upstream');
@@ -86,6 +91,18 @@ async function bench(options: Options): Promise<Results> {
     const tally = targets.find(({ name }) => name === 'gateway')?.tally;
     const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
     return { machine, startedAt, rows, slowStreams, money, aims: judge(rows, slowStreams) };
+  });
+}
+
+/** Whatever `work` starts is stopped at its end. */
+async function withProcesses<T>(
+  cores: Cores | undefined,
+  work: (processes: Processes) => Promise<T>,
+): Promise<T> {
+  const processes = new Processes(cores);
+  stopOnSignals(processes);
+  try {
+    return await work(processes);
   } catch (error) {
     process.stderr.write(processes.output());
     throw error;

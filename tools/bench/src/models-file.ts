@@ -13,6 +13,7 @@ models:
         model: ${UPSTREAM_MODEL}
     context_window: 131072
     max_output_tokens: 16384
+    capabilities: [vision]
     prices:
       input: '0.50'
       cached_input: '0.05'

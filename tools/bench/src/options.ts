@@ -17,10 +17,13 @@ export interface Options {
   readonly jsonFile: string | undefined;
   /** Only how long hostile texts hold up the event loop. */
   readonly isTokenizerOnly: boolean;
+  /** Only how long hostile bodies hold up the gateway's event loop. */
+  readonly isHostileBodiesOnly: boolean;
 }
 
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
 npm run bench -- --tokenizer
+npm run bench -- --hostile-bodies
 
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
 express proxy in front of the same canned upstream. Every answer is checked.
@@ -29,6 +32,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --json FILE  also write the results as JSON
   --only LIST  measure these targets only
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
+  --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
 `;
 
 /** Reads the command line; undefined when help was asked for. Throws for what it does not understand. */
@@ -40,6 +44,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       json: { type: 'string' },
       only: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
+      'hostile-bodies': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -52,6 +57,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     slowStreams: 1_000,
     jsonFile: values.json,
     isTokenizerOnly: values.tokenizer,
+    isHostileBodiesOnly: values['hostile-bodies'],
   };
 }
 

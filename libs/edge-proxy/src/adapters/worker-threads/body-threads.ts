@@ -28,7 +28,7 @@ export interface BodyThreadsOptions {
 }
 
 const MIB = 1024 * 1024;
-/** The worst bodies take some fourteen times their size. */
+/** MiB of heap for each MiB of body; the worst bodies take seven. */
 const MAX_HEAP_PER_BODY = 32;
 const defaults = {
   threads: 2,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkChatBody, type CheckedChatBody, type ModelView } from '@gateway/public-api';
@@ -9,6 +10,11 @@ import { type CheckOrder, type FromThread, type ThreadData, type ToThread } from
  * no packages, so that it starts in some ten milliseconds.
  */
 const { maxTextLength } = workerData as ThreadData;
+/** Of "nice": on a crowded machine the event loop comes first. */
+const THREAD_PRIORITY = 10;
+// Elsewhere this would be the priority of the whole process.
+if (process.platform === 'linux') setPriority(THREAD_PRIORITY);
+
 let models: ReadonlyMap<string, ModelView> | undefined;
 
 parentPort?.on('message', (message: ToThread) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type Finished,
   type GenerateRequest,
@@ -14,6 +15,7 @@ import { RequestCancelled } from '../http/request-cancelled';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/answer/event-stream';
 import { type Exchange } from '../http/exchange';
 import { DONE, errorChunk } from '@gateway/public-api';
+import { limits } from '../settings';
 
 export interface RunGenerationPorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
@@ -115,6 +117,8 @@ async function passOn(
       timeoutMs: ports.generationTimeoutMs,
       metadata: callMetadata(exchange),
     });
+    // Encoded just now; decoding and sending a large one is for another turn of the event loop.
+    if (request.bodyJson.length > limits.bodies.pieceBytes) await setImmediate();
     for await (const { event } of messages) {
       hasStarted = true;
       if (event?.$case === 'finished') {
