@@ -84,7 +84,7 @@ export function readRequest(parsed: unknown, faultHeader: string | undefined): C
     maxTokens: readMaxTokens(body, model),
     stop: readStop(body),
     n: optionalInteger(body, 'n', 1, 128) ?? 1,
-    seed: optionalInteger(body, 'seed', -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) ?? 0,
+    seed: optionalInteger(body, 'seed', -(2 ** 63), 2 ** 63) ?? 0,
     tools,
     toolsText: tools.length === 0 ? '' : JSON.stringify(body['tools']),
     toolChoice: readToolChoice(body, tools),

@@ -150,7 +150,7 @@ export const chatCases = casesOf('4', [
         [{ n: 1.5 }, 'n'],
         [{ stream: 'yes' }, 'stream'],
         [{ reasoning_effort: 3 }, 'reasoning_effort'],
-        [{ service_tier: 'priority' }, 'service_tier'],
+        [{ service_tier: 'gold' }, 'service_tier'],
         [{ modalities: ['text', 'audio'] }, 'modalities'],
         [{ messages: [{ role: 'user', content: 'x' }, 'text'] }, 'messages[1]'],
         [{ messages: [{ role: 'pirate', content: 'x' }] }, 'messages[0].role'],
@@ -158,7 +158,7 @@ export const chatCases = casesOf('4', [
         [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content'],
         [{ messages: [{ role: 'user', content: [{ type: 'sound' }] }] }, 'messages[0].content[0].type'],
         [{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
-        [{ metadata: { a: 1 } }, 'metadata'],
+        [{ metadata: [1] }, 'metadata'],
       ] as const) {
         const response = await chat(deployment, body(deployment, overrides));
         const error = assertError(response, 'invalid_request');

@@ -27,6 +27,9 @@ let router: RouterUnderTest;
 
 beforeAll(async () => {
   upstream = await ScriptedProvider.start();
+  const plain = model([provider('one', upstream.url)], { id: 'acme/thinking' });
+  const targets = plain.targets.map((target) => ({ ...target, forwardReasoningContent: true }));
+  const thinking = { ...plain, targets };
   router = await RouterUnderTest.start([
     model([provider('one', upstream.url)]),
     model(
@@ -41,6 +44,7 @@ beforeAll(async () => {
       },
     ),
     model([provider('one', upstream.url)], { id: 'acme/off', disabled: true }),
+    thinking,
   ]);
 });
 
@@ -151,6 +155,32 @@ describe('the request to the provider', () => {
       messages: [{ role: 'system', content: 'be "developer"' }],
       seed: 1,
     });
+  });
+});
+
+describe('what only some targets take', () => {
+  const thoughts = { role: 'assistant', content: 'Hi', reasoning_content: 'Let me think' };
+  const bodyJson = Buffer.from(JSON.stringify({ messages: [thoughts, { role: 'user', content: 'And?' }] }));
+
+  it('the thoughts of earlier turns go to targets that want them', async () => {
+    upstream.play(helloCompletion);
+    await router.collect(generateRequest({ modelId: 'acme/thinking', bodyJson }));
+    expect(upstream.calls[0]?.body['messages']).toEqual([thoughts, { role: 'user', content: 'And?' }]);
+  });
+
+  it('and to no other', async () => {
+    upstream.play(helloCompletion);
+    await router.collect(generateRequest({ bodyJson }));
+    expect(upstream.calls[0]?.body['messages']).toEqual([
+      { role: 'assistant', content: 'Hi' },
+      { role: 'user', content: 'And?' },
+    ]);
+  });
+
+  it('a seed of 64 bits arrives digit by digit', async () => {
+    upstream.play(helloCompletion);
+    await router.collect(generateRequest({ exactSeed: 9_223_372_036_854_775_807n }));
+    expect(upstream.calls[0]?.text).toContain('"seed":9223372036854775807');
   });
 });
 

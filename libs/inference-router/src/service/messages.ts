@@ -26,6 +26,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     stream: message.stream,
     includeUsage: message.includeUsage,
     bodyJson: message.bodyJson,
+    exactSeed: message.exactSeed,
     maxOutputTokens: message.maxOutputTokens,
     n: Math.max(1, message.n),
     createdUnixMs: Number(message.createdUnixMs),
@@ -119,6 +120,7 @@ function toModelMessage(model: Model): ModelMessage {
     prices: { ...model.prices },
     tokenCounting: { ...model.tokenCounting },
     extraParameters: [...model.extraParameters],
+    forwardReasoningContent: model.targets.some((target) => target.forwardReasoningContent),
   };
 }
 

@@ -69,6 +69,7 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
       providerModel: 'upstream-model',
       maxTokensParameter: of.maxTokensParameter,
       retryTimeouts: true,
+      forwardReasoningContent: false,
     })),
     ...changes,
   };

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 export interface SeenCall {
   readonly body: Record<string, unknown>;
+  /** The body as it came. */
+  readonly text: string;
   readonly headers: IncomingMessage['headers'];
   readonly path: string;
   /** Resolves when the connection is gone before the answer was ended. */
@@ -52,8 +54,10 @@ export class ScriptedProvider {
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString('utf8');
     const call: SeenCall = {
-      body: JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown>,
+      body: JSON.parse(text) as Record<string, unknown>,
+      text,
       headers: request.headers,
       path: request.url ?? '',
       cut: new Promise((resolve) => {

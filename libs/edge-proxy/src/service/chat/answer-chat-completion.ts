@@ -220,6 +220,7 @@ function generateRequest(
     stream: chat.stream,
     includeUsage: chat.includeUsage,
     bodyJson: chat.bodyJson,
+    exactSeed: chat.exactSeed,
     maxOutputTokens: chat.maxOutputTokens,
     n: chat.n,
     createdUnixMs: BigInt(createdAt),

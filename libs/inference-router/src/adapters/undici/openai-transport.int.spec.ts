@@ -22,7 +22,13 @@ afterEach(async () => {
 
 function send(signal: AbortSignal = new AbortController().signal): Promise<ProviderAnswer> {
   return transport.send({
-    target: { provider: target, providerModel: 'm', maxTokensParameter: 'max_tokens', retryTimeouts: true },
+    target: {
+      provider: target,
+      providerModel: 'm',
+      maxTokensParameter: 'max_tokens',
+      retryTimeouts: true,
+      forwardReasoningContent: false,
+    },
     body: Buffer.from('{}'),
     stream: true,
     signal,

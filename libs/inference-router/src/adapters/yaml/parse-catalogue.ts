@@ -205,6 +205,7 @@ function toModel(
       providerModel: target.model,
       maxTokensParameter: target.max_tokens_parameter ?? provider.maxTokensParameter,
       retryTimeouts: target.retry_timeouts,
+      forwardReasoningContent: target.forward_reasoning_content,
     });
   });
   return {

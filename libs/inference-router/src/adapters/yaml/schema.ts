@@ -110,6 +110,7 @@ const modelSchema = z
           model: z.string().min(1).max(256),
           max_tokens_parameter: z.enum(maxTokensParameters).optional(),
           retry_timeouts: z.boolean().default(true),
+          forward_reasoning_content: z.boolean().default(false),
         }),
       )
       .min(1, 'needs at least one target')

@@ -75,6 +75,8 @@ export interface Target {
   readonly maxTokensParameter: MaxTokensParameter;
   /** Whether a request that timed out here before its first event is tried once more, here or at the next target. */
   readonly retryTimeouts: boolean;
+  /** Whether it is sent the `reasoning_content` of earlier turns, which some models need and others refuse. */
+  readonly forwardReasoningContent: boolean;
 }
 
 export interface Model {

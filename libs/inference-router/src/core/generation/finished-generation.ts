@@ -13,6 +13,8 @@ export interface GenerationRequest {
   readonly includeUsage: boolean;
   /** A JSON object without the fields that the router sets itself. */
   readonly bodyJson: Uint8Array;
+  /** A seed beyond what JSON numbers keep; the body has none then. */
+  readonly exactSeed: bigint | undefined;
   /** Per completion. */
   readonly maxOutputTokens: number;
   readonly n: number;

@@ -9,8 +9,8 @@ const encoder = new TextEncoder();
 
 /**
  * The request as a provider gets it: our fields, followed by the caller's body
- * as bytes. The body is parsed only when a provider does not know the
- * developer role and the body may hold it.
+ * as bytes. The body is parsed only when its messages may hold what the target
+ * does not take: the developer role, or the thoughts of earlier turns.
  *
  * Usage is always asked for, whatever the caller wants to see.
  */
@@ -19,8 +19,11 @@ export function providerRequestBody(request: GenerationRequest, target: Target):
   if (request.stream) fields['stream_options'] = { include_usage: true };
   fields[target.maxTokensParameter] = request.maxOutputTokens;
   if (request.n > 1) fields['n'] = request.n;
-  const body = target.provider.developerAsSystem ? withoutDeveloperRole(request.bodyJson) : request.bodyJson;
-  return splice(JSON.stringify(fields), body);
+  const head = JSON.stringify(fields);
+  // As text: no number of ours has as many digits.
+  const { exactSeed } = request;
+  const withSeed = exactSeed === undefined ? head : `${head.slice(0, -1)},"seed":${exactSeed}}`;
+  return splice(withSeed, withKnownMessages(request.bodyJson, target));
 }
 
 function splice(fields: string, body: Uint8Array): Uint8Array {
@@ -39,15 +42,23 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-function withoutDeveloperRole(body: Uint8Array): Uint8Array {
+function withKnownMessages(body: Uint8Array, target: Target): Uint8Array {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!bytes.includes('"developer"')) return body;
+  const mapsRole = target.provider.developerAsSystem && bytes.includes('"developer"');
+  const dropsThoughts = !target.forwardReasoningContent && bytes.includes('"reasoning_content"');
+  if (!mapsRole && !dropsThoughts) return body;
   const parsed = asObject(parseJson(bytes.toString('utf8')));
   const messages = parsed?.['messages'];
   if (!parsed || !Array.isArray(messages)) return body;
   const mapped = messages.map((value: unknown) => {
     const message = asObject(value);
-    return message?.['role'] === 'developer' ? { ...message, role: 'system' } : value;
+    if (!message) return value;
+    const { reasoning_content: thoughts, ...rest } = message;
+    return {
+      ...rest,
+      ...(mapsRole && message['role'] === 'developer' ? { role: 'system' } : {}),
+      ...(thoughts === undefined || dropsThoughts ? {} : { reasoning_content: thoughts }),
+    };
   });
   return encoder.encode(JSON.stringify({ ...parsed, messages: mapped }));
 }

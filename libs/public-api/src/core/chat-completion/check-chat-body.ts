@@ -2,6 +2,7 @@ import { isRefusal, refuse, type Refusal } from '@gateway/errors';
 import { canonicalBodySha256Input } from '../json/canonical-json';
 import type { JsonMeasure } from '../json/measure-json';
 import { parseJsonBody } from '../json/parse-json-body';
+import { readExactSeed } from './exact-seed';
 import type { CallerPolicy, ModelView, UncountedChatRequest } from './types';
 import { checkChatRequest } from './validate-chat-request';
 
@@ -39,7 +40,9 @@ export function checkChatBody(
   const body = parseJsonBody(bytes, measure);
   if (isRefusal(body)) return body;
   if (!models) return refuse('no_capacity', { internalMessage: 'no model catalogue yet' });
-  const request = checkChatRequest(body.value, { policy, findModel: (id) => models.get(id) });
+  const seed = readExactSeed(bytes, body.value);
+  const request = checkChatRequest(body.value, { policy, findModel: (id) => models.get(id) }, seed);
   if (isRefusal(request)) return request;
-  return wantsSha256 ? { request, bodySha256: sha256(canonicalBodySha256Input(body.value)) } : { request };
+  if (!wantsSha256) return { request };
+  return { request, bodySha256: sha256(canonicalBodySha256Input(body.value) + (seed ?? '')) };
 }

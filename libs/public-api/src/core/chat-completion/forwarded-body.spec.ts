@@ -1,5 +1,6 @@
 import { nanoUsd } from '@gateway/base';
 import type { JsonValue } from '../json/json-value';
+import { dataUri, png } from '../testing/image-fixtures';
 import { ableModel, accepted, chatBody, forwarded, validate, quarterCounter } from '../testing/chat-fixtures';
 
 const TOOL: JsonValue = {
@@ -119,6 +120,61 @@ describe('what the model gets to see', () => {
       },
       { role: 'tool', content: 'x', tool_call_id: 'a', name: 'f' },
     ]);
+  });
+});
+
+describe('what clients leave out or write otherwise', () => {
+  const sent = (messages: JsonValue, model = 'acme/able') =>
+    forwarded(validate(chatBody({ messages, model })))['messages'];
+
+  test('a null as content is an empty text, unless calls or a refusal stand beside it', () => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    expect(
+      sent([
+        { role: 'assistant', content: null },
+        { role: 'assistant', content: null, tool_calls: [] },
+        { role: 'assistant', content: null, refusal: 'no' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', content: null, tool_call_id: 'a' },
+      ]),
+    ).toEqual([
+      { role: 'assistant', content: '' },
+      { role: 'assistant', content: '' },
+      { role: 'assistant', refusal: 'no' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', content: '', tool_call_id: 'a' },
+    ]);
+  });
+
+  test('a tool call without its type is one of a function', () => {
+    const call = { id: 'a', function: { name: 'f', arguments: '{}' } };
+    expect(sent([{ role: 'assistant', tool_calls: [call] }])).toEqual([
+      { role: 'assistant', tool_calls: [{ ...call, type: 'function' }] },
+    ]);
+  });
+
+  test('reasoning_content goes to models that want it back, and is counted for them', () => {
+    const messages = [{ role: 'assistant', content: 'Hi', reasoning_content: 'Let me think.' }];
+    expect(sent(messages)).toEqual([{ role: 'assistant', content: 'Hi' }]);
+    expect(sent(messages, 'acme/extra')).toEqual(messages);
+    const tokens = (model: string) => accepted(validate(chatBody({ messages, model }))).estimatedInputTokens;
+    expect(tokens('acme/extra')).toBeGreaterThan(tokens('acme/able'));
+  });
+
+  test('no stop texts, a tool hint for a model that knows none, and what is ignored are not passed on', () => {
+    const tools = { tools: [TOOL], parallel_tool_calls: true };
+    const ignored = { metadata: 'nightly', service_tier: 'flex', stop: [] };
+    const [toolsOnly] = [forwarded(validate(chatBody({ model: 'acme/tools', ...tools, ...ignored })))];
+    expect(Object.keys(toolsOnly)).toEqual(['messages', 'tools']);
+  });
+
+  test('an image arrives as what its bytes are, without white space', () => {
+    const clean = dataUri('image/png', png(3, 2));
+    const url = clean.replace('image/png', 'image/jpg').replace('AA', 'A\n  A');
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+    expect(JSON.stringify(sent(messages))).toBe(
+      JSON.stringify(messages).replace(JSON.stringify(url), JSON.stringify(clean)),
+    );
   });
 });
 

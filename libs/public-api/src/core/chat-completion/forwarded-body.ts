@@ -28,7 +28,8 @@ export function forwardedBody(
   const body: JsonObject = {};
   for (const field of chatFields) {
     const value = copy[field.name];
-    if (value !== undefined && isForwarded(field, fields, model)) body[field.name] = value;
+    if (value === undefined || !isForwarded(field, fields, model)) continue;
+    body[field.name] = field.name === 'messages' ? forwardedMessages(value as JsonObject[], model) : value;
   }
   for (const name of model.extraParameters) {
     const value = Object.hasOwn(copy, name) ? copy[name] : undefined;
@@ -36,6 +37,16 @@ export function forwardedBody(
   }
   // A part of the copy, which is what the checked fields say.
   return body as JsonObject & ForwardedFields;
+}
+
+/** Without the thoughts of earlier turns for a model that does not want them back: some refuse them. */
+function forwardedMessages(messages: JsonObject[], { forwardReasoningContent }: ModelView): JsonObject[] {
+  if (forwardReasoningContent) return messages;
+  return messages.map((message) => {
+    if (message['reasoning_content'] === undefined) return message;
+    const { reasoning_content: _, ...rest } = message;
+    return rest;
+  });
 }
 
 function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boolean {

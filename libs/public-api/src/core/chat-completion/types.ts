@@ -29,6 +29,8 @@ export interface ModelView {
   readonly tokenCounting: TokenCounting;
   /** Top-level fields beyond the schema that this model takes, such as "top_k". */
   readonly extraParameters: readonly string[];
+  /** Whether it is given back what it thought in earlier turns (`reasoning_content`). */
+  readonly forwardReasoningContent: boolean;
 }
 
 /** What a key and its organization allow. */
@@ -80,6 +82,7 @@ export interface UncountedChatRequest {
   readonly includeUsage: boolean;
   readonly n: number;
   readonly bodyJson: Uint8Array;
+  readonly exactSeed?: bigint;
   readonly externalUser?: string;
   readonly input: UncountedInput;
   /** The output length as the caller gave it. */
@@ -98,6 +101,8 @@ export interface ValidatedChatRequest {
    * stream_options, max_tokens, max_completion_tokens and n.
    */
   readonly bodyJson: Buffer;
+  /** A seed that JSON numbers do not keep, which then is not in the body. */
+  readonly exactSeed?: bigint;
   /** Per completion: what the caller asked for, or the most that fits. */
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;

@@ -45,10 +45,15 @@ export function validateChatRequest(
   return isRefusal(uncounted) ? uncounted : countChatRequest(uncounted, validation);
 }
 
-/** All checks but the one that needs the input counted. */
+/**
+ * All checks but the one that needs the input counted.
+ *
+ * @param exactSeed - of the body's text, where its number lost digits.
+ */
 export function checkChatRequest(
   body: JsonObject,
   { policy, findModel }: ChatRules,
+  exactSeed?: bigint,
 ): UncountedChatRequest | Refusal {
   const named = Object.hasOwn(body, 'model') ? body['model'] : undefined;
   const found = typeof named === 'string' ? findModel(named) : undefined;
@@ -78,7 +83,7 @@ export function checkChatRequest(
     checkFieldSupport(copy, model);
   if (ofModel) return ofModel;
 
-  return uncounted(fields, forwardedBody(fields, copy, model), images, model);
+  return uncounted(fields, forwardedBody(fields, copy, model), images, model, exactSeed);
 }
 
 /** The last check, for which the input is counted. */
@@ -102,6 +107,7 @@ function uncounted(
   forwarded: JsonObject & ForwardedFields,
   images: readonly FoundImage[],
   model: ModelView,
+  exactSeed: bigint | undefined,
 ): UncountedChatRequest {
   const { max_tokens, max_completion_tokens } = fields;
   const stream = fields.stream === true;
@@ -111,7 +117,8 @@ function uncounted(
     stream,
     includeUsage: stream && fields.stream_options?.include_usage === true,
     n: fields.n ?? 1,
-    bodyJson: Buffer.from(JSON.stringify(forwarded)),
+    bodyJson: Buffer.from(JSON.stringify(exactSeed === undefined ? forwarded : withoutSeed(forwarded))),
+    ...(exactSeed === undefined ? {} : { exactSeed }),
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
     output: {
@@ -121,8 +128,12 @@ function uncounted(
   };
 }
 
+function withoutSeed({ seed: _, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
 function validated(
-  { stream, includeUsage, n, bodyJson, externalUser }: UncountedChatRequest,
+  { stream, includeUsage, n, bodyJson, exactSeed, externalUser }: UncountedChatRequest,
   model: ModelView,
   inputTokens: number,
   maxOutputTokens: number,
@@ -133,6 +144,7 @@ function validated(
     includeUsage,
     n,
     bodyJson: Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength),
+    ...(exactSeed === undefined ? {} : { exactSeed }),
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
     heldCost: worstCaseCost(heldInputTokens(inputTokens), maxOutputTokens * n, model.prices),

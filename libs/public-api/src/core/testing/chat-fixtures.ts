@@ -31,6 +31,7 @@ export const ableModel: ModelView = {
   },
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
   extraParameters: [],
+  forwardReasoningContent: false,
 };
 
 /** For tests: a model that can do nothing but talk. */
@@ -46,11 +47,17 @@ export const extraModel: ModelView = {
   ...ableModel,
   id: 'acme/extra',
   extraParameters: ['top_k', 'guided_regex', '__proto__', 'constructor'],
+  forwardReasoningContent: true,
 };
+
+/** For tests: a model that calls tools, and knows no hints. */
+export const toolsModel: ModelView = { ...plainModel, id: 'acme/tools', capabilities: ['tools'] };
 
 export const disabledModel: ModelView = { ...extraModel, id: 'acme/disabled', disabled: true };
 
-const models = new Map([ableModel, plainModel, extraModel, disabledModel].map((model) => [model.id, model]));
+const models = new Map(
+  [ableModel, plainModel, toolsModel, extraModel, disabledModel].map((model) => [model.id, model]),
+);
 
 /** Four characters a token: for tests that are not about counting. */
 export const quarterCounter: TokenCounter = {

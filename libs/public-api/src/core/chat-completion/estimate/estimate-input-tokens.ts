@@ -74,6 +74,7 @@ function countedParts(fields: ForwardedFields): CountedParts {
 function addMessageTexts(message: ChatMessage, texts: string[]): void {
   if (message.name !== undefined) texts.push(message.name);
   if (message.refusal !== undefined) texts.push(message.refusal);
+  if (message.reasoning_content !== undefined) texts.push(message.reasoning_content);
   if (typeof message.content === 'string') texts.push(message.content);
   else {
     message.content?.forEach((part) => {

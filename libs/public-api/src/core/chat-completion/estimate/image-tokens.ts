@@ -1,5 +1,5 @@
 import { readImageSource } from '../images/data-uri';
-import { readImageSize, type ImageSize } from '../images/image-size';
+import { readImageHeader, type ImageSize } from '../images/image-size';
 import type { ImageUrl } from '../schema/checked-fields';
 import type { ImageFormula, TokenCounting } from '../types';
 
@@ -16,7 +16,7 @@ const formulas: Readonly<
 /** Input tokens that an image stands for. Its data is never tokenized. */
 export function imageTokens(image: ImageUrl, counting: TokenCounting): number {
   const source = readImageSource(image.url);
-  const size = source.kind === 'inline' ? readImageSize(source.mimeType, source.base64) : undefined;
+  const size = source.kind === 'inline' ? readImageHeader(source.base64)?.size : undefined;
   if (size === undefined || !isFormula(counting.imageFormula)) return counting.imageTokens;
   return formulas[counting.imageFormula](size, image.detail === 'low');
 }

@@ -1,7 +1,7 @@
 /** How an image is given. Remote and inline are told apart before anything is decoded. */
 export type ImageSource =
   | { readonly kind: 'remote' }
-  | { readonly kind: 'inline'; readonly mimeType: string; readonly base64: Base64 }
+  | { readonly kind: 'inline'; readonly label: string; readonly base64: Base64 }
   | { readonly kind: 'invalid'; readonly problem: string };
 
 const MAX_HEADER_LENGTH = 256;
@@ -23,11 +23,11 @@ export function readImageSource(url: string): ImageSource {
   }
   const comma = start.indexOf(',');
   if (comma < 0) return { kind: 'invalid', problem: "the 'data:' URI has no comma before its data." };
-  const [mimeType = '', ...parameters] = start.slice('data:'.length, comma).toLowerCase().split(';');
+  const [label = '', ...parameters] = start.slice('data:'.length, comma).toLowerCase().split(';');
   if (parameters.at(-1)?.trim() !== 'base64') {
     return { kind: 'invalid', problem: "the 'data:' URI must say ';base64' and hold base64 data." };
   }
-  return { kind: 'inline', mimeType: mimeType.trim(), base64: new Base64(url, comma + 1) };
+  return { kind: 'inline', label: label.trim(), base64: new Base64(url, comma + 1) };
 }
 
 /** Characters decoded at a time; a multiple of four. */
@@ -46,6 +46,17 @@ export class Base64 {
   get byteLength(): number {
     const characters = this.text.length - this.from;
     return Math.max(0, Math.floor((characters * 3) / 4) - this.padding());
+  }
+
+  /** The data without the white space that mail programs and shells break lines with. */
+  withoutSpace(): Base64 {
+    return new Base64(this.text.slice(this.from).replace(/[ \t\r\n]+/g, ''), 0);
+  }
+
+  /** The data after this beginning; a text that begins with it already is given back as it is. */
+  after(head: string): string {
+    if (this.from === head.length && this.text.startsWith(head)) return this.text;
+    return head + this.text.slice(this.from);
   }
 
   /** Whether all of it is standard base64 with its padding. */

@@ -17,13 +17,23 @@ const readers: ReadonlyMap<string, SizeReader> = new Map([
 
 export const imageMimeTypes: readonly string[] = [...readers.keys()];
 
+export interface ImageHeader {
+  readonly mimeType: string;
+  readonly size: ImageSize;
+}
+
 /**
- * The size that the image's header states.
+ * What the image's own header states: clients label images by the ending of a
+ * file's name, which is often wrong.
  *
- * @returns undefined when the data is not an image of that type.
+ * @returns undefined when the data is no image of a type that is accepted.
  */
-export function readImageSize(mimeType: string, data: Base64): ImageSize | undefined {
-  return readers.get(mimeType)?.(data);
+export function readImageHeader(data: Base64): ImageHeader | undefined {
+  for (const [mimeType, readSize] of readers) {
+    const size = readSize(data);
+    if (size) return { mimeType, size };
+  }
+  return undefined;
 }
 
 const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];

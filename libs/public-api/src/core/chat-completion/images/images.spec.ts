@@ -1,9 +1,15 @@
 import { dataUri, gif, jpeg, png, webpExtended, webpLossless, webpLossy } from '../../testing/image-fixtures';
-import { checkImageUrl, MAX_IMAGE_SIDE_PIXELS } from './check-image-url';
 import { readImageSource } from './data-uri';
-import { readImageSize } from './image-size';
+import { readImageHeader } from './image-size';
+import { MAX_IMAGE_SIDE_PIXELS, readImageUrl } from './read-image-url';
 
 const PNG_URI = dataUri('image/png', png(3, 2));
+
+/** What is wrong with it, or how it is passed on. */
+function readingOf(url: string): string {
+  const read = readImageUrl(url);
+  return 'problem' in read ? read.problem : read.text;
+}
 
 describe('readImageSource', () => {
   test.each([
@@ -36,12 +42,12 @@ describe('readImageSource', () => {
   test('reads the scheme, type and parameters in any case', () => {
     expect(readImageSource('DATA:IMAGE/PNG;charset=x;BASE64,AAAA')).toMatchObject({
       kind: 'inline',
-      mimeType: 'image/png',
+      label: 'image/png',
     });
   });
 });
 
-describe('readImageSize', () => {
+describe('readImageHeader', () => {
   test.each([
     ['image/png', png(640, 480)],
     ['image/gif', gif(640, 480)],
@@ -53,7 +59,7 @@ describe('readImageSize', () => {
   ])('reads the size from the header of %s', (mimeType, bytes) => {
     const source = readImageSource(dataUri(mimeType, bytes));
     if (source.kind !== 'inline') throw new Error('not inline');
-    expect(readImageSize(mimeType, source.base64)).toEqual({ width: 640, height: 480 });
+    expect(readImageHeader(source.base64)).toEqual({ mimeType, size: { width: 640, height: 480 } });
   });
 
   test('gives up on a JPEG of endless segments', () => {
@@ -62,7 +68,7 @@ describe('readImageSize', () => {
       Buffer.from('ffe10002'.repeat(600), 'hex'),
       jpeg(8, 8).subarray(2),
     ]);
-    expect(checkImageUrl(dataUri('image/jpeg', segments))).toContain('not an image');
+    expect(readingOf(dataUri('image/jpeg', segments))).toContain('not an image');
   });
 
   test('never reads past the end of a cut header', () => {
@@ -73,28 +79,47 @@ describe('readImageSize', () => {
       ['image/webp', webpExtended(9, 9)],
     ] as const) {
       for (let length = 1; length < bytes.length; length += 1) {
-        expect(() => checkImageUrl(dataUri(mimeType, bytes.subarray(0, length)))).not.toThrow();
+        expect(() => readImageUrl(dataUri(mimeType, bytes.subarray(0, length)))).not.toThrow();
       }
     }
   });
 });
 
-describe('checkImageUrl', () => {
+describe('readImageUrl', () => {
   test.each([
     ['a PNG', PNG_URI],
     ['a link, which has an error of its own', 'https://example.com/a.png'],
     ['the largest size', dataUri('image/png', png(MAX_IMAGE_SIDE_PIXELS, 1))],
-  ])('accepts %s', (_name, url) => {
-    expect(checkImageUrl(url)).toBeUndefined();
+  ])('passes on %s as it is', (_name, url) => {
+    expect(readingOf(url)).toBe(url);
+  });
+
+  test.each([
+    ['another type than it says', dataUri('image/jpeg', png(1, 1)), dataUri('image/png', png(1, 1))],
+    ['the usual wrong name for JPEG', dataUri('image/jpg', jpeg(1, 1)), dataUri('image/jpeg', jpeg(1, 1))],
+    ['another type under that name', dataUri('image/jpg', gif(1, 1)), dataUri('image/gif', gif(1, 1))],
+    ['capital letters', PNG_URI.replace('data:image/png', 'DATA:IMAGE/PNG'), PNG_URI],
+    ['parameters', PNG_URI.replace(';base64', ';name=a.png;base64'), PNG_URI],
+    ['line breaks in the data', PNG_URI.replace('AA', 'A\r\nA'), PNG_URI],
+    ['spaces around and in the data', `${PNG_URI.replace(',', ',  ').replace('AA', 'A \t A')} \n`, PNG_URI],
+  ])('mends %s', (_name, url, passedOn) => {
+    expect(readingOf(url)).toBe(passedOn);
   });
 
   test.each([
     ['svg', dataUri('image/svg+xml', Buffer.from('<svg/>')), 'must be one of'],
     ['pdf', dataUri('application/pdf', Buffer.from('%PDF-1.7')), 'must be one of'],
     ['no type', `data:;base64,${png(1, 1).toString('base64')}`, 'must be one of'],
-    ['another type than it says', dataUri('image/jpeg', png(1, 1)), 'not an image of the type'],
+    ['bytes that are no image', dataUri('image/png', Buffer.from('no image')), 'not an image of the types'],
+    [
+      'a PDF under an image’s name',
+      dataUri('image/png', Buffer.from('%PDF-1.7')),
+      'not an image of the types',
+    ],
     ['no data', 'data:image/png;base64,', 'not valid base64'],
-    ['white space in the data', PNG_URI.replace('AA', 'A\n'), 'not valid base64'],
+    ['a vertical tab in the data', PNG_URI.replace('AA', 'A\u000bA'), 'not valid base64'],
+    ['nothing but white space', 'data:image/png;base64, \n ', 'not valid base64'],
+    ['white space and a missing character', PNG_URI.replace('AA', 'A\n'), 'not valid base64'],
     ['a foreign character', PNG_URI.replace('AA', 'A*'), 'not valid base64'],
     ['a character beyond Latin-1', PNG_URI.replace('AA', 'A\u4e00'), 'not valid base64'],
     ['the URL-safe alphabet', PNG_URI.replace('AA', 'A_'), 'not valid base64'],
@@ -105,14 +130,14 @@ describe('checkImageUrl', () => {
     ['too many pixels', dataUri('image/png', png(MAX_IMAGE_SIDE_PIXELS + 1, 1)), 'pixels wide or high'],
     ['a size beyond 31 bits', dataUri('image/png', png(0xffff_ffff, 1)), 'pixels wide or high'],
   ])('refuses an image with %s', (_name, url, problem) => {
-    expect(checkImageUrl(url)).toContain(problem);
+    expect(readImageUrl(url)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
   test('checks every character of thirty megabytes', () => {
     const bytes = Buffer.alloc(22_500_000, 7);
     png(10, 10).copy(bytes);
     const url = dataUri('image/png', bytes);
-    expect(checkImageUrl(url)).toBeUndefined();
-    expect(checkImageUrl(`${url.slice(0, -9)}!${url.slice(-8)}`)).toContain('not valid base64');
+    expect(readingOf(url) === url).toBe(true);
+    expect(readingOf(`${url.slice(0, -9)}!${url.slice(-8)}`)).toContain('not valid base64');
   });
 });

@@ -230,8 +230,8 @@ describe('what a model supports', () => {
     [{ logprobs: false, top_logprobs: 0 }, 'accepted'],
     [{ logit_bias: { '1': 1 } }, 'invalid_request logit_bias'],
     [{ logit_bias: {} }, 'accepted'],
-    [{ parallel_tool_calls: false }, 'invalid_request parallel_tool_calls'],
-    [{ logprobs: true, parallel_tool_calls: true }, 'invalid_request parallel_tool_calls'],
+    [{ parallel_tool_calls: false }, 'accepted'],
+    [{ logprobs: true, parallel_tool_calls: true }, 'invalid_request logprobs'],
     [{ verbosity: 'low', prompt_cache_key: 'k', prediction: { type: 'content', content: 'x' } }, 'accepted'],
   ])('a plain model answers %j with %s', (fields, expected) => {
     expect(answer({ ...plain, ...fields })).toBe(expected);

@@ -1,6 +1,18 @@
 import { unreachable } from '@gateway/base';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
-import type { ListShape, MapShape, NumberShape, RecordShape, Shape, TextShape, VariantsShape } from './shape';
+import type {
+  ListShape,
+  MapShape,
+  Member,
+  NumberShape,
+  RecordShape,
+  Shape,
+  TextShape,
+  VariantsShape,
+} from './shape';
+
+/** The largest signed integer of 64 bits, as the number nearest to it. */
+const MAX_INT64 = 2 ** 63;
 
 /** The first thing that is wrong with a value, in the order of its shape. */
 export class Fault {
@@ -69,13 +81,15 @@ function checkText(shape: TextShape, value: string): string | Fault {
   if (shape.pattern && !shape.pattern.test(value)) {
     return new Fault('', `it does not match ${shape.pattern.source}.`);
   }
-  const problem = shape.check?.(value);
-  return problem === undefined ? value : new Fault('', problem);
+  if (!shape.read) return value;
+  const read = shape.read(value);
+  return 'problem' in read ? new Fault('', read.problem) : read.text;
 }
 
 function checkNumber(shape: NumberShape, value: number): number | Fault {
   if (!Number.isFinite(value)) return new Fault('', 'the number is too large.');
-  if (shape.integer && !Number.isInteger(value)) return wrongType('an integer', value);
+  if ((shape.integer || shape.int64) && !Number.isInteger(value)) return wrongType('an integer', value);
+  if (shape.int64 && Math.abs(value) > MAX_INT64) return new Fault('', 'it must fit 64 bits.');
   if (shape.min !== undefined && value < shape.min) return new Fault('', `it must be at least ${shape.min}.`);
   if (shape.max !== undefined && value > shape.max) return new Fault('', `it must be at most ${shape.max}.`);
   return value;
@@ -105,8 +119,8 @@ function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Fault 
   for (const name in shape.members) {
     const member = shape.members[name];
     if (member === undefined) continue;
-    const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (given === undefined || given === null) {
+    const given = memberValue(member, name, value);
+    if (given === undefined) {
       if (member.required) return new Fault(`.${name}`, 'it is required.');
       continue;
     }
@@ -118,8 +132,17 @@ function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Fault 
   return fault === undefined ? copy : new Fault(`.${fault.param}`, fault.message);
 }
 
+/** What a member says, or what stands for it. */
+function memberValue(member: Member, name: string, record: JsonObject): JsonValue | undefined {
+  const given = Object.hasOwn(record, name) ? record[name] : undefined;
+  if (given !== undefined && given !== null) return given;
+  const meant = given === null ? member.nullIs?.(record) : undefined;
+  return meant ?? (member.required ? undefined : member.absentIs);
+}
+
 /** Whether a checked value says no more than its absence would. */
 export function isAbsent(shape: Shape, checked: JsonValue): boolean {
+  if (shape.kind === 'textOr') return Array.isArray(checked) && isAbsent(shape.other, checked);
   return shape.kind === 'list' && shape.emptyMeansAbsent === true && (checked as JsonValue[]).length === 0;
 }
 
@@ -157,7 +180,7 @@ function wrongType(expected: string, value: JsonValue): Fault {
 }
 
 function numberName(shape: NumberShape): string {
-  return shape.integer ? 'an integer' : 'a number';
+  return shape.integer || shape.int64 ? 'an integer' : 'a number';
 }
 
 function typeName(value: JsonValue): string {

@@ -18,6 +18,7 @@ export interface CheckedFields {
   readonly top_logprobs?: number;
   readonly logit_bias?: Readonly<Record<string, number>>;
   readonly prediction?: { readonly content: string | readonly { readonly text: string }[] };
+  readonly seed?: number;
   readonly user?: string;
   readonly safety_identifier?: string;
 }
@@ -30,6 +31,7 @@ export interface ChatMessage {
   readonly content?: string | readonly ContentPart[];
   readonly name?: string;
   readonly refusal?: string;
+  readonly reasoning_content?: string;
   readonly tool_calls?: readonly ToolCall[];
 }
 

@@ -16,12 +16,8 @@ import {
 /** Function names: what every provider accepts. */
 const functionName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
 
-/** Whole numbers that every JSON reader keeps exactly. */
-export const exactInteger = number({
-  integer: true,
-  min: Number.MIN_SAFE_INTEGER,
-  max: Number.MAX_SAFE_INTEGER,
-});
+/** Metadata is not kept, so it is not judged either: some clients send nested objects or a text. */
+export const ignoredMetadata = textOr(anyObject());
 
 /** Whether it fits is the context window's to say; only what no JSON reader keeps exactly is no length at all. */
 export const outputLength = number({ integer: true, min: 1, max: Number.MAX_SAFE_INTEGER });
@@ -29,7 +25,8 @@ export const outputLength = number({ integer: true, min: 1, max: Number.MAX_SAFE
 /** Letters that no terminal, log or database takes amiss. */
 export const externalUser = text({
   maxLength: 512,
-  check: (value) => (/[\u0000-\u001f\u007f]/.test(value) ? 'it has control characters.' : undefined),
+  read: (value) =>
+    /[\u0000-\u001f\u007f]/.test(value) ? { problem: 'it has control characters.' } : { text: value },
   checkPattern: '^[^\\u0000-\\u001f\\u007f]*$',
 });
 

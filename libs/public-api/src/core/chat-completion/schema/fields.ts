@@ -1,7 +1,7 @@
 import { messageShape, MAX_MESSAGES } from './message-shape';
 import {
-  exactInteger,
   externalUser,
+  ignoredMetadata,
   outputLength,
   predictionShape,
   responseFormatShape,
@@ -131,11 +131,11 @@ export const chatFields: readonly Field[] = [
   forward(
     'parallel_tool_calls',
     boolean(),
-    'Whether the model may call several tools at once.',
+    'Whether the model may call several tools at once. A hint; dropped for models that do not know it.',
     AS_THE_MODEL,
     {
       needs: 'parallel_tool_calls',
-      otherwise: 'refuse',
+      otherwise: 'drop',
     },
   ),
   honour(
@@ -164,14 +164,14 @@ export const chatFields: readonly Field[] = [
   ),
   forward(
     'stop',
-    textOr(list(text(), { minItems: 1, maxItems: 4 })),
-    'Up to four texts that end the completion. They are not part of it.',
+    textOr(list(text(), { maxItems: 4, emptyMeansAbsent: true })),
+    'Up to four texts that end the completion. They are not part of it. An empty list means none.',
     'none',
   ),
   forward(
     'seed',
-    exactInteger,
-    'Asks for the same answer to the same request, as far as the model can promise that.',
+    number({ int64: true }),
+    'Asks for the same answer to the same request, as far as the model can promise that. It is passed on digit by digit.',
     'a new one each time',
   ),
   forward(
@@ -268,12 +268,17 @@ export const chatFields: readonly Field[] = [
   accept('safety_identifier', externalUser, 'The same as `user`, and preferred to it.', 'as `user`'),
   accept(
     'metadata',
-    { kind: 'map', name: text({ maxLength: 64 }), values: text({ maxLength: 512 }), maxEntries: 16 },
-    'Up to 16 pairs of texts. They have no effect.',
+    ignoredMetadata,
+    'An object or a text of yours. It has no effect and is not kept.',
     'none',
   ),
   accept('store', boolean(), 'Has no effect: completions are not stored.', '`false`'),
-  accept('service_tier', text({ oneOf: ['auto', 'default'] }), 'Has no effect: there is one tier.', '`auto`'),
+  accept(
+    'service_tier',
+    text({ oneOf: ['auto', 'default', 'flex', 'scale', 'priority', 'standard'] }),
+    'Has no effect: there is one tier.',
+    '`auto`',
+  ),
   accept(
     'modalities',
     list(text({ oneOf: ['text'] }), { minItems: 1, maxItems: 1 }),

@@ -30,6 +30,7 @@ export function shapeToJsonSchema(shape: Shape): JsonObject {
         pattern: shape.pattern?.source ?? shape.checkPattern,
       });
     case 'number':
+      if (shape.int64) return { type: 'integer', format: 'int64' };
       return defined({ type: shape.integer ? 'integer' : 'number', minimum: shape.min, maximum: shape.max });
     case 'boolean':
       return { type: 'boolean' };

@@ -1,5 +1,5 @@
-import { checkImageUrl } from '../images/check-image-url';
-import { imageMimeTypes } from '../images/image-size';
+import { imageLabels, readImageUrl } from '../images/read-image-url';
+import type { JsonValue } from '../../json/json-value';
 import {
   list,
   optional,
@@ -28,10 +28,10 @@ const imagePart = record({
     record({
       url: required(
         text({
-          check: checkImageUrl,
-          checkPattern: `^data:(${imageMimeTypes.join('|')});base64,`,
+          read: readImageUrl,
+          checkPattern: `^data:(${imageLabels.join('|')});base64,`,
         }),
-        'The image as a base64 `data:` URI: PNG, JPEG, WebP or GIF. Links are refused.',
+        'The image as a base64 `data:` URI: PNG, JPEG, WebP or GIF. Its bytes decide which of them it is. Links are refused.',
       ),
       detail: optional(
         text({ oneOf: ['auto', 'low', 'high'] }),
@@ -64,7 +64,7 @@ const assistantParts = list(
 
 const toolCall = record({
   id: required(text({ minLength: 1 }), 'The id that the model gave the call; its answer repeats it.'),
-  type: required(text({ oneOf: ['function'] }), 'The kind of tool.'),
+  type: optional(text({ oneOf: ['function'] }), 'The kind of tool.', '`function`', { absentIs: 'function' }),
   function: required(
     record({
       name: required(text({ minLength: 1 }), 'Which function was called.'),
@@ -75,6 +75,9 @@ const toolCall = record({
 });
 
 const CONTENT = 'What the message says: a text, or parts of text and images.';
+const NULL_CONTENT = 'A null is an empty text.';
+const isNothing = (value: JsonValue | undefined): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 const role = required(text(), 'Who speaks.');
 const name = optional(text({ maxLength: 256 }), 'Tells apart speakers of the same role.', 'none');
 
@@ -92,12 +95,21 @@ export const messageShape = variants(
     assistant: record(
       {
         role,
-        content: optional(textOr(assistantParts), CONTENT, 'nothing was said'),
+        // Beside calls or a refusal a null says that there is no content; alone it is what a model that said nothing left.
+        content: optional(textOr(assistantParts), `${CONTENT} ${NULL_CONTENT}`, 'nothing was said', {
+          nullIs: (message) =>
+            isNothing(message['tool_calls']) && isNothing(message['refusal']) ? '' : undefined,
+        }),
         name,
         refusal: optional(
           text(),
           'Of `assistant`: what the model said when it refused.',
           'it did not refuse',
+        ),
+        reasoning_content: optional(
+          text(),
+          'Of `assistant`: what the model thought before it answered. Passed back to models that want it, else left out.',
+          'none',
         ),
         tool_calls: optional(
           list(toolCall, { emptyMeansAbsent: true }),
@@ -114,7 +126,7 @@ export const messageShape = variants(
     ),
     tool: record({
       role,
-      content: required(textOr(parts), CONTENT),
+      content: required(textOr(parts), `${CONTENT} ${NULL_CONTENT}`, { nullIs: () => '' }),
       tool_call_id: required(text({ minLength: 1 }), 'Of `tool`: the `id` of the call that this answers.'),
       name,
     }),

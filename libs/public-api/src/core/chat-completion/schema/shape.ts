@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json-value';
+import type { JsonObject, JsonValue } from '../../json/json-value';
 
 /**
  * What a JSON value must look like. One description serves validation, the copy
@@ -25,14 +25,18 @@ export interface TextShape {
   readonly maxLength?: number;
   /** JSON Schema pattern. Only for texts with a maxLength, which is checked first. */
   readonly pattern?: RegExp;
-  /** A rule that no pattern can say. Answers what is wrong. */
-  readonly check?: (text: string) => string | undefined;
+  /** A rule that no pattern can say. Answers what is wrong, or the text as it is passed on. */
+  readonly read?: (text: string) => ReadText;
   /** As much of that rule as a pattern can say, for the documentation only. */
   readonly checkPattern?: string;
 }
 
+export type ReadText = { readonly text: string } | { readonly problem: string };
+
 export interface NumberShape {
   readonly kind: 'number';
+  /** A signed integer of 64 bits. JSON numbers keep 53 of them: see `exact-seed.ts`. */
+  readonly int64?: boolean;
   readonly integer?: boolean;
   readonly min?: number;
   readonly max?: number;
@@ -59,6 +63,7 @@ export interface RequiredMember {
   readonly shape: Shape;
   /** What it means and, of an amount, its unit. */
   readonly meaning: string;
+  readonly nullIs?: NullIs;
 }
 
 export interface OptionalMember {
@@ -67,7 +72,13 @@ export interface OptionalMember {
   readonly meaning: string;
   /** What holds when it is absent, to follow "Default: ". */
   readonly absent: string;
+  readonly nullIs?: NullIs;
+  /** What the model is told when it is absent; nothing unless given. */
+  readonly absentIs?: JsonValue;
 }
+
+/** What a null stands for in a record as it was sent; undefined where it means absent, as it does everywhere else. */
+export type NullIs = (record: JsonObject) => JsonValue | undefined;
 
 /** What is wrong with a record as a whole. `param` is relative to the record. */
 export interface RecordFault {
@@ -114,7 +125,7 @@ export interface AnyShape {
 export interface TextOrShape {
   readonly kind: 'textOr';
   readonly text: TextShape;
-  readonly other: ListShape | RecordShape | VariantsShape;
+  readonly other: ListShape | RecordShape | VariantsShape | AnyObjectShape;
 }
 
 export const text = (options: Omit<TextShape, 'kind'> = {}): TextShape => ({ kind: 'text', ...options });
@@ -128,17 +139,17 @@ export const list = (items: Shape, options: Omit<ListShape, 'kind' | 'items'> = 
   items,
   ...options,
 });
-export const required = (shape: Shape, meaning: string): RequiredMember => ({
-  required: true,
-  shape,
-  meaning,
-});
-export const optional = (shape: Shape, meaning: string, absent: string): OptionalMember => ({
-  required: false,
-  shape,
-  meaning,
-  absent,
-});
+export const required = (
+  shape: Shape,
+  meaning: string,
+  more: Pick<RequiredMember, 'nullIs'> = {},
+): RequiredMember => ({ required: true, shape, meaning, ...more });
+export const optional = (
+  shape: Shape,
+  meaning: string,
+  absent: string,
+  more: Pick<OptionalMember, 'nullIs' | 'absentIs'> = {},
+): OptionalMember => ({ required: false, shape, meaning, absent, ...more });
 /** A meaning as the documentation has it. */
 export const describe = (meaning: string, absent?: string): string =>
   absent === undefined ? meaning : `${meaning} Default: ${absent}.`;
