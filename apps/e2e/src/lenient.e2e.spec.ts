@@ -50,6 +50,7 @@ describe('a provider behind the gateway', () => {
 
   afterAll(async () => {
     await world?.stop();
+    provider?.closeAllConnections();
     provider?.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
   });

@@ -197,8 +197,9 @@ export const bodyCases = casesOf('4', [
       const png = pngDataUri(8, 8);
       for (const [url, isAccepted] of [
         [png, true],
-        [png.replace('image/png', 'image/jpeg'), false],
-        [png.replace('image/png', 'image/gif'), false],
+        [png.replace('image/png', 'image/jpeg'), true],
+        [png.replace('image/png', 'image/jpg'), true],
+        [png.replace(/(.{60})/g, '$1\r\n'), true],
         [png.replace('image/png', 'text/html'), false],
         [pngDataUri(0, 8), false],
         [pngDataUri(20_000, 1), false],
