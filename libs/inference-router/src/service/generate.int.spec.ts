@@ -62,6 +62,15 @@ const countedMissing = () =>
 
 const streamed = (changes = {}) => generateRequest({ stream: true, ...changes });
 
+it('a body of megabytes reaches the provider as it is', async () => {
+  upstream.play(helloCompletion);
+  const content = 'x'.repeat(3 * 1024 * 1024);
+  const bodyJson = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
+  const { finished } = await router.collect(generateRequest({ bodyJson }));
+  expect(finished?.finishReason).toBe('stop');
+  expect(upstream.calls.map(({ body }) => body['messages'])).toEqual([[{ role: 'user', content }]]);
+});
+
 describe('an answer that is not streamed', () => {
   it('comes with our id, the model that was asked for, and its cost', async () => {
     upstream.play(helloCompletion);

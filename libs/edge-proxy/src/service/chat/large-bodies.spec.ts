@@ -1,7 +1,7 @@
 import { limits } from '../settings';
 import { BODY, KEY, model, startEdge, type TestEdge, until } from '../testing/start-edge';
 
-const { maxInlineBytes, maxInlineValues } = limits.bodies;
+const { maxInlineBytes, maxInlineValues, pieceBytes } = limits.bodies;
 
 const roomy = model({ contextLength: 10_000_000 });
 
@@ -39,6 +39,13 @@ test.each([
   expect((await edge.chat(body)).status).toBe(200);
   expect(checkedInThread()).toBe(true);
   expect(await outcome(await edge.chat({ ...body, n: 2 }))).toEqual([400, 'n_not_allowed']);
+});
+
+test('a body of megabytes reaches the router as it is', async () => {
+  const body = bodyOf(3 * pieceBytes);
+  expect((await edge.chat(body)).status).toBe(200);
+  const sent = edge.router.requests.map(({ bodyJson }) => JSON.parse(bodyJson.toString()) as unknown);
+  expect(sent).toEqual([{ messages: (body as typeof BODY).messages }]);
 });
 
 test('an Idempotency-Key claims a large body by what it means', async () => {
