@@ -162,7 +162,7 @@ export async function build(names) {
   );
   if (stale.length === 0) return;
   const progress = startProgress(`Building ${stale.join(', ')}`);
-  const { build: bundle } = await import('esbuild');
+  const { build: bundle, stop } = await import('esbuild');
   try {
     for (const name of stale) {
       for (const [file, entry] of bundlesOf(name)) {
@@ -191,6 +191,8 @@ export async function build(names) {
     );
     throw new StepFailed(details.join('\n') || String(error));
   }
+  // Its own process would stay for as long as this one, which may go on as the gateway.
+  await stop();
   progress.done();
 }
 
