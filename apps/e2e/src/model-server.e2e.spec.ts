@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type OpenAI from 'openai';
@@ -115,6 +115,46 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
       0n,
     );
     expect(nano(before.available) - nano(after.available)).toBe(cost);
+  });
+
+  python.it('needs no more than the models file that the README shows', async () => {
+    await ready();
+    const readme = readFileSync(path.resolve(__dirname, '../../../README.md'), 'utf8');
+    const example = readme.match(/```yaml\n(providers:\n {2}- name: llama-cpp\n[\s\S]*?)```/)?.[1] ?? '';
+    const modelsFile = path.join(folder, 'readme.yaml');
+    writeFileSync(modelsFile, example.replace('http://127.0.0.1:8081', servers.second.url));
+    const shown = await startWorld({ modelsFile });
+    try {
+      const as = shown.client((await shown.tenant()).apiKey);
+      const answer = await ask({ model: 'local/llama', max_tokens: 5 }, as);
+      expect(answer.choices[0]?.message.content).toHaveLength(5);
+      const object = await ask(
+        { model: 'local/llama', max_tokens: 50, response_format: { type: 'json_object' } },
+        as,
+      );
+      expect(object.choices[0]?.message.content).toMatch(/^\s*\{/);
+    } finally {
+      await shown.stop();
+    }
+  });
+
+  python.it('is told by its system fingerprint, on answers, chunks and replays', async () => {
+    await ready();
+    const { system_fingerprint: fingerprint } = await ask({ max_tokens: 5 });
+    expect(fingerprint).toMatch(/^[ -~]+$/);
+    const streamed = async (options?: object) => {
+      const asked = client.chat.completions.create(
+        { model: 'llama/one', messages: [...PROMPT], temperature: 0, max_tokens: 5, stream: true },
+        options,
+      );
+      const seen: unknown[] = [];
+      for await (const chunk of await asked) seen.push(chunk.system_fingerprint);
+      return seen;
+    };
+    const headers = { 'Idempotency-Key': 'fingerprint' };
+    for (const seen of [await streamed(), await streamed({ headers }), await streamed({ headers })]) {
+      expect(new Set(seen)).toEqual(new Set([fingerprint]));
+    }
   });
 
   python.it('stops before a stop sequence', async () => {

@@ -69,6 +69,19 @@ export const requestErrorCases = casesOf('7', [
     },
   },
   {
+    code: 'invalid_request',
+    line: 'a schema beside json_object, which would not be kept, is refused by name',
+    async prove(deployment) {
+      const format = { type: 'json_object', schema: { type: 'object' } };
+      const { id: model } = deployment.model(['json_mode']);
+      const response = await chat(deployment, body(deployment, { model, response_format: format }));
+      assertError(response, 'invalid_request', {
+        param: 'response_format.schema',
+        messageHas: [/json_schema/],
+      });
+    },
+  },
+  {
     code: 'json_mode_no_stream',
     line: 'a JSON response format cannot be combined with streaming',
     async prove(deployment) {

@@ -43,33 +43,44 @@ const toolCall = record('A call of a tool that the model asks for.', {
   }),
 });
 
-const chatCompletion = record('A whole completion.', {
-  id: generationId('The id of the generation, for `GET /v1/generation`.'),
-  object: constant('chat.completion', 'What kind of object this is.'),
-  created: count('When it was made, as Unix time in seconds.'),
-  model: text('The model as it was asked for.'),
-  choices: list(
-    'One per completion.',
-    record('One completion.', {
-      index: count('Which of the `n` completions this is.'),
-      message: record(
-        'What the model wrote.',
-        {
-          role: constant('assistant', 'Who speaks.'),
-          content: textOrNull('The text; null when the model only called tools or refused.'),
-          refusal: textOrNull('Why the model refused, if it did.'),
-          reasoning_content: text('What the model thought first, where it shows that.'),
-          tool_calls: list('Calls of tools that the model asks for.', reference('ToolCall'), { minItems: 1 }),
-        },
-        ['reasoning_content', 'tool_calls'],
-      ),
-      logprobs,
-      finish_reason: oneOfTexts('Why the completion ended.', FINISH_REASONS),
-    }),
-    { minItems: 1 },
-  ),
-  usage: reference('TokenUsage'),
-});
+const systemFingerprint = text(
+  'Which build of what served the request, as the provider calls it; at most 128 printable characters. With the same `seed`, answers are alike only while it stays the same. Absent when the provider names none.',
+);
+
+const chatCompletion = record(
+  'A whole completion.',
+  {
+    id: generationId('The id of the generation, for `GET /v1/generation`.'),
+    object: constant('chat.completion', 'What kind of object this is.'),
+    created: count('When it was made, as Unix time in seconds.'),
+    model: text('The model as it was asked for.'),
+    system_fingerprint: systemFingerprint,
+    choices: list(
+      'One per completion.',
+      record('One completion.', {
+        index: count('Which of the `n` completions this is.'),
+        message: record(
+          'What the model wrote.',
+          {
+            role: constant('assistant', 'Who speaks.'),
+            content: textOrNull('The text; null when the model only called tools or refused.'),
+            refusal: textOrNull('Why the model refused, if it did.'),
+            reasoning_content: text('What the model thought first, where it shows that.'),
+            tool_calls: list('Calls of tools that the model asks for.', reference('ToolCall'), {
+              minItems: 1,
+            }),
+          },
+          ['reasoning_content', 'tool_calls'],
+        ),
+        logprobs,
+        finish_reason: oneOfTexts('Why the completion ended.', FINISH_REASONS),
+      }),
+      { minItems: 1 },
+    ),
+    usage: reference('TokenUsage'),
+  },
+  ['system_fingerprint'],
+);
 
 const chunk = record(
   'One event of a stream.',
@@ -78,6 +89,7 @@ const chunk = record(
     object: constant('chat.completion.chunk', 'What kind of object this is.'),
     created: count('When the completion was begun, as Unix time in seconds; the same in every chunk.'),
     model: text('The model as it was asked for.'),
+    system_fingerprint: systemFingerprint,
     choices: list(
       'What is new; empty only in the chunk that tells the usage.',
       record('What is new of one completion.', {
@@ -126,7 +138,7 @@ const chunk = record(
     },
     error: reference('ErrorDetail'),
   },
-  ['usage', 'error'],
+  ['system_fingerprint', 'usage', 'error'],
 );
 
 const model = record(

@@ -81,6 +81,7 @@ describe('an answer that is not streamed', () => {
       object: 'chat.completion',
       created: 1_764_000_000,
       model: 'acme/m-1',
+      system_fingerprint: 'fp_1',
       choices: [
         {
           index: 0,
@@ -202,6 +203,7 @@ describe('a stream', () => {
       object: 'chat.completion.chunk',
       created: 1_764_000_000,
       model: 'acme/m-1',
+      system_fingerprint: 'fp_1',
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
     });
     expect(chunks).toEqual([
@@ -222,7 +224,11 @@ describe('a stream', () => {
     upstream.play(helloStream);
     const { chunks } = await router.collect(streamed({ includeUsage: true }));
     expect(chunks.slice(0, -1).every((one) => one['usage'] === null)).toBe(true);
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 10, cost: 0.000014 } });
+    expect(chunks.at(-1)).toMatchObject({
+      system_fingerprint: 'fp_1',
+      choices: [],
+      usage: { prompt_tokens: 10, cost: 0.000014 },
+    });
   });
 
   it('sends chunks that arrive together as one message', async () => {

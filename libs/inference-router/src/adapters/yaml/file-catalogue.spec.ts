@@ -35,6 +35,26 @@ function faultsOf(text: string): readonly string[] {
 }
 
 describe('the models file', () => {
+  it('is valid in every example of the README, names its one server, and takes requests without a key', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const examples = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+    const parsed = examples.map((text) => parseCatalogue(text, { ...options, variables: {} }));
+    expect(
+      parsed.map(({ models }) => [...models.values()].map(({ targets }) => targets[0]?.provider)),
+    ).toEqual([
+      [expect.objectContaining({ name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: undefined })],
+      [
+        expect.objectContaining({
+          name: 'llama-cpp',
+          baseUrl: 'http://127.0.0.1:8081/v1',
+          apiKey: undefined,
+        }),
+      ],
+      [expect.objectContaining({ name: 'vllm', baseUrl: 'http://127.0.0.1:8000/v1', apiKey: undefined })],
+    ]);
+    expect(examples.some(catalogueNeedsEmulator)).toBe(false);
+  });
+
   it('of this repository is valid, needs the emulator, and has four models or more and a disabled one', async () => {
     const text = await readFile('models.yaml', 'utf8');
     const models = [...parseCatalogue(text, options).models.values()];

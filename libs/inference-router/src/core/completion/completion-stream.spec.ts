@@ -142,6 +142,39 @@ describe('a stream of chunks', () => {
     });
   });
 
+  it('passes the system fingerprint on from where it is known, on both paths, and in what is kept', () => {
+    const chunk = (content: string, fingerprint?: unknown) =>
+      JSON.stringify({ system_fingerprint: fingerprint, choices: [{ index: 0, delta: { content } }] });
+    const stream = streamOf(1, true);
+    const frames = [
+      chunk('a'),
+      chunk('b', ''),
+      chunk('c', 'fp_1'),
+      chunk('d', 'fp_1'),
+      chunk('e', 'fp_1'),
+      chunk('f', 'fp_2'),
+      chunk('g'),
+    ].map((data) => stream.push(data));
+    frames.push(stream.push(delta({}, 0, 'stop')), stream.usageChunk({}));
+    expect(
+      frames.map((frame) => (read(frame) as object as Record<string, unknown>)['system_fingerprint']),
+    ).toEqual([undefined, undefined, ...Array<string>(7).fill('fp_1')]);
+    expect(frames.every((frame) => 'usage' in read(frame))).toBe(true);
+    expect(stream.systemFingerprint).toBe('fp_1');
+    expect(completionOf(stream).choices[0]?.message['content']).toBe('abcdefg');
+  });
+
+  it('leaves out a fingerprint that is long, unprintable or no text', () => {
+    for (const fingerprint of ['', 'x'.repeat(129), 'fp\n1', 'fp\u202e', 'fpü', 7, null, { a: 1 }]) {
+      const stream = streamOf();
+      const frame = stream.push(
+        JSON.stringify({ system_fingerprint: fingerprint, choices: [{ index: 0, delta: { content: 'a' } }] }),
+      );
+      expect('system_fingerprint' in read(frame)).toBe(false);
+      expect(stream.systemFingerprint).toBeUndefined();
+    }
+  });
+
   it('sends nothing for chunks that say nothing', () => {
     const stream = streamOf();
     stream.push(delta({ content: 'a' }));

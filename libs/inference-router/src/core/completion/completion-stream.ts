@@ -1,4 +1,10 @@
-import { emptyChoice, type Choice, type CompletionHead, type Logprobs } from './completion';
+import {
+  emptyChoice,
+  readSystemFingerprint,
+  type Choice,
+  type CompletionHead,
+  type Logprobs,
+} from './completion';
 import { failureIn } from './failed-choice';
 import { finishReasonOf, type FinishReason } from './finish-reason';
 import { FastDelta } from './fast-delta';
@@ -38,19 +44,20 @@ export class CompletionStream {
   done = false;
   /** The provider's usage block, as sent; judged at the end. */
   reportedUsage: unknown;
+  /** The first one that the provider named; on every chunk from there on. */
+  systemFingerprint: string | undefined;
 
   private readonly byIndex = new Map<number, Choice>();
   private readonly fast: FastDelta;
-  private readonly prefix: string;
+  private prefix: string;
   private readonly suffix: string;
   private deltas = 0;
   private characters = 0;
 
   constructor(private readonly options: CompletionStreamOptions) {
-    const { head } = options;
-    this.prefix = `data: {"id":${JSON.stringify(head.generationId)},"object":"chat.completion.chunk","created":${head.createdUnixS},"model":${JSON.stringify(head.modelId)},"choices":[`;
+    this.prefix = chunkPrefix(options.head);
     this.suffix = options.includeUsage ? '],"usage":null}\n\n' : ']}\n\n';
-    this.fast = new FastDelta(this.prefix, this.suffix);
+    this.fast = new FastDelta(this.suffix);
   }
 
   /** In order of index. Reading it settles what the fast path kept as it came. */
@@ -94,6 +101,7 @@ export class CompletionStream {
     const error = this.options.errorOf(chunk);
     if (error) throw error;
     if (asObject(chunk['usage'])) this.reportedUsage = chunk['usage'];
+    if (this.systemFingerprint === undefined) this.learnFingerprint(chunk['system_fingerprint']);
     const listed = chunk['choices'];
     if (!Array.isArray(listed)) {
       if (asObject(chunk['usage'])) return '';
@@ -220,6 +228,13 @@ export class CompletionStream {
     return `{"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs === null ? 'null' : JSON.stringify(logprobs)},"finish_reason":${reason}}`;
   }
 
+  private learnFingerprint(value: unknown): void {
+    this.systemFingerprint = readSystemFingerprint(value);
+    if (this.systemFingerprint !== undefined) {
+      this.prefix = chunkPrefix(this.options.head, this.systemFingerprint);
+    }
+  }
+
   private grow(characters: number): void {
     if (characters > 0) this.deltas += 1;
     this.characters += characters;
@@ -230,7 +245,7 @@ export class CompletionStream {
     const choice = asObject(value) ?? {};
     const index = (choice['index'] ?? 0) as number;
     if (index < this.options.n && this.byIndex.get(index)?.finishReason === undefined) {
-      this.fast.learn(data, index);
+      this.fast.learn(data, index, this.prefix);
     }
   }
 
@@ -240,6 +255,14 @@ export class CompletionStream {
       if (choice) choice.content = (choice.content ?? '') + text;
     }
   }
+}
+
+/** How every chunk begins, up to its choices. */
+function chunkPrefix(head: CompletionHead, systemFingerprint?: string): string {
+  const { generationId, createdUnixS, modelId } = head;
+  const fingerprint =
+    systemFingerprint === undefined ? '' : `,"system_fingerprint":${JSON.stringify(systemFingerprint)}`;
+  return `data: {"id":${JSON.stringify(generationId)},"object":"chat.completion.chunk","created":${createdUnixS},"model":${JSON.stringify(modelId)}${fingerprint},"choices":[`;
 }
 
 /** Where a tool call without an index belongs: a new id begins a new call, none continues the last. */

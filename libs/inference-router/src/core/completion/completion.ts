@@ -25,6 +25,18 @@ export interface Choice {
   finishReason: FinishReason | undefined;
 }
 
+/** What of a system_fingerprint is passed on: bounded, and nothing that a terminal or log takes amiss. */
+const PASSED_FINGERPRINT = /^[\x20-\x7e]{1,128}$/;
+
+/**
+ * A provider's system_fingerprint: which build of what served the request.
+ *
+ * @returns undefined when there is none, or none that is short and printable.
+ */
+export function readSystemFingerprint(value: unknown): string | undefined {
+  return typeof value === 'string' && PASSED_FINGERPRINT.test(value) ? value : undefined;
+}
+
 /** The fields that every answer of one generation repeats. */
 export interface CompletionHead {
   readonly generationId: string;
@@ -61,12 +73,18 @@ export function renderUsage(usage: Usage, prices: Prices): { readonly json: obje
 }
 
 /** The chat.completion object as JSON text. */
-export function renderCompletion(head: CompletionHead, choices: readonly Choice[], usage: object): string {
+export function renderCompletion(
+  head: CompletionHead,
+  choices: readonly Choice[],
+  usage: object,
+  systemFingerprint?: string,
+): string {
   return JSON.stringify({
     id: head.generationId,
     object: 'chat.completion',
     created: head.createdUnixS,
     model: head.modelId,
+    ...(systemFingerprint === undefined ? {} : { system_fingerprint: systemFingerprint }),
     choices: choices.map(renderChoice),
     usage,
   });

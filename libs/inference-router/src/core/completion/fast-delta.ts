@@ -27,10 +27,7 @@ export class FastDelta {
   /** JSON string bodies not decoded yet, all of one completion. */
   private body = '';
 
-  constructor(
-    private readonly framePrefix: string,
-    frameSuffix: string,
-  ) {
+  constructor(frameSuffix: string) {
     this.frameAfter = `"},"logprobs":null,"finish_reason":null}${frameSuffix}`;
   }
 
@@ -45,8 +42,12 @@ export class FastDelta {
     return { frame: this.frameBefore + body + this.frameAfter, characters: length };
   }
 
-  /** Makes a payload that was just parsed and sent on the template, if it is of the plain kind. */
-  learn(data: string, index: number): void {
+  /**
+   * Makes a payload that was just parsed and sent on the template, if it is of the plain kind.
+   *
+   * @param framePrefix what the caller's chunk begins with, up to its choices.
+   */
+  learn(data: string, index: number, framePrefix: string): void {
     if (this.before !== '' && this.hits === 0) this.fruitless += 1;
     if (this.fruitless >= MAX_FRUITLESS_TEMPLATES) {
       this.before = '';
@@ -58,7 +59,7 @@ export class FastDelta {
     this.after = template.after;
     this.index = index;
     this.hits = 0;
-    this.frameBefore = `${this.framePrefix}{"index":${index},"delta":{"content":"`;
+    this.frameBefore = `${framePrefix}{"index":${index},"delta":{"content":"`;
   }
 
   /** Hands over the text that went the fast way since the last call. */

@@ -164,7 +164,7 @@ export class GenerationRun {
       errorCode,
       target,
       choices: this.choices(),
-      reportedUsage: this.reportedUsage(),
+      ...this.reported(),
       latencyMs: Math.max(0, firstEventAt - createdUnixMs),
       generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),
     };
@@ -176,10 +176,11 @@ export class GenerationRun {
     return opened.kind === 'stream' ? opened.reader.stream.choices : opened.choices;
   }
 
-  private reportedUsage(): unknown {
+  private reported(): Pick<Outcome, 'reportedUsage' | 'systemFingerprint'> {
     const opened = this.opened?.opened;
-    if (!opened) return undefined;
-    return opened.kind === 'stream' ? opened.reader.stream.reportedUsage : opened.reportedUsage;
+    if (!opened) return { reportedUsage: undefined, systemFingerprint: undefined };
+    const { reportedUsage, systemFingerprint } = opened.kind === 'stream' ? opened.reader.stream : opened;
+    return { reportedUsage, systemFingerprint };
   }
 
   private releaseProvider(ending: GenerationEnding): void {

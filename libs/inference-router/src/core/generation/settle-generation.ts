@@ -26,6 +26,7 @@ export interface Outcome {
   readonly target: Target;
   readonly choices: readonly Choice[];
   readonly reportedUsage: unknown;
+  readonly systemFingerprint: string | undefined;
   readonly latencyMs: number;
   readonly generationTimeMs: number;
 }
@@ -92,7 +93,7 @@ export async function billGeneration(
     usageJson: json,
     cost,
     finishReason: finishReasonOf(outcome),
-    responseJson: () => renderCompletion(head, choices, json),
+    responseJson: () => renderCompletion(head, choices, json, outcome.systemFingerprint),
   };
 }
 

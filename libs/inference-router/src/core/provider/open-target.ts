@@ -2,7 +2,7 @@ import type { Clock } from '@gateway/base';
 import { Attempt, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from './attempt';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { classifyAnswer, classifyErrorObject } from './classify-answer';
-import type { Choice, CompletionHead } from '../completion/completion';
+import { readSystemFingerprint, type Choice, type CompletionHead } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import type { GenerationRequest } from '../generation/finished-generation';
 import { asObject, parseJson } from '../completion/json';
@@ -32,6 +32,7 @@ export interface OpenedAnswer {
   readonly kind: 'answer';
   readonly choices: readonly Choice[];
   readonly reportedUsage: unknown;
+  readonly systemFingerprint: string | undefined;
 }
 
 export interface TargetCall {
@@ -107,7 +108,8 @@ async function readAnswer(attempt: Attempt, call: TargetCall): Promise<OpenedAns
   if (error) throw error;
   const choices = readCompletion(answer, head, request.n, errorOf);
   if (!choices) throw new UpstreamFailure('failed', { detail: 'the answer holds no completion' });
-  return { kind: 'answer', choices, reportedUsage: answer['usage'] };
+  const systemFingerprint = readSystemFingerprint(answer['system_fingerprint']);
+  return { kind: 'answer', choices, reportedUsage: answer['usage'], systemFingerprint };
 }
 
 /** What the provider refused with. Its text is wanted, but an unreadable one changes nothing. */

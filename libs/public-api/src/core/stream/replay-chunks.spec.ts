@@ -34,6 +34,15 @@ test('tool calls become deltas with an index', () => {
   expect(chunks.some((chunk) => 'usage' in chunk || 'error' in chunk)).toBe(false);
 });
 
+test('the system fingerprint is on every chunk, and on none when the answer has none', () => {
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
+  for (const chunk of chunksOf({ choices, usage: {}, system_fingerprint: 'fp_1' }, true)) {
+    expect(chunk['system_fingerprint']).toBe('fp_1');
+  }
+  for (const chunk of chunksOf({ choices, usage: {} }, true))
+    expect(chunk).not.toHaveProperty('system_fingerprint');
+});
+
 test('reasoning, refusals and several choices are kept', () => {
   const message = { role: 'assistant', content: 'No', refusal: 'I refuse', reasoning_content: 'Hm' };
   const chunks = chunksOf({

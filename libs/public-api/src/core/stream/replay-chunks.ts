@@ -3,6 +3,7 @@ interface StoredCompletion {
   readonly id: string;
   readonly created: number;
   readonly model: string;
+  readonly system_fingerprint?: string;
   readonly choices: readonly StoredChoice[];
   readonly usage?: unknown;
 }
@@ -28,6 +29,8 @@ export function replayChunks(completionJson: Uint8Array, includeUsage: boolean):
     object: 'chat.completion.chunk',
     created: stored.created,
     model: stored.model,
+    // JSON leaves it out when it is undefined.
+    system_fingerprint: stored.system_fingerprint,
   };
   // With include_usage every chunk but the last says "usage": null.
   const usageOfChunk = includeUsage ? { usage: null } : {};

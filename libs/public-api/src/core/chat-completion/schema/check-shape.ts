@@ -128,6 +128,10 @@ function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Fault 
     if (checked instanceof Fault) return checked.within(`.${name}`);
     if (!isAbsent(member.shape, checked)) copy[name] = checked;
   }
+  for (const name in shape.refused) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (given !== undefined && given !== null) return new Fault(`.${name}`, shape.refused[name] ?? '');
+  }
   const fault = shape.rule?.(copy);
   return fault === undefined ? copy : new Fault(`.${fault.param}`, fault.message);
 }

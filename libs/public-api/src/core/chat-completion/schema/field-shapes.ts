@@ -71,7 +71,9 @@ const FORMAT_TYPE =
 
 export const responseFormatShape = variants('type', {
   text: record({ type: required(text(), FORMAT_TYPE) }),
-  json_object: record({ type: required(text(), FORMAT_TYPE) }),
+  json_object: record({ type: required(text(), FORMAT_TYPE) }, undefined, {
+    schema: "with json_object no schema is kept. Use type 'json_schema'.",
+  }),
   json_schema: record({
     type: required(text(), FORMAT_TYPE),
     json_schema: required(

@@ -85,6 +85,9 @@ describe('types and ranges', () => {
     ],
     [{ tools: Array(129).fill(TOOL) as JsonValue }, 'invalid_request tools'],
     [{ response_format: { type: 'json_schema' } }, 'invalid_request response_format.json_schema'],
+    [{ response_format: { type: 'json_object', schema: {} } }, 'invalid_request response_format.schema'],
+    [{ response_format: { type: 'json_object', schema: 'x' } }, 'invalid_request response_format.schema'],
+    [{ response_format: { type: 'json_object', schema: null } }, 'accepted'],
     [
       { response_format: { type: 'json_schema', json_schema: { name: '' } } },
       'invalid_request response_format.json_schema.name',

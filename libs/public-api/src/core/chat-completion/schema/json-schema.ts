@@ -43,10 +43,18 @@ export function shapeToJsonSchema(shape: Shape): JsonObject {
       });
     case 'record': {
       const members = Object.entries(shape.members);
+      // A null is as good as absent, and all that is taken.
+      const refused = Object.entries(shape.refused ?? {}).map(([name, instead]) => [
+        name,
+        { type: 'null', description: `Refused: ${instead}` },
+      ]);
       const needed = members.filter(([, member]) => member.required).map(([name]) => name);
       return defined({
         type: 'object',
-        properties: Object.fromEntries(members.map(([name, member]) => [name, memberSchema(member)])),
+        properties: Object.fromEntries([
+          ...members.map(([name, member]) => [name, memberSchema(member)]),
+          ...refused,
+        ]) as JsonObject,
         required: needed.length > 0 ? needed : undefined,
       });
     }

@@ -90,6 +90,8 @@ export interface RecordFault {
 export interface RecordShape {
   readonly kind: 'record';
   readonly members: Readonly<Record<string, Member>>;
+  /** Members that ask for something that would not happen, with what to send instead. */
+  readonly refused?: Readonly<Record<string, string>>;
   /** A rule between members; sees the checked copy. */
   readonly rule?: (record: JsonObject) => RecordFault | undefined;
 }
@@ -156,7 +158,8 @@ export const describe = (meaning: string, absent?: string): string =>
 export const record = (
   members: Readonly<Record<string, Member>>,
   rule?: RecordShape['rule'],
-): RecordShape => ({ kind: 'record', members, ...(rule ? { rule } : {}) });
+  refused?: RecordShape['refused'],
+): RecordShape => ({ kind: 'record', members, ...(rule ? { rule } : {}), ...(refused ? { refused } : {}) });
 export const variants = (
   tag: string,
   shapes: Readonly<Record<string, RecordShape>>,
