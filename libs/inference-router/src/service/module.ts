@@ -1,15 +1,13 @@
 import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
-import { GatewayError } from '@gateway/errors';
 import type { EventAppender } from '@gateway/events';
-import { bindService, type CallContext, type RpcClient } from '@gateway/rpc';
+import { bindService, type RpcClient } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
 import { Bulkheads } from '../core/resilience/bulkhead';
 import type { FinishedSpool } from '../core/ports';
 import { createGenerate } from '../core/generation/generate';
-import type { GenerationCall } from '../core/generation/generation-run';
 import { InFlight } from '../core/generation/in-flight';
 import type {
   CatalogueSource,
@@ -20,9 +18,8 @@ import type {
   TokenCounter,
 } from '../core/ports';
 import { RetryBudgets } from '../core/resilience/retry-budget';
-import { watchCatalogue } from './catalogue-watch';
 import { createGenerationRecorder } from './generation-recorder';
-import { toGenerateResponse, toGenerationRequest } from './messages';
+import { createRouterHandlers } from './handlers';
 import { createRouterMetrics } from './metrics';
 
 /** How long a stop waits for generations under way before it cancels them, in milliseconds. */
@@ -78,15 +75,10 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   return {
     name: 'inference-router',
     services: [
-      bindService(InferenceRouterDefinition, {
-        watchCatalogue: (_request, { signal }) =>
-          watchCatalogue(catalogue, AbortSignal.any([signal, watches.signal])),
-        async *generate(message, context) {
-          const request = toGenerationRequest(message);
-          checkRequest(request);
-          for await (const event of generate(request, callOf(context))) yield toGenerateResponse(event);
-        },
-      }),
+      bindService(
+        InferenceRouterDefinition,
+        createRouterHandlers({ catalogue, generate, stopping: watches.signal }),
+      ),
     ],
     consumers: [],
     async start() {
@@ -95,25 +87,4 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     },
     stop: () => (stopped ??= stop()),
   };
-}
-
-/** Limits on what a caller may ask for: a request beyond them is a fault of ours, not the customer's. */
-const MAX_COMPLETIONS = 128;
-
-function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
-  const fault =
-    request.generationId === '' || request.organizationId === ''
-      ? 'without generation or organization id'
-      : request.maxOutputTokens < 1
-        ? 'without a limit of output tokens'
-        : request.n > MAX_COMPLETIONS
-          ? 'with too many completions'
-          : undefined;
-  if (fault) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${fault}` });
-}
-
-function callOf({ signal, deadlineUnixMs, metadata }: CallContext): GenerationCall {
-  const { traceparent } = metadata;
-  const traceHeaders: Record<string, string> = traceparent === undefined ? {} : { traceparent };
-  return { signal, deadlineUnixMs, traceHeaders };
 }

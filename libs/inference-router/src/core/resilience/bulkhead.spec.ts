@@ -1,0 +1,15 @@
+import { Bulkheads } from './bulkhead';
+
+describe('the bulkhead', () => {
+  it('gives each place once and takes it back once', () => {
+    const bulkheads = new Bulkheads();
+    const of = { name: 'p', maxConcurrent: 1 };
+    const release = bulkheads.enter(of);
+    expect(bulkheads.enter(of)).toBeUndefined();
+    release?.();
+    release?.();
+    expect(bulkheads.enter(of)).toBeDefined();
+    expect(bulkheads.enter(of)).toBeUndefined();
+    expect(bulkheads.enter({ ...of, name: 'q' })).toBeDefined();
+  });
+});

@@ -1,0 +1,30 @@
+import type { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
+import { isRefusal, refusalError } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { UsageReader } from '../../core/ports';
+import { reportUsage } from '../../core/report-usage';
+import { fromGeneration, fromRow, fromSums, toDimension } from './messages';
+
+export function createGenerationQueryHandlers(
+  reader: UsageReader,
+): RpcHandlers<typeof GenerationQueryDefinition> {
+  return {
+    async getGeneration({ organizationId, generationId }) {
+      // Text that the database could not hold names nothing that is in it.
+      if (generationId === '' || generationId.includes('\0')) return { generation: undefined };
+      const found = await reader.findGeneration(organizationId, generationId);
+      return { generation: found && fromGeneration(found) };
+    },
+    async getUsage({ organizationId, startDate, endDate, groupBy, modelId }) {
+      const report = await reportUsage(reader, {
+        organizationId,
+        startDate,
+        endDate,
+        groupBy: new Set(groupBy.map(toDimension)),
+        modelId: modelId?.replaceAll('\0', ''),
+      });
+      if (isRefusal(report)) throw refusalError(report);
+      return { totals: fromSums(report.totals), rows: report.rows.map(fromRow) };
+    },
+  };
+}

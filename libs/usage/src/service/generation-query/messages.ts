@@ -1,0 +1,37 @@
+import {
+  UsageDimension as ProtoDimension,
+  type Generation,
+  type UsageRow as ProtoRow,
+} from '@gateway/contracts/generation-query';
+import { GatewayError } from '@gateway/errors';
+import type { SettledGeneration } from '../../core/settled-generation';
+import type { UsageDimension, UsageRow, UsageSums } from '../../core/usage-report';
+
+const DIMENSIONS: ReadonlyMap<ProtoDimension, UsageDimension> = new Map([
+  [ProtoDimension.USAGE_DIMENSION_DAY, 'day'],
+  [ProtoDimension.USAGE_DIMENSION_MODEL, 'model'],
+  [ProtoDimension.USAGE_DIMENSION_API_KEY, 'api_key'],
+]);
+
+/** @throws GatewayError `invalid_request` for a dimension that is not known */
+export function toDimension(dimension: ProtoDimension): UsageDimension {
+  const known = DIMENSIONS.get(dimension);
+  if (known) return known;
+  throw new GatewayError('invalid_request', {
+    param: 'group_by',
+    message: 'group_by takes day, model and api_key.',
+  });
+}
+
+export function fromGeneration(generation: SettledGeneration): Generation {
+  const { createdAt, providerModel: _providerModel, settledAt: _settledAt, ...rest } = generation;
+  return { ...rest, createdUnixMs: BigInt(createdAt) };
+}
+
+export function fromRow({ day, ...row }: UsageRow): ProtoRow {
+  return { ...row, date: day };
+}
+
+export function fromSums(sums: UsageSums): ProtoRow {
+  return { ...sums };
+}
