@@ -93,7 +93,7 @@ describe('bad input', () => {
     expect(await response.json()).toEqual(expect.any(Object));
   });
 
-  it('gives everything back when the client goes away before the body is complete', async () => {
+  it('releases everything when the client disconnects before the body is complete', async () => {
     const { hostname, port } = new URL(world.gateway.baseUrl);
     await new Promise<void>((resolve, reject) => {
       const request = http.request({

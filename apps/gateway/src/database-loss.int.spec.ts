@@ -38,7 +38,7 @@ describe('a gateway whose database is lost under load', () => {
     expect(kinds.filter((kind) => kind !== 'finished' && !refusals.includes(kind))).toEqual([]);
   }
 
-  /** Each slot that was not given back would refuse one of these. */
+  /** Each slot that was not released would refuse one of these. */
   async function expectAllSlotsFree(): Promise<void> {
     const outcomes = await Promise.all(
       Array.from({ length: REQUESTS }, (_, index) =>

@@ -130,14 +130,14 @@ describe('an Idempotency-Key before two edges', () => {
     expect(await notInFlight(fleet.edges[1], asked)).toEqual({ ...(await first), replayed: true });
   });
 
-  it('finds the whole answer after its caller hung up, produced once and paid once', async () => {
+  it('finds the whole answer after its caller disconnected, produced once and paid once', async () => {
     const cancelled = fleet.emulator.stats().cancelled;
     const body = {
       model: MODEL,
       stream: true,
       max_tokens: 60,
       stream_options: { include_usage: true },
-      messages: [{ role: 'user', content: '[[tokens:40]] [[rate:40]] a caller who hangs up' }],
+      messages: [{ role: 'user', content: '[[tokens:40]] [[rate:40]] a caller who disconnects' }],
     };
     const hangUp = new AbortController();
     const first = await fetch(`${fleet.edges[0]}/chat/completions`, {
@@ -145,7 +145,7 @@ describe('an Idempotency-Key before two edges', () => {
       headers: {
         authorization: `Bearer ${fleet.apiKey}`,
         'content-type': 'application/json',
-        'idempotency-key': 'hung up',
+        'idempotency-key': 'disconnected',
       },
       body: JSON.stringify(body),
       signal: hangUp.signal,
@@ -156,7 +156,7 @@ describe('an Idempotency-Key before two edges', () => {
     const replay = await eventually(
       'the answer is stored',
       async () => {
-        const response = await post(fleet.edges[1], body, 'hung up');
+        const response = await post(fleet.edges[1], body, 'disconnected');
         const text = await response.text();
         return response.status === 409 ? undefined : { response, text };
       },

@@ -7,8 +7,8 @@ import { stallRows } from './testing/stalled-rows';
 jest.setTimeout(60_000);
 
 /**
- * The deadline of a hold here is over ten minutes away: what is given back in
- * these tests is given back by its edge, not by the reaper.
+ * The deadline of a hold here is over ten minutes away: what is voided in
+ * these tests is voided by its edge, not by the reaper.
  */
 describe('a hold that nobody waits for any more', () => {
   let fleet: Fleet;
@@ -21,7 +21,7 @@ describe('a hold that nobody waits for any more', () => {
 
   /** Each was taken and voided, or given up before it could be taken. */
   async function expectAllGivenBack(count: number): Promise<void> {
-    await eventually('every hold is given back', async () => {
+    await eventually('every hold is voided', async () => {
       const closed = await rowsOf(
         fleet.pool,
         `select from billing_ledger.holds where state in ('voided', 'given_up')`,
@@ -34,8 +34,8 @@ describe('a hold that nobody waits for any more', () => {
 
   const stallHolds = () => stallRows(fleet.databaseUrl, 'select from billing_ledger.accounts for update');
 
-  it.each([undefined, 'hung up while held'])(
-    'is given back when its caller hung up while it was taken (Idempotency-Key: %s)',
+  it.each([undefined, 'cancelled while held'])(
+    'is voided when its caller cancelled while it was taken (Idempotency-Key: %s)',
     async (key) => {
       const accounts = await stallHolds();
       const hangUp = new AbortController();
@@ -48,10 +48,10 @@ describe('a hold that nobody waits for any more', () => {
         },
         body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello' }] }),
         signal: hangUp.signal,
-      }).catch(() => 'hung up');
+      }).catch(() => 'cancelled');
       await accounts.someoneWaits();
       hangUp.abort();
-      expect(await asked).toBe('hung up');
+      expect(await asked).toBe('cancelled');
       hungUp += 1;
       await eventually('the edge has noticed', async () => {
         const noticed = fleet.logLines.filter((line) => line.includes('"status":499'));
@@ -68,7 +68,7 @@ describe('a hold that nobody waits for any more', () => {
     },
   );
 
-  it('is given back when the ledger comes round to it after its edge gave up', async () => {
+  it('is voided when the ledger comes round to it after its edge gave up', async () => {
     const accounts = await stallHolds();
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>

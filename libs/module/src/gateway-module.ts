@@ -21,6 +21,6 @@ export interface GatewayModule {
   readonly consumers: readonly ModuleConsumer[];
   /** Starts timers and watches. Called once, after the database is migrated. */
   start(): Promise<void>;
-  /** Finishes what runs and lets go of everything. Safe to call twice. */
+  /** Finishes what runs and releases everything. Safe to call twice. */
   stop(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export function createLifecycle({ log }: { readonly log: Logger }): Lifecycle {
     },
     async startModules(modules) {
       for (const module of modules) {
-        // Before it starts: a module that fails half-way lets go of what it has as well.
+        // Before it starts: a module that fails half-way releases what it has as well.
         stops.push(() => module.stop());
         await module.start();
       }

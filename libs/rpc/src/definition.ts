@@ -43,7 +43,7 @@ export interface CallOptions {
 }
 
 export interface CallContext {
-  /** Aborts when the caller cancels, goes away, or the deadline passes. */
+  /** Aborts when the caller cancels, disconnects, or the deadline passes. */
   readonly signal: AbortSignal;
   /** Absent when the call has no deadline. */
   readonly deadlineUnixMs?: number;

@@ -528,7 +528,7 @@ export function describeRpcTransport(name: string, open: OpenTransportUnderTest)
         await stream.return?.();
       });
 
-      it('left early abort the handler, which runs its finally', async () => {
+      it('cancelled by their reader abort the handler, which runs its finally', async () => {
         let cleanUp: (aborted: boolean) => void = () => undefined;
         const cleanedUp = new Promise<boolean>((resolve) => {
           cleanUp = resolve;

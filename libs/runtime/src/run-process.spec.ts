@@ -88,7 +88,7 @@ describe('the life of a process', () => {
     expect(exitCodes).toEqual([0]);
   });
 
-  it('a failed start lets go of what it took, and exits 1', async () => {
+  it('a failed start releases what it took, and exits 1', async () => {
     const { run, calls, exitCodes } = setUp({ start: () => Promise.reject(new Error('no database')) });
     await run;
     expect(calls).toEqual(['stop']);

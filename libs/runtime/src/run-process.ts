@@ -9,7 +9,7 @@ export interface ProcessHost extends Pick<EventEmitter, 'on' | 'off'> {
 export interface RunProcessOptions {
   /** Resolves when the process is ready for requests. */
   readonly start: () => Promise<void>;
-  /** Finishes what runs and lets go of everything; also called when `start` failed half-way. */
+  /** Finishes what runs and releases everything; also called when `start` failed half-way. */
   readonly stop: () => Promise<void>;
   /** How long `stop` may take before the process ends without it. */
   readonly graceMs: number;

@@ -10,7 +10,7 @@ const FLUSH_POLL_MS = 2;
  * when the caller goes. Reports its outcome exactly once.
  */
 export class Call {
-  /** The caller is gone, or the emulator cut the connection. */
+  /** The caller disconnected, or the emulator cut the connection. */
   closed = false;
   private cutByEmulator = false;
   private wake: (() => void) | undefined;

@@ -126,7 +126,7 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'unknown fields inside messages, parts and tools are let go, since clients send many',
+    line: 'unknown fields inside messages, parts and tools are dropped, since clients send many',
     async prove(deployment) {
       const tools = [
         {

@@ -37,7 +37,7 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
-    line: 'tokens that were reserved and not used are given back at the end of a request',
+    line: 'tokens that were reserved and not used are released at the end of a request',
     waits: true,
     needs: ['emulator'],
     async prove(deployment) {
@@ -189,7 +189,7 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
-    line: 'a caller that hangs up frees its slot and its tokens',
+    line: 'a caller that cancels frees its slot and its tokens',
     needs: ['emulator'],
     async prove(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 1 } });

@@ -46,7 +46,7 @@ export interface EmbeddedPostgres {
   readonly pid: number;
   /** Rejects when the server died and could not be started again; otherwise stays open until `stop`. */
   readonly stopped: Promise<void>;
-  /** Fast shutdown, then the lock is let go. Safe to call twice; takes a bounded time. */
+  /** Fast shutdown, then the lock is released. Safe to call twice; takes a bounded time. */
   stop(): Promise<void>;
 }
 

@@ -118,14 +118,14 @@ describe('the log on PostgreSQL', () => {
   });
 
   it('gives a drain up when a group does not get on', async () => {
-    let letGo: () => void = ignore;
+    let release: () => void = ignore;
     const held = new Promise<void>((resolve) => {
-      letGo = resolve;
+      release = resolve;
     });
     await log.subscribe({ topic: 'stuck', group: 'g', handle: () => held });
     await log.append('stuck', [event('k', 'one')]);
     expect(await log.drain(50)).toBe(false);
-    letGo();
+    release();
   });
 
   const positions = async (topic: string) =>

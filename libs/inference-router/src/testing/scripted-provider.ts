@@ -8,7 +8,7 @@ export interface SeenCall {
   readonly text: string;
   readonly headers: IncomingMessage['headers'];
   readonly path: string;
-  /** Resolves when the connection is gone before the answer was ended. */
+  /** Resolves when the connection was closed before the answer was ended. */
   readonly cut: Promise<void>;
 }
 

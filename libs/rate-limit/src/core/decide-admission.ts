@@ -1,17 +1,17 @@
 import { msLeftInMinute, type UnixMs } from '@gateway/base';
 import type { Admission, Limits, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
 
-/** What an organization or a key has taken: requests and tokens of the current window, slots in use. */
-export interface Taken {
+/** What an organization or a key has reserved: requests and tokens of the current window, slots in use. */
+export interface Reserved {
   readonly requests: number;
   readonly tokens: number;
   readonly slots: number;
 }
 
 /** The pair that every decision is about. */
-export interface TakenByScope {
-  readonly key: Taken;
-  readonly organization: Taken;
+export interface ReservedByScope {
+  readonly key: Reserved;
+  readonly organization: Reserved;
 }
 
 type Refusal = Omit<Refused, keyof WindowStates>;
@@ -30,28 +30,32 @@ const CHECKS: readonly { readonly limitType: LimitType; readonly scope: LimitSco
 ];
 
 /** The limit that refuses an admission, or undefined when none does. All or nothing: it decides for key and organization at once. */
-export function findRefusal(admission: Admission, taken: TakenByScope, now: UnixMs): Refusal | undefined {
+export function findRefusal(
+  admission: Admission,
+  reserved: ReservedByScope,
+  now: UnixMs,
+): Refusal | undefined {
   for (const { limitType, scope } of CHECKS) {
     const limit = limitOf(limitsOf(admission, scope), limitType);
-    if (limit === undefined || fits(limitType, limit, taken[scope], admission.tokens)) continue;
+    if (limit === undefined || fits(limitType, limit, reserved[scope], admission.tokens)) continue;
     const retryAfterMs = limitType === 'concurrency' ? CONCURRENCY_RETRY_AFTER_MS : msLeftInMinute(now);
     return { kind: 'refused', limitType, scope, limit, retryAfterMs };
   }
   return undefined;
 }
 
-/** The windows as the caller should see them, given what is taken after the decision. */
-export function windowStates(admission: Admission, taken: TakenByScope, now: UnixMs): WindowStates {
+/** The windows as the caller should see them, given what is reserved after the decision. */
+export function windowStates(admission: Admission, reserved: ReservedByScope, now: UnixMs): WindowStates {
   const { keyLimits, organizationLimits } = admission;
   const resetMs = msLeftInMinute(now);
   return {
     requests: narrower(
-      windowState(keyLimits.requestsPerMinute, taken.key.requests, resetMs),
-      windowState(organizationLimits.requestsPerMinute, taken.organization.requests, resetMs),
+      windowState(keyLimits.requestsPerMinute, reserved.key.requests, resetMs),
+      windowState(organizationLimits.requestsPerMinute, reserved.organization.requests, resetMs),
     ),
     tokens: narrower(
-      windowState(keyLimits.tokensPerMinute, taken.key.tokens, resetMs),
-      windowState(organizationLimits.tokensPerMinute, taken.organization.tokens, resetMs),
+      windowState(keyLimits.tokensPerMinute, reserved.key.tokens, resetMs),
+      windowState(organizationLimits.tokensPerMinute, reserved.organization.tokens, resetMs),
     ),
   };
 }
@@ -71,15 +75,15 @@ function limitOf(limits: Limits, limitType: LimitType): number | undefined {
   }
 }
 
-function fits(limitType: LimitType, limit: number, taken: Taken, tokens: number): boolean {
+function fits(limitType: LimitType, limit: number, reserved: Reserved, tokens: number): boolean {
   switch (limitType) {
     case 'requests':
-      return taken.requests < limit;
+      return reserved.requests < limit;
     case 'tokens':
       // A request larger than the whole limit would otherwise wait for ever: an empty window takes it.
-      return limit > 0 && (taken.tokens === 0 || taken.tokens + tokens <= limit);
+      return limit > 0 && (reserved.tokens === 0 || reserved.tokens + tokens <= limit);
     case 'concurrency':
-      return taken.slots < limit;
+      return reserved.slots < limit;
   }
 }
 

@@ -4,15 +4,15 @@ import helmet from 'helmet';
 import { Counter } from 'prom-client';
 import { DashboardError } from '../../core/dashboard-error';
 import type { DashboardApiPorts } from '../ports';
-import { toDashboardError } from '../errors';
-import { createAuditRoutes } from './audit-routes';
-import { createDocumentRoutes } from './document-routes';
+import { toDashboardError } from '../messages/errors';
+import { createAuditRoutes } from '../handlers/audit-routes';
+import { createDocumentRoutes } from '../handlers/document-routes';
 import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './guards';
-import { createKeyRoutes } from './key-routes';
-import { createMoneyRoutes } from './money-routes';
-import { createOrganizationRoutes } from './organization-routes';
-import { createSessionRoutes } from './session-routes';
-import { startPage } from './start-page';
+import { createKeyRoutes } from '../handlers/key-routes';
+import { createMoneyRoutes } from '../handlers/money-routes';
+import { createOrganizationRoutes } from '../handlers/organization-routes';
+import { createSessionRoutes } from '../handlers/session-routes';
+import { startPage } from '../handlers/start-page';
 
 const MAX_BODY_BYTES = 100 * 1024;
 

@@ -19,7 +19,7 @@ export class CatalogueError extends Error {
 /** Where keys of providers come from; only apps may read the environment. Undefined when there is none. */
 export interface Secrets {
   fromEnvironment(name: string): string | undefined;
-  /** The file's text; surrounding space is cut off. */
+  /** The file's text; surrounding space is trimmed. */
   fromFile(path: string): string | undefined;
 }
 

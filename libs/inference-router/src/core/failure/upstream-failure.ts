@@ -20,7 +20,7 @@ export type FailureKind =
   | 'timed_out'
   /** The target's circuit is open: it failed too often just now. */
   | 'circuit_open'
-  /** All of the provider's slots are taken. */
+  /** All of the provider's slots are in use. */
   | 'bulkhead_full'
   /** Our own caller cancelled, its deadline passed, or we stop. */
   | 'cancelled';

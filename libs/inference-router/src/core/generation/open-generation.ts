@@ -102,7 +102,7 @@ async function tryTarget(
 ): Promise<OpenedGeneration | UpstreamFailure> {
   const release = ports.bulkheads.enter(target.provider);
   if (!release) {
-    return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are taken` });
+    return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are in use` });
   }
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {

@@ -29,8 +29,8 @@ export class Attempt {
     totalMs: number,
   ) {
     this.total = timers.after(Math.max(totalMs, 1), () => this.abort(timedOut('the whole took too long')));
-    callerSignal.addEventListener('abort', this.onCallerGone, { once: true });
-    if (callerSignal.aborted) this.onCallerGone();
+    callerSignal.addEventListener('abort', this.onCallerCancelled, { once: true });
+    if (callerSignal.aborted) this.onCallerCancelled();
   }
 
   get signal(): AbortSignal {
@@ -97,7 +97,7 @@ export class Attempt {
   /** The answer came to its end; no more is read of it. */
   finish(): void {
     if (this.ended) return;
-    this.letGo();
+    this.releaseTimers();
     this.answer?.release();
   }
 
@@ -111,23 +111,23 @@ export class Attempt {
   abort(reason: UpstreamFailure): void {
     if (this.ended) return;
     this.reason = reason;
-    this.letGo();
+    this.releaseTimers();
     this.controller.abort(this.reason);
   }
 
-  private letGo(): void {
+  private releaseTimers(): void {
     this.ended = true;
     this.total.cancel();
     this.phase?.cancel();
     this.waiting = false;
-    this.callerSignal.removeEventListener('abort', this.onCallerGone);
+    this.callerSignal.removeEventListener('abort', this.onCallerCancelled);
   }
 
   private failure(error: unknown): UpstreamFailure {
     return this.reason ?? toUpstreamFailure(error);
   }
 
-  private readonly onCallerGone = (): void => {
+  private readonly onCallerCancelled = (): void => {
     this.abort(new UpstreamFailure('cancelled', { detail: 'the generation was cancelled' }));
   };
 }

@@ -4,15 +4,15 @@
  * to the next target.
  */
 export class Bulkhead {
-  private taken = 0;
+  private inUse = 0;
 
-  /** Takes a slot; its release, safe to call twice, or undefined when all are taken. */
+  /** Takes a slot; its release, safe to call twice, or undefined when all are in use. */
   enter(limit: number): (() => void) | undefined {
-    if (this.taken >= limit) return undefined;
-    this.taken += 1;
+    if (this.inUse >= limit) return undefined;
+    this.inUse += 1;
     let inside = true;
     return () => {
-      if (inside) this.taken -= 1;
+      if (inside) this.inUse -= 1;
       inside = false;
     };
   }

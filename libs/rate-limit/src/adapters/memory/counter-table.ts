@@ -5,7 +5,7 @@ export interface WindowCount {
   tokens: number;
 }
 
-/** What one organization or key has taken. */
+/** What one organization or key has reserved. */
 export interface Counter {
   readonly id: string;
   /** Replaced by a new object when a new window begins. */

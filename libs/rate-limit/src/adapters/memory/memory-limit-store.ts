@@ -8,13 +8,13 @@ import {
   type Decision,
   type FinishedAdmission,
   type LimitStore,
-  type Taken,
+  type Reserved,
 } from '../../core';
 import { CounterTable, type Counter, type WindowCount } from './counter-table';
 
 export interface MemoryLimitStoreOptions {
   readonly clock: Clock;
-  /** How long a slot stays taken without renewal; 30 seconds when absent. */
+  /** How long a slot stays reserved without renewal; 30 seconds when absent. */
   readonly slotLeaseMs?: number;
   /** Admissions remembered at once, running or with a window to correct; a million when absent. */
   readonly maxAdmissions?: number;
@@ -68,9 +68,13 @@ export function createMemoryLimitStore({
     const id = idOf(admission);
     const refusal = admissions.has(id)
       ? undefined
-      : findRefusal(admission, { key: takenOf(key), organization: takenOf(organization) }, now);
+      : findRefusal(admission, { key: reservedOf(key), organization: reservedOf(organization) }, now);
     if (refusal === undefined && !admissions.has(id)) take(id, admission.tokens, [key, organization], now);
-    const states = windowStates(admission, { key: takenOf(key), organization: takenOf(organization) }, now);
+    const states = windowStates(
+      admission,
+      { key: reservedOf(key), organization: reservedOf(organization) },
+      now,
+    );
     return refusal === undefined ? { kind: 'admitted', slotLeaseMs, ...states } : { ...refusal, ...states };
   }
 
@@ -152,7 +156,7 @@ function idOf({ organizationId, keyId, admissionId }: AdmissionRef): string {
   return `${organizationId}/${keyId}/${admissionId}`;
 }
 
-function takenOf({ current, slots }: Counter): Taken {
+function reservedOf({ current, slots }: Counter): Reserved {
   return { requests: current.requests, tokens: current.tokens, slots };
 }
 

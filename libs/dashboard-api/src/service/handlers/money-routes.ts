@@ -4,11 +4,11 @@ import { GatewayError } from '@gateway/errors';
 import { RpcError } from '@gateway/rpc';
 import { Router, type Request } from 'express';
 import { DashboardError } from '../../core/dashboard-error';
-import { addCreditBody } from '../bodies';
+import { addCreditBody } from '../messages/bodies';
 import type { DashboardApiPorts } from '../ports';
-import { balanceView } from '../views';
+import { balanceView } from '../messages/views';
 import { requireOrganization } from './organization-routes';
-import { actorOf, pathParameter, readBody } from './request';
+import { actorOf, pathParameter, readBody } from '../http/request';
 
 export function createMoneyRoutes(ports: DashboardApiPorts): Router {
   const { authAdmin, ledger, log } = ports;

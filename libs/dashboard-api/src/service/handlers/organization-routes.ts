@@ -6,11 +6,11 @@ import {
   organizationLimitsBody,
   organizationLimitsMessage,
   suspendBody,
-} from '../bodies';
+} from '../messages/bodies';
 import type { DashboardApiPorts } from '../ports';
-import { accepted } from '../errors';
-import { organizationView, pageView } from '../views';
-import { actorOf, pathParameter, readBody, readPage } from './request';
+import { accepted } from '../messages/errors';
+import { organizationView, pageView } from '../messages/views';
+import { actorOf, pathParameter, readBody, readPage } from '../http/request';
 
 /** Changes that edges must hear of are answered once they have; that takes one lease at most. */
 export const EDGE_CHANGE_TIMEOUT_MS = 20_000;

@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import type { DashboardApiPorts } from '../ports';
-import { auditEntryView, pageView } from '../views';
+import { auditEntryView, pageView } from '../messages/views';
 import { requireOrganization } from './organization-routes';
-import { pathParameter, readPage } from './request';
+import { pathParameter, readPage } from '../http/request';
 
 export function createAuditRoutes(ports: DashboardApiPorts): Router {
   const { authAdmin } = ports;

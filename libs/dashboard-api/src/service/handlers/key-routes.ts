@@ -1,12 +1,18 @@
 import type { CreatedKey, Key, KeyResponse } from '@gateway/contracts/auth';
 import { Router } from 'express';
-import { changedKeySettings, createKeyBody, emptyBody, UNRESTRICTED_KEY, updateKeyBody } from '../bodies';
+import {
+  changedKeySettings,
+  createKeyBody,
+  emptyBody,
+  UNRESTRICTED_KEY,
+  updateKeyBody,
+} from '../messages/bodies';
 import { requireKnownModels } from '../known-models';
 import type { DashboardApiPorts } from '../ports';
-import { accepted } from '../errors';
-import { keyView, pageView } from '../views';
+import { accepted } from '../messages/errors';
+import { keyView, pageView } from '../messages/views';
 import { EDGE_CHANGE_TIMEOUT_MS, requireOrganization } from './organization-routes';
-import { actorOf, pathParameter, readBody, readPage } from './request';
+import { actorOf, pathParameter, readBody, readPage } from '../http/request';
 
 export function createKeyRoutes(ports: DashboardApiPorts): Router {
   const { authAdmin, inferenceRouter } = ports;

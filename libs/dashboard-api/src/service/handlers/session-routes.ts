@@ -1,11 +1,11 @@
 import { Router } from 'express';
 import { DashboardError } from '../../core/dashboard-error';
-import { emptyBody, signInBody } from '../bodies';
+import { emptyBody, signInBody } from '../messages/bodies';
 import type { DashboardApiPorts } from '../ports';
-import { isoTime, memberView } from '../views';
-import { createSessionGuard } from './guards';
-import { addressOf, readBody, signedInOf } from './request';
-import { clearedSessionCookie, sessionCookie } from './session-cookie';
+import { isoTime, memberView } from '../messages/views';
+import { createSessionGuard } from '../http/guards';
+import { addressOf, readBody, signedInOf } from '../http/request';
+import { clearedSessionCookie, sessionCookie } from '../http/session-cookie';
 
 /** Hashing a password takes its time, and others may be waiting. */
 const SIGN_IN_TIMEOUT_MS = 15_000;
