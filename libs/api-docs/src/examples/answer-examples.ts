@@ -62,6 +62,7 @@ export function answerExamples(): AnswerExamples {
       cancelled: false,
       finishReason: 'stop',
       usage,
+      usageSource: 'provider',
       charged: cost,
       latencyMs: 310,
       generationTimeMs: 1_200,

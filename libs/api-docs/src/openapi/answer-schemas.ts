@@ -1,5 +1,17 @@
 import type { JsonObject } from '@gateway/public-api';
-import { constant, count, flag, list, oneOfTexts, record, reference, text, textOrNull, usd } from './schema';
+import {
+  constant,
+  count,
+  flag,
+  list,
+  oneOfTexts,
+  oneOfTextsOrNull,
+  record,
+  reference,
+  text,
+  textOrNull,
+  usd,
+} from './schema';
 
 const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter'];
 
@@ -202,6 +214,10 @@ const generation = record('What became of one request.', {
     native_tokens_completion: count('Tokens of the output, as the model counts.'),
     native_tokens_reasoning: count('Tokens of the output that were reasoning.'),
     native_tokens_cached: count("Tokens of the input that came from the model's cache."),
+    usage_source: oneOfTextsOrNull(
+      'Who counted the tokens: `provider`, or `counted` by the gateway where the provider reported none that could be believed; null of generations from before this was kept.',
+      ['provider', 'counted'],
+    ),
     total_cost: usd('What was taken from the balance, in US dollars.'),
     usage: usd('The same as `total_cost`, in US dollars.'),
     latency: count('From the admission to the first token, in milliseconds.'),

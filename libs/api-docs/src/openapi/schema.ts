@@ -30,6 +30,12 @@ export const oneOfTexts = (description: string, values: readonly string[]): Json
   description,
 });
 
+export const oneOfTextsOrNull = (description: string, values: readonly string[]): JsonObject => ({
+  type: ['string', 'null'],
+  enum: [...values, null],
+  description,
+});
+
 export const list = (description: string, items: JsonObject, options: Options = {}): JsonObject => ({
   type: 'array',
   description,

@@ -1,3 +1,4 @@
+import type { NanoUsd } from '@gateway/base';
 import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
 import type { FinishedGeneration } from './generation/finished-generation';
 import type { UpstreamFailure } from './failure/upstream-failure';
@@ -91,6 +92,13 @@ export type Random = () => number;
 /** How an attempt at a target ended. */
 export type AttemptOutcome = 'ok' | 'broken_off' | UpstreamFailure['kind'];
 
+/** What a provider's report would have cost beyond what was counted; never below zero. */
+export interface UsageExcess {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cost: NanoUsd;
+}
+
 /** Told what happens, for metrics and logs. Must not throw or wait. */
 export interface RouterObserver {
   generationStarted(): void;
@@ -101,8 +109,10 @@ export interface RouterObserver {
   failedOver(target: Target): void;
   /** From sending the request to the first event, or to the whole answer when not streamed. */
   firstEventAfter(target: Target, ms: number): void;
-  /** The provider's usage was missing, or could not be believed. */
-  usageCounted(target: Target, reason: 'missing' | 'not_believed'): void;
+  /** The provider reported no usage, so it was counted. */
+  usageMissing(target: Target): void;
+  /** The provider's usage could not be believed, so it was counted; with what it reported beyond that. */
+  usageNotBelieved(target: Target, excess: UsageExcess): void;
   /** The output could not be counted just then, and was estimated from below. */
   usageEstimated(target: Target): void;
 }

@@ -462,6 +462,7 @@ describe('a usage block that cannot be believed is replaced by a count', () => {
     ['fractions', usageChunk(10, 1.5)],
     ['more than was asked for', usageChunk(10, 100_000)],
     ['a prompt above the context window', usageChunk(100_000, 2)],
+    ['a prompt far longer than the one that was sent', usageChunk(8_000, 2)],
   ];
   for (const [what, usage] of rows) {
     it(what, async () => {
@@ -473,6 +474,48 @@ describe('a usage block that cannot be believed is replaced by a count', () => {
       });
     });
   }
+});
+
+it('what a report beyond belief would have charged is counted by provider, and charged to nobody', async () => {
+  first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usageChunk(8_009, 2)));
+  await withRouter(one(), async (router) => {
+    const { finished } = await router.collect(streamed());
+    expect(finished?.costNanoUsd).toBe(9n * 1_000n + 2n * 2_000n);
+    const excess = (name: string, labels = {}) =>
+      router.metric(`gateway_inference_router_usage_${name}_total`, { provider: 'first', ...labels });
+    expect(await excess('counted', { reason: 'not_believed' })).toBe(1);
+    expect(await excess('excess_tokens', { kind: 'prompt' })).toBe(8_000);
+    expect(await excess('excess_tokens', { kind: 'completion' })).toBe(0);
+    expect(await excess('excess_usd')).toBe(0.008);
+  });
+});
+
+describe('image tokens', () => {
+  const withImages = usageChunk(100, 2, { prompt_tokens_details: { image_tokens: 90 } });
+  for (const [what, images, imageTokens] of [
+    ['of a request without an image are prompt tokens like others', 0, 0],
+    ['of a request with one are what the provider says', 1, 90],
+  ] as const) {
+    it(what, async () => {
+      first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), withImages));
+      await withRouter(one(), async (router) => {
+        const inputParts = { images, estimatedImageTokens: images * 50, hasDefinitions: false };
+        await router.collect(streamed({ inputParts, estimatedInputTokens: 9 + images * 50 }));
+        expect(router.events[0]).toMatchObject({
+          usage: { promptTokens: 100, imageTokens },
+          usageSource: UsageSource.USAGE_SOURCE_PROVIDER,
+        });
+      });
+    });
+  }
+});
+
+it('an edge that does not yet tell what its input has is allowed images and definitions', async () => {
+  first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usageChunk(2_000, 2)));
+  await withRouter(one(), async (router) => {
+    await router.collect(streamed({ inputParts: undefined }));
+    expect(router.events[0]?.usageSource).toBe(UsageSource.USAGE_SOURCE_PROVIDER);
+  });
 });
 
 describe('a caller that cancels', () => {

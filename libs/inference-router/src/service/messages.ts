@@ -9,6 +9,7 @@ import type {
 import type { Catalogue, Model } from '../core/catalogue/model-catalogue';
 import type { FinishedGeneration, GenerationRequest } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generate';
+import type { InputParts } from '../core/generation/usage';
 
 const ENDINGS: Readonly<Record<FinishedGeneration['ending'], IdempotentEnding>> = {
   answered: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
@@ -31,10 +32,16 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     n: Math.max(1, message.n),
     createdUnixMs: Number(message.createdUnixMs),
     estimatedInputTokens: message.estimatedInputTokens,
+    inputParts: message.inputParts ?? anyInputParts(message.estimatedInputTokens),
     prices: message.prices,
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
   };
+}
+
+/** Of a caller that does not tell: all of it may be an image or a definition. */
+function anyInputParts(estimatedInputTokens: number): InputParts {
+  return { images: 1, estimatedImageTokens: estimatedInputTokens, hasDefinitions: true };
 }
 
 export function toGenerateResponse(event: GenerationEvent): GenerateResponse {

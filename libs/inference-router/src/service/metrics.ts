@@ -1,3 +1,4 @@
+import { usdNumber } from '@gateway/base';
 import type { Logger, Registry } from '@gateway/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
@@ -57,8 +58,20 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   });
   const counted = new Counter({
     name: 'gateway_inference_router_usage_counted_total',
-    help: 'Complete generations whose usage the provider did not report believably.',
+    help: 'Generations whose usage the provider did not report believably, so that it was counted here.',
     labelNames: [...target, 'reason'],
+    registers,
+  });
+  const excessTokens = new Counter({
+    name: 'gateway_inference_router_usage_excess_tokens_total',
+    help: 'Tokens that providers reported beyond what was believed, and that nobody was charged for.',
+    labelNames: [...target, 'kind'],
+    registers,
+  });
+  const excessCost = new Counter({
+    name: 'gateway_inference_router_usage_excess_usd_total',
+    help: 'What those tokens would have cost, in US dollars.',
+    labelNames: [...target],
     registers,
   });
   const estimated = new Counter({
@@ -125,9 +138,13 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
       retried: (of) => retries.inc(labels(of)),
       failedOver: (of) => failovers.inc(labels(of)),
       firstEventAfter: (of, ms) => bound(of).firstEvent.observe(ms / 1000),
-      usageCounted(of, reason) {
-        counted.inc({ ...labels(of), reason });
-        if (reason === 'not_believed') log.warn({ target: targetKey(of) }, 'a usage block is not believed');
+      usageMissing: (of) => counted.inc({ ...labels(of), reason: 'missing' }),
+      usageNotBelieved(of, { promptTokens, completionTokens, cost }) {
+        counted.inc({ ...labels(of), reason: 'not_believed' });
+        excessTokens.inc({ ...labels(of), kind: 'prompt' }, promptTokens);
+        excessTokens.inc({ ...labels(of), kind: 'completion' }, completionTokens);
+        excessCost.inc(labels(of), usdNumber(cost));
+        log.warn({ target: targetKey(of), promptTokens, completionTokens }, 'a usage block is not believed');
       },
       usageEstimated: (of) => estimated.inc(labels(of)),
     },

@@ -243,6 +243,7 @@ export function generateRequest(changes: Partial<GenerateRequest> = {}): Generat
     n: 1,
     createdUnixMs: 1_764_000_000_123n,
     estimatedInputTokens: 9,
+    inputParts: { images: 0, estimatedImageTokens: 0, hasDefinitions: false },
     ...changes,
   });
 }

@@ -17,6 +17,8 @@ export interface SettledGeneration {
   /** Empty when cancelled. */
   readonly finishReason: string;
   readonly usage: Usage;
+  /** Who counted it; undefined of generations from before this was kept. */
+  readonly usageSource: 'provider' | 'counted' | undefined;
   /** Usage times the prices frozen at admission. */
   readonly costNanoUsd: NanoUsd;
   /** What the organization paid; less than the cost when its balance was used up. */

@@ -1,4 +1,5 @@
 import { DAY_MS } from '@gateway/base';
+import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
 import {
   GenerationQueryDefinition,
@@ -117,6 +118,7 @@ describe('looking up a generation', () => {
       streamed: true,
       externalUser: 'customer\0-7',
       errorCode: 'upstream_error',
+      usageSource: UsageSource.USAGE_SOURCE_COUNTED,
       charged: 1_000_000n,
     });
     const { generation } = await query.getGeneration({ organizationId: 'org-1', generationId: 'gen-1' });
@@ -130,6 +132,7 @@ describe('looking up a generation', () => {
       cancelled: false,
       finishReason: 'stop',
       usage: { promptTokens: 10, cachedTokens: 0, imageTokens: 0, completionTokens: 25, reasoningTokens: 5 },
+      usageSource: UsageSource.USAGE_SOURCE_COUNTED,
       costNanoUsd: 1_500_000n,
       chargedNanoUsd: 1_000_000n,
       latencyMs: 310,

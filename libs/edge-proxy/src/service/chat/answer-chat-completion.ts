@@ -225,6 +225,11 @@ function generateRequest(
     n: chat.n,
     createdUnixMs: BigInt(createdAt),
     estimatedInputTokens: chat.estimatedInputTokens,
+    inputParts: {
+      images: chat.inputParts.images,
+      estimatedImageTokens: chat.inputParts.imageTokens,
+      hasDefinitions: chat.inputParts.hasDefinitions,
+    },
     prices: chat.model.prices,
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,

@@ -123,7 +123,13 @@ test('what is asked of the limiter, the ledger and the router agrees', async () 
       tokens: request.estimatedInputTokens + request.maxOutputTokens,
       organizationLimits: { requestsPerMinute: 100, tokensPerMinute: 50_000, concurrency: 10 },
     });
-    expect(request).toMatchObject({ maxOutputTokens: 100, n: 1, modelId: 'acme/m-1', stream: false });
+    expect(request).toMatchObject({
+      maxOutputTokens: 100,
+      n: 1,
+      modelId: 'acme/m-1',
+      stream: false,
+      inputParts: { images: 0, estimatedImageTokens: 0, hasDefinitions: false },
+    });
     expect(JSON.parse(request.bodyJson.toString())).toEqual({
       messages: [{ role: 'user', content: 'Hi' }],
     });

@@ -1,3 +1,4 @@
+import { UsageSource } from '@gateway/contracts/common';
 import {
   type GetGenerationRequest,
   type GetUsageRequest,
@@ -90,6 +91,7 @@ test('a generation is looked up within the organization of the key', async () =>
           externalUser: undefined,
           provider: 'acme',
           errorCode: undefined,
+          usageSource: UsageSource.USAGE_SOURCE_COUNTED,
         },
       };
     },
@@ -103,6 +105,7 @@ test('a generation is looked up within the organization of the key', async () =>
       total_cost: 0.0015,
       tokens_completion: 25,
       native_tokens_reasoning: 5,
+      usage_source: 'counted',
       latency: 310,
     },
   });

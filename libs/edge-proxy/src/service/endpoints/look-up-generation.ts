@@ -1,4 +1,5 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
+import { UsageSource } from '@gateway/contracts/common';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { isRefusal, refusalError } from '@gateway/errors';
 import { type RpcClient } from '@gateway/rpc';
@@ -30,6 +31,11 @@ const NO_USAGE = {
   reasoningTokens: 0,
 };
 
+const USAGE_SOURCES: ReadonlyMap<UsageSource, 'provider' | 'counted'> = new Map([
+  [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],
+  [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
+]);
+
 /** GET /v1/generation?id=: one settled generation of the key's organization. */
 export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: Exchange): Promise<void> {
   const { authenticate, answer, generationQuery } = ports;
@@ -52,6 +58,7 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
     ...generation,
     createdAt: Number(generation.createdUnixMs) as UnixMs,
     usage: generation.usage ?? NO_USAGE,
+    usageSource: USAGE_SOURCES.get(generation.usageSource),
     charged: nanoUsd(generation.chargedNanoUsd),
   });
   answer.json(exchange, 200, JSON.stringify(view));

@@ -114,11 +114,13 @@ function renderChoice(choice: Choice): object {
   };
 }
 
+export interface OutputTexts {
+  readonly visible: readonly string[];
+  readonly reasoning: readonly string[];
+}
+
 /** Everything the model wrote, for counting its tokens. */
-export function outputTexts(choices: readonly Choice[]): {
-  readonly visible: string[];
-  readonly reasoning: string[];
-} {
+export function outputTexts(choices: readonly Choice[]): OutputTexts {
   const visible: string[] = [];
   const reasoning: string[] = [];
   for (const choice of choices) {

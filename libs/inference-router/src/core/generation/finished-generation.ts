@@ -1,6 +1,7 @@
 import type { Prices, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
+import type { InputParts } from './usage';
 
 /** A generation as its caller asked for it. */
 export interface GenerationRequest {
@@ -20,6 +21,7 @@ export interface GenerationRequest {
   readonly n: number;
   readonly createdUnixMs: number;
   readonly estimatedInputTokens: number;
+  readonly inputParts: InputParts;
   /** Frozen at admission; the catalogue's when absent. */
   readonly prices: Prices | undefined;
   readonly externalUser: string | undefined;

@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices, Usage } from '@gateway/base';
+import { costOfUsage, nanoUsd, type NanoUsd, type Prices, type Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import {
@@ -7,11 +7,12 @@ import {
   renderUsage,
   type Choice,
   type CompletionHead,
+  type OutputTexts,
 } from '../completion/completion';
 import type { FinishedGeneration, GenerationEnding, GenerationRequest } from './finished-generation';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
-import { believedUsage, countedUsage } from './usage';
+import { countedUsage, judgeUsage } from './usage';
 
 export interface SettlePorts {
   readonly tokenCounter: TokenCounter;
@@ -58,43 +59,55 @@ export async function billGeneration(
   const { request, model, prices, head } = scope;
   const { choices } = outcome;
   const texts = outputTexts(choices);
-  const maxCompletionTokens = request.maxOutputTokens * request.n;
-  const believed = believedUsage(outcome.reportedUsage, {
-    maxCompletionTokens,
+  const judged = judgeUsage(outcome.reportedUsage, {
+    input: { ...request.inputParts, estimatedInputTokens: request.estimatedInputTokens },
+    maxCompletionTokens: request.maxOutputTokens * request.n,
     completions: request.n,
     contextLength: model.contextLength,
     producedOutput: texts.visible.length + texts.reasoning.length > 0,
   });
-  let usage = believed;
-  if (!usage) {
-    // A stream that broke off has no usage block by nature; that is no news.
-    if (outcome.ending === 'answered') {
-      ports.observer.usageCounted(
-        outcome.target,
-        outcome.reportedUsage === undefined || outcome.reportedUsage === null ? 'missing' : 'not_believed',
-      );
-    }
-    const [visible, reasoning] = await Promise.all([
-      countOutput(ports.tokenCounter, texts.visible, model.tokenCounting),
-      countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting),
-    ]);
-    if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(outcome.target);
-    usage = countedUsage(
-      request.estimatedInputTokens,
-      visible.tokens + reasoning.tokens,
-      reasoning.tokens,
-      maxCompletionTokens,
-    );
-  }
+  const usage = judged.kind === 'believed' ? judged.usage : await countUsage(ports, scope, outcome, texts);
   const { json, cost } = renderUsage(usage, prices);
+  // A stream that broke off has no usage block by nature; that is no news.
+  if (judged.kind === 'missing' && outcome.ending === 'answered') ports.observer.usageMissing(outcome.target);
+  if (judged.kind === 'not_believed') {
+    ports.observer.usageNotBelieved(outcome.target, {
+      promptTokens: Math.max(0, judged.reported.promptTokens - usage.promptTokens),
+      completionTokens: Math.max(0, judged.reported.completionTokens - usage.completionTokens),
+      cost: excessOf(costOfUsage(judged.reported, prices), cost),
+    });
+  }
   return {
     usage,
-    usageSource: believed ? 'provider' : 'counted',
+    usageSource: judged.kind === 'believed' ? 'provider' : 'counted',
     usageJson: json,
     cost,
     finishReason: finishReasonOf(outcome),
     responseJson: () => renderCompletion(head, choices, json, outcome.systemFingerprint),
   };
+}
+
+async function countUsage(
+  ports: SettlePorts,
+  { request, model }: SettleScope,
+  outcome: Outcome,
+  texts: OutputTexts,
+): Promise<Usage> {
+  const [visible, reasoning] = await Promise.all([
+    countOutput(ports.tokenCounter, texts.visible, model.tokenCounting),
+    countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting),
+  ]);
+  if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(outcome.target);
+  return countedUsage(
+    request.estimatedInputTokens,
+    visible.tokens + reasoning.tokens,
+    reasoning.tokens,
+    request.maxOutputTokens * request.n,
+  );
+}
+
+function excessOf(reported: NanoUsd, owed: NanoUsd): NanoUsd {
+  return nanoUsd(reported > owed ? reported - owed : 0n);
 }
 
 /** Makes the end of a generation durable. */

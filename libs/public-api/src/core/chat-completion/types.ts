@@ -60,7 +60,16 @@ export interface UncountedInput {
   readonly text: string | TextSize;
   /** Tokens of what the model's chat format adds. */
   readonly overheadTokens: number;
+  readonly parts: InputParts;
+}
+
+/** What a request's input has besides the text of its messages. */
+export interface InputParts {
+  readonly images: number;
+  /** What of the estimate stands for images. */
   readonly imageTokens: number;
+  /** Tools, or a JSON schema for the answer. */
+  readonly hasDefinitions: boolean;
 }
 
 /** The size of a text that is not at hand. */
@@ -106,6 +115,7 @@ export interface ValidatedChatRequest {
   /** Per completion: what the caller asked for, or the most that fits. */
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;
+  readonly inputParts: InputParts;
   /** The most that the request may cost; what is held on the balance. */
   readonly heldCost: NanoUsd;
   /** The caller's own name for its end user. */

@@ -133,7 +133,7 @@ function withoutSeed({ seed: _, ...rest }: JsonObject): JsonObject {
 }
 
 function validated(
-  { stream, includeUsage, n, bodyJson, exactSeed, externalUser }: UncountedChatRequest,
+  { stream, includeUsage, n, bodyJson, exactSeed, externalUser, input }: UncountedChatRequest,
   model: ModelView,
   inputTokens: number,
   maxOutputTokens: number,
@@ -147,6 +147,7 @@ function validated(
     ...(exactSeed === undefined ? {} : { exactSeed }),
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
+    inputParts: input.parts,
     heldCost: worstCaseCost(heldInputTokens(inputTokens), maxOutputTokens * n, model.prices),
     ...(externalUser === undefined ? {} : { externalUser }),
   };

@@ -10,6 +10,8 @@ export interface SettledGeneration {
   readonly cancelled: boolean;
   readonly finishReason: string;
   readonly usage: Usage;
+  /** Who counted the usage: the provider, or the gateway where no report of the provider could be believed. */
+  readonly usageSource?: 'provider' | 'counted' | undefined;
   /** What was taken from the balance. */
   readonly charged: NanoUsd;
   readonly latencyMs: number;
@@ -36,6 +38,7 @@ export function generationView(generation: SettledGeneration): object {
       native_tokens_completion: usage.completionTokens,
       native_tokens_reasoning: usage.reasoningTokens,
       native_tokens_cached: usage.cachedTokens,
+      usage_source: generation.usageSource ?? null,
       total_cost: cost,
       usage: cost,
       latency: generation.latencyMs,

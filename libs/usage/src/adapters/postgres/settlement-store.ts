@@ -81,5 +81,6 @@ function rowOf(generation: SettledGeneration): Record<string, unknown> {
     generation_time_ms: generation.generationTimeMs,
     external_user: generation.externalUser ?? null,
     error_code: generation.errorCode ?? null,
+    usage_source: generation.usageSource ?? null,
   };
 }

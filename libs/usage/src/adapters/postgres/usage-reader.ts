@@ -102,6 +102,8 @@ function generationOf(row: Generation): SettledGeneration {
       completionTokens: Number(row.completionTokens),
       reasoningTokens: Number(row.reasoningTokens),
     },
+    usageSource:
+      row.usageSource === 'provider' || row.usageSource === 'counted' ? row.usageSource : undefined,
     costNanoUsd: nanoUsd(row.costNanoUsd),
     chargedNanoUsd: nanoUsd(row.chargedNanoUsd),
     latencyMs: Number(row.latencyMs),

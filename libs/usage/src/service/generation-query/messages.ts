@@ -1,3 +1,4 @@
+import { UsageSource } from '@gateway/contracts/common';
 import {
   UsageDimension as ProtoDimension,
   type Generation,
@@ -25,7 +26,18 @@ export function toDimension(dimension: ProtoDimension): UsageDimension {
 
 export function fromGeneration(generation: SettledGeneration): Generation {
   const { createdAt, providerModel: _providerModel, settledAt: _settledAt, ...rest } = generation;
-  return { ...rest, createdUnixMs: BigInt(createdAt) };
+  return { ...rest, createdUnixMs: BigInt(createdAt), usageSource: fromUsageSource(generation) };
+}
+
+function fromUsageSource({ usageSource }: SettledGeneration): UsageSource {
+  switch (usageSource) {
+    case 'provider':
+      return UsageSource.USAGE_SOURCE_PROVIDER;
+    case 'counted':
+      return UsageSource.USAGE_SOURCE_COUNTED;
+    case undefined:
+      return UsageSource.USAGE_SOURCE_UNSPECIFIED;
+  }
 }
 
 export function fromRow({ day, ...row }: UsageRow): ProtoRow {

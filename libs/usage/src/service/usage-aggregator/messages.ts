@@ -1,4 +1,5 @@
 import { nanoUsd, type UnixMs, type Usage } from '@gateway/base';
+import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled } from '@gateway/contracts/events';
 import type { SettledGeneration } from '../../core/settled-generation';
 
@@ -12,6 +13,11 @@ const NO_TOKENS: Usage = {
   completionTokens: 0,
   reasoningTokens: 0,
 };
+
+const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> = new Map([
+  [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],
+  [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
+]);
 
 /**
  * Reads a `generation.settled` event.
@@ -37,6 +43,7 @@ export function decodeSettled(payload: Uint8Array): SettledGeneration {
     cancelled: finished.cancelled,
     finishReason: storable(finished.finishReason),
     usage: { ...NO_TOKENS, ...finished.usage },
+    usageSource: USAGE_SOURCES.get(finished.usageSource),
     costNanoUsd: nanoUsd(settled.costNanoUsd),
     chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
     latencyMs: finished.latencyMs,

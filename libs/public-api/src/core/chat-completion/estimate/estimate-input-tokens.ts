@@ -19,7 +19,11 @@ export function uncountedInput(
     // One count for all texts: only so can the counter judge how much work it is.
     text: texts.join('\n'),
     overheadTokens: overhead,
-    imageTokens: images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0),
+    parts: {
+      images: images.length,
+      imageTokens: images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0),
+      hasDefinitions: (body.tools ?? []).length > 0 || body.response_format?.json_schema !== undefined,
+    },
   };
 }
 
@@ -33,7 +37,7 @@ export function estimateInputTokens(
   tokenCounter: TokenCounter,
 ): number | Promise<number> {
   const total = (textTokens: number): number =>
-    Math.ceil((textTokens + input.overheadTokens) * tokenCounting.factor) + input.imageTokens;
+    Math.ceil((textTokens + input.overheadTokens) * tokenCounting.factor) + input.parts.imageTokens;
   const counted = countText(input.text, tokenCounting.encoding, tokenCounter);
   return typeof counted === 'number' ? total(counted) : counted.then(total);
 }

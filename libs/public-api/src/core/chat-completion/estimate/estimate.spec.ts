@@ -98,6 +98,28 @@ describe('the estimate', () => {
     expect(result).toBe(Math.ceil(1.5 * (5 + 3 + 3)) + 255);
   });
 
+  test('says what the input has besides text, for judging what a provider counts', () => {
+    const url = dataUri('image/png', png(512, 512));
+    const messages: JsonValue = [
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url } },
+          { type: 'image_url', image_url: { url } },
+        ],
+      },
+    ];
+    const tool = { type: 'function', function: { name: 'f' } };
+    const json_schema = { name: 'answer', schema: { type: 'object' } };
+    const parts = (fields: Record<string, JsonValue>) => accepted(validate(chatBody(fields))).inputParts;
+    expect(parts({})).toEqual({ images: 0, imageTokens: 0, hasDefinitions: false });
+    expect(parts({ messages })).toEqual({ images: 2, imageTokens: 2 * (85 + 170), hasDefinitions: false });
+    expect(parts({ tools: [tool] }).hasDefinitions).toBe(true);
+    expect(parts({ tools: [] }).hasDefinitions).toBe(false);
+    expect(parts({ response_format: { type: 'json_object' } }).hasDefinitions).toBe(false);
+    expect(parts({ response_format: { type: 'json_schema', json_schema } }).hasDefinitions).toBe(true);
+  });
+
   test('may come later', async () => {
     const slow: TokenCounter = { ...quarterCounter, count: () => Promise.resolve(10) };
     const result = await validateChatRequest(chatBody(), {

@@ -1,5 +1,9 @@
 import type { Migration } from '@gateway/database';
 import usage from './20261120090000_usage/migration.sql';
+import usageSource from './20261121180000_usage_source/migration.sql';
 
 /** The history of the `usage` schema. */
-export const usageMigrations: readonly Migration[] = [{ name: '20261120090000_usage', sql: usage }];
+export const usageMigrations: readonly Migration[] = [
+  { name: '20261120090000_usage', sql: usage },
+  { name: '20261121180000_usage_source', sql: usageSource },
+];
