@@ -1,25 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 
 const root = path.resolve(__dirname, '../../..');
+const folder = path.join(root, 'node_modules', '.cache', 'gateway-programs');
 
 /**
  * Bundles a program of a thread as the build does, since a thread cannot run
- * TypeScript. The file is removed when the process ends.
+ * TypeScript. The bundle of the last run is replaced.
  *
  * @param entry - below the project's folder.
  * @returns the absolute path of the bundle.
  */
 export function bundleProgram(entry: string): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-program-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const outfile = path.join(folder, `${path.basename(entry, '.ts')}.js`);
-  buildSync({
+  const { outputFiles } = buildSync({
     absWorkingDir: root,
     entryPoints: [entry],
-    outfile,
+    write: false,
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -28,5 +25,11 @@ export function bundleProgram(entry: string): string {
     tsconfig: 'tsconfig.base.json',
     logLevel: 'silent',
   });
-  return outfile;
+  const program = path.join(folder, `${path.basename(entry, '.ts')}.js`);
+  // Renamed when it is whole: a test beside this one may be reading it.
+  const unfinished = `${program}.${process.pid}`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(unfinished, outputFiles[0]?.contents ?? '');
+  renameSync(unfinished, program);
+  return program;
 }
