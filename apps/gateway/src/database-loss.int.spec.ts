@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   announceSeed,
   databaseProcessesOf,
@@ -91,4 +92,82 @@ describe('a gateway whose database is lost under load', () => {
       await expectChargedAsTold(world.pool, outcomes);
       expect(await claimsChargedTwice(world.pool)).toEqual([]);
     }));
+
+  /** One request to each endpoint, with a key that is known and one that auth has to be asked about. */
+  async function askEverywhere(): Promise<Seen[]> {
+    const { baseUrl, apiKey } = world.gateway;
+    const body = JSON.stringify({
+      model: 'demo/small',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+    const requests = [
+      '/models',
+      '/credits',
+      '/generation?id=gen-none',
+      '/usage',
+      '/chat/completions',
+    ].flatMap((path) => [apiKey, `sk-gw-${randomUUID()}`].map((key) => ({ path, key })));
+    return Promise.all(
+      requests.map(async ({ path, key }) => {
+        const response = await fetch(`${baseUrl}${path}`, {
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          ...(path === '/chat/completions' ? { method: 'POST', body } : {}),
+        });
+        const text = await response.text();
+        return { path, status: response.status, retryAfter: response.headers.get('retry-after'), text };
+      }),
+    );
+  }
+
+  /** What it says must be true whatever of the database is left: the usual answer, or that it is to be tried again. */
+  function expectTrueAnswers(seen: readonly Seen[]): void {
+    const others = seen.filter(({ status }) => ![200, 401, 404, 503].includes(status));
+    expect(others).toEqual([]);
+    for (const { path, status, retryAfter, text } of seen) {
+      if (status !== 503) continue;
+      expect({ retryAfter, text }).toEqual({
+        retryAfter: '10',
+        text: expect.stringContaining('"no_capacity"'),
+      });
+      // Reading costs nothing, so there is nothing to reassure anybody about.
+      expect(`${path}: ${text.includes('billed')}`).toBe(`${path}: ${path === '/chat/completions'}`);
+    }
+  }
+
+  it('answers every path with 503 while PostgreSQL is frozen, and at once when it is not', async () => {
+    const thaw = freezeDatabaseOf(world.gateway.pid);
+    try {
+      // What the edge knows for a little while is answered from there.
+      await eventually('nothing is answered from memory', async () => {
+        const seen = await askEverywhere();
+        expectTrueAnswers(seen);
+        return seen.every(({ status }) => status === 503) ? true : undefined;
+      });
+    } finally {
+      thaw();
+    }
+  });
+
+  it('answers every path with 503 while PostgreSQL is killed and starts again', async () => {
+    let refused = 0;
+    for (let kills = 0; kills < 3; kills += 1) {
+      process.kill(databaseProcessesOf(world.gateway.pid).postmaster, 'SIGKILL');
+      await eventually('every path answers again', async () => {
+        const seen = await askEverywhere();
+        expectTrueAnswers(seen);
+        const away = seen.filter(({ status }) => status === 503).length;
+        refused += away;
+        return away === 0 ? true : undefined;
+      });
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
 });
+
+interface Seen {
+  readonly path: string;
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly text: string;
+}

@@ -5,6 +5,7 @@ export * from './pool';
 export * from './prisma-adapter';
 export * from './transaction';
 export { isTransientDatabaseError } from './transient-error';
+export { noCapacityWhileAway } from './while-away';
 export {
   startEmbeddedPostgres,
   type EmbeddedPostgres,

@@ -55,7 +55,7 @@ export function isTransientDatabaseError(error: unknown): boolean {
     const { message } = current;
     if (TRANSIENT_MESSAGES.some((text) => message.startsWith(text))) return true;
     if (Array.isArray(current.errors) && current.errors.some(isTransientDatabaseError)) return true;
-    current = current.cause;
+    current = current.cause ?? current.meta?.driverAdapterError;
   }
   return false;
 }
@@ -63,6 +63,8 @@ export function isTransientDatabaseError(error: unknown): boolean {
 interface ErrorLike {
   readonly message: string;
   readonly cause?: unknown;
+  /** Where Prisma puts what the driver said, of codes that it knows no name for. */
+  readonly meta?: { readonly driverAdapterError?: unknown } | null;
   /** Of an AggregateError, as when several addresses of a host refuse. */
   readonly errors?: unknown;
 }

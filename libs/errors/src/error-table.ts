@@ -202,7 +202,7 @@ export const errorTable = {
     'service_unavailable_error',
     GrpcStatus.Unavailable,
     'backoff',
-    `No capacity right now. Retry in ${NO_CAPACITY_RETRY_AFTER_MS / 1000} seconds; this request was not billed.`,
+    `No capacity right now. Retry in ${NO_CAPACITY_RETRY_AFTER_MS / 1000} seconds.`,
     NO_CAPACITY_RETRY_AFTER_MS,
   ),
 } as const satisfies Record<string, ErrorRow>;

@@ -84,7 +84,7 @@ export const serviceErrorCases = casesOf('7', [
       const response = await chat(deployment, faulty(deployment, '429'), {
         apiKey: tenant.apiKey,
       });
-      assertError(response, 'no_capacity');
+      assertError(response, 'no_capacity', { messageHas: ['Retry in 10 seconds', 'not billed'] });
       assert.equal(response.headers['retry-after'], '10');
       const credits = await nothingReserved(deployment.baseUrl, tenant.apiKey);
       assert.equal(credits.total_usage, 0);

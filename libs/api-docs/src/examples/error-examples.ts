@@ -24,6 +24,7 @@ import {
   type KeyGrantView,
   type KeyScope,
   limitExceeded,
+  ofChatCompletion,
   parseJsonBody,
   parseUsageQuery,
   routeNotFound,
@@ -277,7 +278,9 @@ function ofService(): ErrorExample[] {
     ['no_capacity', 'All providers of the model are busy.'],
     ['internal_error', 'A fault of the gateway.'],
   ] as const;
-  return causes.map(([code, summary]) => example(code, summary, new GatewayError(code), CHAT));
+  return causes.map(([code, summary]) =>
+    example(code, summary, ofChatCompletion(new GatewayError(code)), CHAT),
+  );
 }
 
 function ofBody(

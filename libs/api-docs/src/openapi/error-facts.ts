@@ -152,5 +152,5 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   internal_error: of('Something failed on the side of the service.', 'never'),
   upstream_config_error: of('The model is not set up correctly on the side of the service.', 'never'),
   upstream_error: of('The model provider failed, retries included.', 'never'),
-  no_capacity: of('There is no capacity at the moment. Not billed.', 'never'),
+  no_capacity: of('There is no capacity at the moment, at the model or at the gateway. Not billed.', 'never'),
 };

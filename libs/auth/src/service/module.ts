@@ -1,5 +1,6 @@
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
+import { noCapacityWhileAway } from '@gateway/database';
 import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import type { Logger } from '@gateway/runtime';
@@ -39,8 +40,8 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   return {
     name: 'auth',
     services: [
-      bindService(AuthDefinition, createAuthHandlers(ports, metrics)),
-      bindService(AuthAdminDefinition, createAuthAdminHandlers(ports, metrics)),
+      bindService(AuthDefinition, noCapacityWhileAway(createAuthHandlers(ports, metrics))),
+      bindService(AuthAdminDefinition, noCapacityWhileAway(createAuthAdminHandlers(ports, metrics))),
     ],
     consumers: [],
     async start() {

@@ -16,6 +16,7 @@ export {
   idempotencyKeyReused,
   unusableIdempotencyKey,
 } from './errors/idempotency';
+export { ofChatCompletion } from './errors/no-capacity';
 export { addressFloods, type ExceededLimit, keyFloods, limitExceeded } from './errors/limits';
 export {
   dailyBudgetExceeded,

@@ -155,3 +155,19 @@ test('a flood of refusals for want of capacity is told in a line or two, without
   expect(told).toHaveLength(1);
   expect(told[0]).not.toContain('stack');
 });
+
+test('only a completion, which could have been billed, is told that it was not', async () => {
+  const messageOf = async (answered: Promise<Response>): Promise<string> => {
+    const response = await answered;
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+    return ((await response.json()) as { error: { message: string } }).error.message;
+  };
+  for (const path of ['/v1/models', '/v1/credits', '/v1/usage', '/v1/generation?id=gen-1']) {
+    edge.failNextLookup(new GatewayError('no_capacity'));
+    expect(await messageOf(edge.get(path))).toBe('No capacity right now. Retry in 10 seconds.');
+  }
+  edge.failNextLookup(new GatewayError('no_capacity'));
+  expect(await messageOf(edge.chat())).toBe(
+    'No capacity right now. Retry in 10 seconds. This request was not billed.',
+  );
+});

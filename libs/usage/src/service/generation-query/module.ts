@@ -1,4 +1,5 @@
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
+import { noCapacityWhileAway } from '@gateway/database';
 import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import type { UsageReader } from '../../core/ports';
@@ -12,7 +13,9 @@ export interface GenerationQueryPorts {
 export function createGenerationQueryModule({ reader }: GenerationQueryPorts): GatewayModule {
   return {
     name: 'generation-query',
-    services: [bindService(GenerationQueryDefinition, createGenerationQueryHandlers(reader))],
+    services: [
+      bindService(GenerationQueryDefinition, noCapacityWhileAway(createGenerationQueryHandlers(reader))),
+    ],
     consumers: [],
     start: async () => undefined,
     stop: async () => undefined,

@@ -1,5 +1,10 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
-import { type AnswerHeaders, addRateLimitHeaders, addRetryHeaders } from '@gateway/public-api';
+import {
+  type AnswerHeaders,
+  addRateLimitHeaders,
+  addRetryHeaders,
+  ofChatCompletion,
+} from '@gateway/public-api';
 import { limits } from '../../settings';
 import { type Exchange } from '../exchange';
 import { expectsContinue } from '../request/read-body';
@@ -62,7 +67,8 @@ export function createAnswerer({ now, isStopping }: AnswererPorts, options: Answ
     request.on('data', count).once('end', finish).once('close', finish).resume();
   }
 
-  function error(exchange: Exchange, gatewayError: GatewayError): void {
+  function error(exchange: Exchange, raised: GatewayError): void {
+    const gatewayError = exchange.route === 'chat_completions' ? ofChatCompletion(raised) : raised;
     exchange.errorCode = gatewayError.code;
     const headers: AnswerHeaders = {};
     addRetryHeaders(headers, gatewayError);
