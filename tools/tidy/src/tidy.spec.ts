@@ -92,6 +92,23 @@ describe('the project', () => {
       );
     expect(broken).toEqual([]);
   });
+
+  it('names no source file in its documents that does not exist', () => {
+    // From the root, from the document's folder, or as the end of a path, as "core/ports.ts" is.
+    const exists = (from: string, name: string) =>
+      [name, path.posix.join(path.posix.dirname(from), name)].some((one) =>
+        existsSync(path.join(root, one)),
+      ) || files.some((file) => file.name.endsWith(`/${name}`));
+    const stale = files
+      .filter(({ name }) => name.endsWith('.md'))
+      .flatMap(({ name, text }) =>
+        [...text.matchAll(/`([\w@/-][\w@./-]*\.(?:ts|mjs|cjs|sql|proto|prisma|py))`/g)]
+          .map(([, file = '']) => file)
+          .filter((file) => !exists(name, file))
+          .map((file) => `${name} → ${file}`),
+      );
+    expect(stale).toEqual([]);
+  });
 });
 
 /** Trusts the folder whoever owns it: containers often check out as somebody else. */
