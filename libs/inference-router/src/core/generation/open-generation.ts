@@ -63,7 +63,7 @@ export async function openGeneration(
     const isLast = position === targets.length - 1;
     // Copying a large body is for a turn of the event loop of its own.
     if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
-    const body = providerRequestBody(call.request, target);
+    const body = await providerRequestBody(call.request, target, () => pause(ports.timers, 0, call.signal));
     if (position > 0) ports.observer.failedOver(target);
     ports.retryBudgets.deposit(provider.name);
     for (let attempt = 1; ; attempt += 1) {

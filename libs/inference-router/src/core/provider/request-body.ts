@@ -1,6 +1,6 @@
 import type { Target } from '../catalogue/model-catalogue';
 import type { GenerationRequest } from '../generation/finished-generation';
-import { asObject, parseJson } from '../completion/json';
+import { withKnownMessages } from './known-messages';
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -9,12 +9,18 @@ const encoder = new TextEncoder();
 
 /**
  * The request as a provider gets it: our fields, followed by the caller's body
- * as bytes. The body is parsed only when its messages may hold what the target
- * does not take: the developer role, or the thoughts of earlier turns.
+ * as bytes. The body is changed only when its messages hold what the target does
+ * not take: the developer role, or the thoughts of earlier turns.
  *
  * Usage is always asked for, whatever the caller wants to see.
+ *
+ * @param turn waits for the next turn of the event loop; large bodies take several.
  */
-export function providerRequestBody(request: GenerationRequest, target: Target): Uint8Array {
+export async function providerRequestBody(
+  request: GenerationRequest,
+  target: Target,
+  turn: () => Promise<void>,
+): Promise<Uint8Array> {
   const fields: Record<string, unknown> = { model: target.providerModel, stream: request.stream };
   if (request.stream) fields['stream_options'] = { include_usage: true };
   fields[target.maxTokensParameter] = request.maxOutputTokens;
@@ -23,7 +29,11 @@ export function providerRequestBody(request: GenerationRequest, target: Target):
   // As text: no number of ours has as many digits.
   const { exactSeed } = request;
   const withSeed = exactSeed === undefined ? head : `${head.slice(0, -1)},"seed":${exactSeed}}`;
-  return splice(withSeed, withKnownMessages(request.bodyJson, target));
+  const changes = {
+    mapsDeveloper: target.provider.developerAsSystem,
+    dropsThoughts: !target.forwardReasoningContent,
+  };
+  return splice(withSeed, await withKnownMessages(request.bodyJson, changes, turn));
 }
 
 function splice(fields: string, body: Uint8Array): Uint8Array {
@@ -40,25 +50,4 @@ function splice(fields: string, body: Uint8Array): Uint8Array {
 
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-function withKnownMessages(body: Uint8Array, target: Target): Uint8Array {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const mapsRole = target.provider.developerAsSystem && bytes.includes('"developer"');
-  const dropsThoughts = !target.forwardReasoningContent && bytes.includes('"reasoning_content"');
-  if (!mapsRole && !dropsThoughts) return body;
-  const parsed = asObject(parseJson(bytes.toString('utf8')));
-  const messages = parsed?.['messages'];
-  if (!parsed || !Array.isArray(messages)) return body;
-  const mapped = messages.map((value: unknown) => {
-    const message = asObject(value);
-    if (!message) return value;
-    const { reasoning_content: thoughts, ...rest } = message;
-    return {
-      ...rest,
-      ...(mapsRole && message['role'] === 'developer' ? { role: 'system' } : {}),
-      ...(thoughts === undefined || dropsThoughts ? {} : { reasoning_content: thoughts }),
-    };
-  });
-  return encoder.encode(JSON.stringify({ ...parsed, messages: mapped }));
 }
