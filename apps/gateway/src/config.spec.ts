@@ -19,6 +19,23 @@ describe('the settings', () => {
     expect(faultsOf({ GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1' })).toEqual([]);
   });
 
+  it('take origins as browsers write them, and no patterns', () => {
+    for (const origins of ['*', 'https://app.example.com, http://localhost:3000']) {
+      expect(faultsOf({ GATEWAY_CORS_ORIGINS: origins })).toEqual([]);
+    }
+    for (const origins of [
+      'app.example.com',
+      'https://a.example/',
+      'https://*.example',
+      'https://A.example',
+      'null',
+    ]) {
+      expect(faultsOf({ GATEWAY_CORS_ORIGINS: origins })).toEqual([
+        expect.stringContaining('must be "*", or origins'),
+      ]);
+    }
+  });
+
   it.each([
     ['https://dashboard.example.com', 'https://dashboard.example.com'],
     ['https://dashboard.example.com/', 'https://dashboard.example.com'],

@@ -54,6 +54,19 @@ export const settings = z.object({
     .refine((ranges) => ranges.every(isAddressRange), {
       error: ({ input }) => `must be addresses or CIDR ranges, which ${notRanges(input)} is not`,
     }),
+  GATEWAY_CORS_ORIGINS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
+    .refine((origins) => origins.every((origin) => origin === '*' || isOrigin(origin)), {
+      error:
+        'must be "*", or origins such as "https://app.example.com", without a path and separated by commas',
+    }),
   GATEWAY_DASHBOARD_ORIGIN: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// origin' })
     .transform((url, context) => {
@@ -98,4 +111,9 @@ export function loadConfig(): Config {
   const environment = { ...process.env };
   const values = readConfig(settings, environment);
   return { ...values, stateDirectory: path.resolve(values.GATEWAY_STATE_DIR), environment };
+}
+
+/** As browsers write it: in lower case, without a path and without the scheme's own port. No patterns. */
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -140,6 +140,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_PORT,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
+      corsOrigins: config.GATEWAY_CORS_ORIGINS,
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
       maxBodyBytesOfAll: config.GATEWAY_MAX_BODY_BYTES_OF_ALL,
       maxFailedAuthenticationsPerMinute: config.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,

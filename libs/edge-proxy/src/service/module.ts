@@ -20,6 +20,7 @@ import { createEdgeMetrics } from './metrics';
 import { createHandlers } from './handlers';
 import { createFloodGuard } from './floods/flood-guard';
 import { createAnswerer } from './http/answer/answer';
+import { createCors } from './http/answer/cors';
 import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/answer/event-stream';
 import { answerUnreadable } from './http/server/unreadable-requests';
@@ -67,8 +68,9 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const ledger = createLedgerClient({ billingLedger, now, log, onReleaseDropped }, settings);
   const catalogue = watchModelCatalogue({ inferenceRouter, log });
   const keepAlive = createKeepAlive(now, { idleMs: settings.keepAliveCommentMs });
+  const cors = createCors(settings.corsOrigins);
   const answer = createAnswerer(
-    { now, isStopping: () => stopping },
+    { cors, now, isStopping: () => stopping },
     {
       stalledReaderMs: settings.stalledReaderMs,
       maxDrainBytes: settings.maxBodyBytes,
@@ -91,6 +93,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     clock,
   });
   const handlers = createHandlers({
+    cors,
     authenticate,
     floods,
     readBody: createBodyReader({

@@ -7,6 +7,8 @@ export interface EdgeProxySettings {
   readonly port: number;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Origins whose pages may read answers; "*" for all, none: CORS is off. */
+  readonly corsOrigins: readonly string[];
   /** Of one request body, after decompression. */
   readonly maxBodyBytes: number;
   /** Of the bodies of all requests that are being answered; beyond it there is no capacity. */
@@ -50,6 +52,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   host: '0.0.0.0',
   port: 8080,
   trustedProxies: [],
+  corsOrigins: [],
   ...defaultPublicLimits,
   maxBodyBytesOfAll: 512 * MIB,
   bodyTimeoutMs: 60_000,

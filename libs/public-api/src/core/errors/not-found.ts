@@ -4,6 +4,14 @@ import { endpoints } from '../endpoints';
 /** Each path with its one method. */
 const METHODS: ReadonlyMap<string, string> = new Map(endpoints.map(({ path, method }) => [path, method]));
 
+/** Endpoints of OpenAI's that clients ask for, and what serves them here. */
+const INSTEAD: readonly (readonly [RegExp, string])[] = [
+  [/^\/v1\/responses(?:\/|$)/, 'The Responses API is not offered: use POST /v1/chat/completions.'],
+  [/^\/v1\/completions$/, 'Text completions are not offered: use POST /v1/chat/completions.'],
+  [/^\/v1\/embeddings$/, 'Embeddings are not offered: the models of GET /v1/models answer chats.'],
+  [/^\/v1\/models\/./, 'Single models are not offered: find yours by its id in GET /v1/models.'],
+];
+
 /** What is no route is not found, whatever the key; with a hint where the mistake is a common one. */
 export function routeNotFound(path: string): Refusal {
   const hint = hintFor(path);
@@ -14,7 +22,8 @@ export function routeNotFound(path: string): Refusal {
 function hintFor(path: string): string | undefined {
   const known = METHODS.get(path);
   if (known !== undefined) return `Use ${known} ${path}.`;
-  if (path === '/v1/responses') return 'Use POST /v1/chat/completions.';
+  const instead = INSTEAD.find(([pattern]) => pattern.test(path));
+  if (instead) return instead[1];
   // Looked up by parts, so that no text of the caller is repeated in the answer.
   const parts = path.toLowerCase().split('/').filter(Boolean);
   const rest = parts.slice(parts.findIndex((part) => part !== 'v1'));

@@ -8,6 +8,7 @@ import {
 import { limits } from '../../settings';
 import { type Exchange } from '../exchange';
 import { expectsContinue } from '../request/read-body';
+import { type Cors } from './cors';
 import { securityHeaders } from './security-headers';
 
 export interface AnswererOptions {
@@ -21,6 +22,8 @@ export interface AnswererOptions {
 export interface Answerer {
   json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void;
   error(exchange: Exchange, error: GatewayError): void;
+  /** Nothing but headers. */
+  empty(exchange: Exchange, extra: AnswerHeaders): void;
   /** Sends the head of an event stream; the caller writes the events. */
   openEventStream(exchange: Exchange, extra?: AnswerHeaders): void;
   /** Ends an answer whose head is sent, and cuts it off when its reader stalls. */
@@ -28,13 +31,14 @@ export interface Answerer {
 }
 
 export interface AnswererPorts {
+  readonly cors: Cors;
   readonly now: () => number;
   /** While the server stops, each answer also ends its connection. */
   readonly isStopping: () => boolean;
 }
 
 /** Writes answers with the headers that every one of them carries. */
-export function createAnswerer({ now, isStopping }: AnswererPorts, options: AnswererOptions): Answerer {
+export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options: AnswererOptions): Answerer {
   const fixedHeaders = securityHeaders();
 
   function json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void {
@@ -75,6 +79,11 @@ export function createAnswerer({ now, isStopping }: AnswererPorts, options: Answ
     json(exchange, gatewayError.row.httpStatus, JSON.stringify(errorEnvelope(gatewayError)), headers);
   }
 
+  function empty(exchange: Exchange, extra: AnswerHeaders): void {
+    exchange.response.writeHead(204, commonHeaders(exchange, extra));
+    end(exchange, '');
+  }
+
   function openEventStream(exchange: Exchange, extra?: AnswerHeaders): void {
     const headers = commonHeaders(exchange, extra);
     headers['content-type'] = 'text/event-stream; charset=utf-8';
@@ -92,6 +101,7 @@ export function createAnswerer({ now, isStopping }: AnswererPorts, options: Answ
   function commonHeaders(exchange: Exchange, extra?: AnswerHeaders): AnswerHeaders {
     const headers: AnswerHeaders = {
       ...fixedHeaders,
+      ...cors.headersFor(exchange.request),
       'x-request-id': exchange.requestId,
       'openai-processing-ms': Math.max(0, Math.round(now() - exchange.startedAtMs)),
     };
@@ -101,7 +111,7 @@ export function createAnswerer({ now, isStopping }: AnswererPorts, options: Answ
     return extra ? Object.assign(headers, extra) : headers;
   }
 
-  return { json, error, openEventStream, end };
+  return { json, error, empty, openEventStream, end };
 }
 
 /** Whether part of the request's body has not been read, and whether it is worth keeping the connection for. */

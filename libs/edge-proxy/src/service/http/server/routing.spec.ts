@@ -57,7 +57,11 @@ test.each([
 });
 
 test.each([
-  ['POST', '/v1/responses', 'Use POST /v1/chat/completions.'],
+  ['POST', '/v1/responses', 'The Responses API is not offered: use POST /v1/chat/completions.'],
+  ['GET', '/v1/responses/resp_1', 'The Responses API is not offered: use POST /v1/chat/completions.'],
+  ['POST', '/v1/completions', 'Text completions are not offered: use POST /v1/chat/completions.'],
+  ['POST', '/v1/embeddings', 'Embeddings are not offered: the models of GET /v1/models answer chats.'],
+  ['GET', '/v1/models/acme/m-1', 'Single models are not offered: find yours by its id in GET /v1/models.'],
   ['POST', '/chat/completions', 'The prefix /v1 is missing: use /v1/chat/completions.'],
   ['GET', '/v1/v1/models', 'The prefix /v1 is doubled: use /v1/models.'],
   ['GET', '/v1/models/', 'Paths are matched exactly: use /v1/models.'],
