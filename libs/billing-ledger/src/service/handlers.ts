@@ -12,7 +12,6 @@ import {
   parseClaimRef,
   parseEnding,
   parseFinished,
-  parseHold,
   parseHoldRef,
   parseIdentifier,
   parseItems,
@@ -20,6 +19,7 @@ import {
   parseNote,
   parseRequest,
   parseSha256,
+  readHold,
   renderBalance,
   renderClaimOutcome,
   renderHoldOutcome,
@@ -41,10 +41,12 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
 
   return {
     holdCredit: answering(async (request, { signal }) => {
-      const holds = parseRequest(() => parseItems('holds', request.holds).map(parseHold));
+      const holds = parseRequest(() => parseItems('holds', request.holds)).map(readHold);
       const outcomes = await holdBatcher.holdAll(holds, signal);
       return {
-        results: holds.map((hold, index) => renderHoldOutcome(outcomes[index]!, hold.amountNanoUsd)),
+        results: outcomes.map((outcome, index) =>
+          renderHoldOutcome(outcome, request.holds[index]?.amountNanoUsd ?? 0n),
+        ),
       };
     }),
 

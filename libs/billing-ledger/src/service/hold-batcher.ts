@@ -1,7 +1,7 @@
 import { createNaturalBatcher } from '@gateway/runtime';
 import { GatewayError } from '@gateway/errors';
 import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
-import type { LedgerStore } from '../core/ports';
+import { UnbookableError, type LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import { noCapacity } from './answering';
 import type { LedgerMetrics } from './metrics';
@@ -18,9 +18,13 @@ const MAX_QUEUED_HOLDS = 10_000;
 export interface HoldBatcher {
   /**
    * Decides in the order given, together with what others ask for meanwhile.
-   * When it rejects, some of the holds may have been taken.
+   * What is decided already keeps its place. When it rejects, some of the holds
+   * may have been taken.
    */
-  holdAll(holds: readonly HoldRequest[], signal: AbortSignal): Promise<readonly HoldOutcome[]>;
+  holdAll(
+    holds: readonly (HoldRequest | HoldOutcome)[],
+    signal: AbortSignal,
+  ): Promise<readonly HoldOutcome[]>;
   idle(): Promise<void>;
 }
 
@@ -46,7 +50,7 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
     }
     const holds = [...wanted.values()];
     if (holds.length === 0) return items.map(() => undefined);
-    const outcomes = await store.holdCredit(holds);
+    const outcomes = await decide(holds);
     metrics.holdBatch(outcomes);
     const outcomeById = new Map(holds.map((hold, index) => [hold.holdId, outcomes[index]]));
     return items.map(({ hold }) => {
@@ -56,9 +60,23 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
     });
   }
 
+  /** A batch that holds something unbookable is halved until that stands alone. */
+  async function decide(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]> {
+    try {
+      return await store.holdCredit(holds);
+    } catch (error) {
+      if (!(error instanceof UnbookableError)) throw error;
+      if (holds.length === 1) return [{ kind: 'impossible', reason: error.message }];
+      const middle = Math.ceil(holds.length / 2);
+      return [...(await decide(holds.slice(0, middle))), ...(await decide(holds.slice(middle)))];
+    }
+  }
+
   return {
     async holdAll(holds, signal) {
-      const outcomes = await Promise.all(holds.map((hold) => batcher.submit({ hold, signal })));
+      const outcomes = await Promise.all(
+        holds.map((hold) => ('kind' in hold ? hold : batcher.submit({ hold, signal }))),
+      );
       return outcomes.map((outcome) => {
         if (outcome) return outcome;
         throw new GatewayError('request_timeout', { internalMessage: 'cancelled before its hold' });

@@ -85,7 +85,17 @@ export function parseAmount(name: string, amount: bigint, least = 0n): NanoUsd {
   return nanoUsd(amount);
 }
 
-export function parseHold(hold: Hold): HoldRequest {
+/** A hold, or why it is none: one that cannot be read must not refuse those that travel with it. */
+export function readHold(hold: Hold): HoldRequest | Extract<HoldOutcome, { kind: 'impossible' }> {
+  try {
+    return parseHold(hold);
+  } catch (error) {
+    if (!(error instanceof MalformedMessageError)) throw error;
+    return { kind: 'impossible', reason: error.message };
+  }
+}
+
+function parseHold(hold: Hold): HoldRequest {
   const createdUnixMs = parseTime('created_unix_ms', hold.createdUnixMs);
   if (!hold.prices) throw new MalformedMessageError('a hold has no prices');
   return {
@@ -201,7 +211,7 @@ export function parseNote(note: string): string {
   return note;
 }
 
-export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: NanoUsd): HoldResult {
+export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bigint): HoldResult {
   switch (outcome.kind) {
     case 'held':
       return { outcome: { $case: 'held', value: {} } };
@@ -226,12 +236,18 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: Na
         },
       };
     case 'foreign':
-      throw new GatewayError('internal_error', {
-        internalMessage: 'a hold id is in use by another organization',
-      });
+      return rejected('the hold id is in use by another organization');
+    case 'closed':
+      return rejected('the hold was settled, voided or given up before');
+    case 'impossible':
+      return rejected(outcome.reason);
     default:
       return unreachable(outcome);
   }
+}
+
+function rejected(reason: string): HoldResult {
+  return { outcome: { $case: 'rejected', value: { reason } } };
 }
 
 export function renderBalance(balance: Balance): GetBalanceResponse {

@@ -56,6 +56,8 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     insufficient_credits: holds.labels('insufficient_credits'),
     daily_budget_exceeded: holds.labels('daily_budget_exceeded'),
     foreign: holds.labels('foreign'),
+    closed: holds.labels('closed'),
+    impossible: holds.labels('impossible'),
   };
   const settledBy: Record<SettlementOrigin | 'duplicate' | 'rejected' | 'waived', Counter.Internal> = {
     held: settlements.labels('held'),

@@ -104,6 +104,28 @@ describe('the service', () => {
     expect((await handlers.getBalance({ organizationId: 'org-1' }, context)).availableNanoUsd).toBe(850n);
   });
 
+  it('one hold that can never be does not refuse those that travel with it', async () => {
+    await addCredit('org-batch', 100n);
+    await addCredit('org-other', 100n);
+    await hold(holdOf('gen-foreign', 'org-other', 1n), holdOf('gen-closed', 'org-batch', 1n));
+    await handlers.voidHolds({ holds: [{ holdId: 'gen-closed', organizationId: 'org-batch' }] }, context);
+    const outcomes = await hold(
+      holdOf('gen-first', 'org-batch', 10n),
+      holdOf('gen-negative', 'org-batch', -1n),
+      holdOf('', 'org-batch', 1n),
+      holdOf('gen-foreign', 'org-batch', 1n),
+      holdOf('gen-closed', 'org-batch', 1n),
+      holdOf('gen-unwritable', 'org-batch', 1n, {
+        prices: { ...UNIT_PRICES, imageNanoUsdPerMillion: 1n << 63n },
+      }),
+      holdOf('gen-last', 'org-batch', 20n),
+    );
+    const rejected = Array<string>(5).fill('rejected');
+    expect(outcomes).toEqual(['held', ...rejected, 'held']);
+    const { heldNanoUsd } = await handlers.getBalance({ organizationId: 'org-batch' }, context);
+    expect(heldNanoUsd).toBe(30n);
+  });
+
   it('counts what it decides, by outcome', async () => {
     await addCredit('org-m', 1_000n);
     const held = async () => {
@@ -154,10 +176,16 @@ describe('the service', () => {
     ['a time beyond all calendars', { createdUnixMs: 2n ** 62n }],
     ['a deadline days away', { deadlineUnixMs: 4_000_000_000_000n }],
     ['a negative budget', { keyDailyBudgetNanoUsd: -1n }],
-  ])('refuses a hold with %s as an invalid request', async (_what, fault) => {
-    await expect(hold(holdOf('gen-bad', 'org-1', 1n, fault))).rejects.toMatchObject({
-      code: 'invalid_request',
-    });
+  ])('rejects a hold with %s, and no other for it', async (what, fault) => {
+    const good = `gen-beside-${what.replaceAll(' ', '-')}`;
+    await addCredit('org-1', 1_000n);
+    const before = await handlers.getBalance({ organizationId: 'org-1' }, context);
+    expect(await hold(holdOf('gen-bad', 'org-1', 1n, fault), holdOf(good, 'org-1', 1n))).toEqual([
+      'rejected',
+      'held',
+    ]);
+    await handlers.voidHolds({ holds: [{ holdId: good, organizationId: 'org-1' }] }, context);
+    expect(await handlers.getBalance({ organizationId: 'org-1' }, context)).toEqual(before);
   });
 
   it('refuses credit of nothing, and a credit id used for another amount', async () => {

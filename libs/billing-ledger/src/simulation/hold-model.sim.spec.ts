@@ -39,7 +39,7 @@ it('decides every batch as a simple model does that takes one hold after the oth
 
     const budget = () => (random.chance(0.4) ? usdNano(random.integer(0, 400)) : undefined);
     const nextHold = () => {
-      const known = random.chance(0.1) ? model.openHoldIds() : [];
+      const known = random.chance(0.1) ? model.holdIds() : [];
       const createdUnixMs = (random.chance(0.2) ? at + DAY_MS : at) as UnixMs;
       return makeHold({
         holdId: known.length > 0 ? random.pick(known) : `gen-${seed}-${(counter += 1)}`,

@@ -21,7 +21,8 @@ export function createHoldModel() {
 
   function take(hold: HoldRequest): HoldOutcome {
     const known = holds.get(hold.holdId);
-    if (known) return { kind: known.organizationId === hold.organizationId ? 'held' : 'foreign' };
+    if (known && known.organizationId !== hold.organizationId) return { kind: 'foreign' };
+    if (known) return { kind: known.open ? 'held' : 'closed' };
     const left = available.get(hold.organizationId) ?? 0n;
     if (left < hold.amountNanoUsd) {
       return { kind: 'insufficient_credits', availableNanoUsd: nanoUsd(left) };
@@ -65,6 +66,7 @@ export function createHoldModel() {
     end,
     addCredit: (organizationId: string, amount: bigint) => add(available, organizationId, amount),
     available: (organizationId: string) => available.get(organizationId) ?? 0n,
+    holdIds: () => [...holds.keys()],
     openHoldIds: () => [...holds.values()].filter(({ open }) => open).map(({ holdId }) => holdId),
     holdOf: (holdId: string) => holds.get(holdId),
   };

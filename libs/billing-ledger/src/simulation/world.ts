@@ -83,10 +83,20 @@ export function createWorld(rig: LedgerRig, random: SeededRandom, seed: number) 
 
   async function hold(wanted: HoldRequest[]): Promise<void> {
     const outcomes = await insist(() => ledger().store.holdCredit(wanted));
+    const closed: string[] = [];
     wanted.forEach((one, index) => {
-      if (outcomes[index]?.kind === 'held') holds.set(one.holdId, one);
+      const kind = outcomes[index]?.kind;
+      if (kind === 'held') holds.set(one.holdId, one);
+      else if (kind === 'closed') closed.push(one.holdId);
       else expect(holds.has(one.holdId)).toBe(false);
     });
+    // What is closed never opens again, so this holds whenever it is looked at.
+    const { rows } = await rig.auditPool.query<{ state: string }>(
+      'select state from billing_ledger.holds where hold_id = any ($1)',
+      [closed],
+    );
+    expect(rows).toHaveLength(closed.length);
+    for (const { state } of rows) expect(['settled', 'voided', 'given_up']).toContain(state);
   }
 
   const holdNew = () => hold(Array.from({ length: random.integer(1, 6) }, () => newHold()));

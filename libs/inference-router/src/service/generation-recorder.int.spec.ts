@@ -1,9 +1,13 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GenerationFinished } from '@gateway/contracts/events';
+import { createSilentLogger } from '@gateway/runtime';
 import { createFileSpool } from '../adapters/file-system/file-spool';
+import { nodeTimers } from '../adapters/node/timers';
 import { SpoolFullError } from '../core/ports';
 import { helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
+import { createGenerationRecorder } from './generation-recorder';
 import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
 
 let upstream: ScriptedProvider;
@@ -109,4 +113,35 @@ describe('the spool', () => {
     await spool.put('../../etc/passwd', Buffer.from('x'));
     expect(await readdir(directory)).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.finished$/)]);
   });
+});
+
+it('what is spooled does not wait behind records that nobody takes or that cannot be read', async () => {
+  const spool = createFileSpool({ directory });
+  await spool.open();
+  for (const generationId of ['gen-1', 'gen-2', 'gen-3', 'gen-4']) {
+    const message = GenerationFinished.fromPartial({ generationId, organizationId: 'org-1' });
+    await spool.put(generationId, GenerationFinished.encode(message).finish());
+  }
+  await rm(join(directory, 'gen-3.finished'));
+  await mkdir(join(directory, 'gen-3.finished'));
+  const taken: string[] = [];
+  const recorder = createGenerationRecorder({
+    events: {
+      append: async (_topic, events) => {
+        const ids = events.map(({ payload }) => GenerationFinished.decode(payload).generationId);
+        if (ids.some((id) => id !== 'gen-4')) throw new Error('not this one');
+        taken.push(...ids);
+      },
+    },
+    ledger: { settleGenerations: () => Promise.reject(new Error('not this one')) } as never,
+    spool,
+    timers: nodeTimers,
+    log: createSilentLogger(),
+    onKept: () => undefined,
+    onReplayed: () => undefined,
+  });
+  await recorder.replay();
+  await recorder.replay();
+  expect(taken).toEqual(['gen-4']);
+  expect(spool.names()).toEqual(['gen-1', 'gen-2', 'gen-3']);
 });

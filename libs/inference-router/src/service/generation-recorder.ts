@@ -16,6 +16,12 @@ export const STORE_WAIT_MS = 500;
 /** How often spooled generations are offered again, in milliseconds. */
 export const REPLAY_INTERVAL_MS = 5_000;
 
+/**
+ * Spooled generations that nobody took, one after the other, after which a round
+ * ends: most likely nobody takes any. Above one, since it may be that one alone.
+ */
+export const MAX_FAILURES_IN_A_ROW = 2;
+
 /** Where the end of a generation was kept; `lost` when nowhere. */
 export type KeptIn = 'event_log' | 'ledger' | 'spool' | 'lost';
 
@@ -110,14 +116,31 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     return events.append(TOPIC_GENERATION_FINISHED, [{ key, payload, headers }]);
   }
 
+  /** Where the last round ended, so that the next one begins with others. */
+  let lastTried: string | undefined;
+
   async function replayAll(): Promise<void> {
-    for (const name of spool.names()) {
-      if (!(await replayOne(name))) return;
+    const names = spool.names();
+    const begin = lastTried === undefined ? 0 : names.indexOf(lastTried) + 1;
+    let failuresInARow = 0;
+    for (const name of [...names.slice(begin), ...names.slice(0, begin)]) {
+      lastTried = name;
+      failuresInARow = (await replayOne(name)) ? 0 : failuresInARow + 1;
+      if (failuresInARow >= MAX_FAILURES_IN_A_ROW) return;
     }
   }
 
-  /** @returns false when nobody takes it now, so that the rest can wait as well. */
+  /** @returns false when nobody takes it now. */
   async function replayOne(name: string): Promise<boolean> {
+    try {
+      return await offer(name);
+    } catch (error) {
+      log.error({ err: error, name }, 'a spooled generation could not be replayed');
+      return false;
+    }
+  }
+
+  async function offer(name: string): Promise<boolean> {
     const payload = await spool.read(name);
     const message = decode(payload);
     if (!message) {

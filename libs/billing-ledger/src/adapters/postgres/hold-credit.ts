@@ -50,6 +50,8 @@ function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
       return { kind: 'held' };
     case 'foreign':
       return { kind: 'foreign' };
+    case 'closed':
+      return { kind: 'closed' };
     case 'insufficient_credits':
       return { kind: 'insufficient_credits', availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n) };
     case 'key_budget_exceeded':

@@ -96,6 +96,17 @@ describe('hold', () => {
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
+  it('does not say held of a hold that was settled, voided or given up', async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('settled', 10), hold('voided', 10)]);
+    await settle(finished('settled', 5));
+    await rig.first.store.voidHolds([ref('voided'), ref('given-up')]);
+    const names = ['settled', 'voided', 'given-up'];
+    const again = await rig.second.store.holdCredit([...names, 'new'].map((name) => hold(name, 10)));
+    expect(again.map(({ kind }) => kind)).toEqual(['closed', 'closed', 'closed', 'held']);
+    expect(await balance()).toEqual([100, 5, 10, 85]);
+  });
+
   it("does not answer for another organization's hold", async () => {
     await credit(100);
     await rig.first.store.holdCredit([hold('g1', 60)]);

@@ -37,4 +37,8 @@ export type HoldOutcome =
       readonly usedNanoUsd: NanoUsd;
     }
   /** The id is another organization's hold: ids clashed, or someone made one up. */
-  | { readonly kind: 'foreign' };
+  | { readonly kind: 'foreign' }
+  /** The id's hold was settled, voided or given up; nothing may run on it. */
+  | { readonly kind: 'closed' }
+  /** It cannot be written down, whatever the balance. */
+  | { readonly kind: 'impossible'; readonly reason: string };

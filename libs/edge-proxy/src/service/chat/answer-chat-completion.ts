@@ -200,6 +200,10 @@ async function hold(
       return insufficientCredits(missingCredits(outcome.value), chat);
     case 'dailyBudgetExceeded':
       return dailyBudgetExceeded(exceededBudget(outcome.value), createdAt);
+    case 'rejected':
+      throw new GatewayError('internal_error', {
+        internalMessage: `the ledger rejects the hold: ${outcome.value.reason}`,
+      });
     case undefined:
       throw unanswered('a hold');
     default:

@@ -49,6 +49,17 @@ test.each([
   expect(edge.ledger.held.size).toBe(0);
 });
 
+test('a hold that the ledger rejects is a fault of ours: nothing runs, nothing stays reserved', async () => {
+  edge.ledger.refuse = { $case: 'rejected', value: { reason: 'the hold was closed before' } };
+  const response = await edge.chat();
+  const text = await response.text();
+  expect(response.status).toBe(500);
+  expect(JSON.parse(text)).toMatchObject({ error: { code: 'internal_error' } });
+  expect(text).not.toContain('closed before');
+  expect(edge.router.requests).toEqual([]);
+  expect(edge.limiter.outstanding.size).toBe(0);
+});
+
 test('402 says what is available, what is needed, and what would be affordable', async () => {
   const refuse = (availableNanoUsd: bigint): HoldResult['outcome'] => ({
     $case: 'insufficientCredits',

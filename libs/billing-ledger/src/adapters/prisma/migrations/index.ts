@@ -5,6 +5,7 @@ import settlementFunctions from './20261120090200_settlement_functions/migration
 import idempotencyFunctions from './20261120090300_idempotency_functions/migration.sql';
 import voidsBeforeHolds from './20261120090400_voids_before_holds/migration.sql';
 import releaseClaims from './20261121090000_release_claims/migration.sql';
+import closedHolds from './20261121190000_closed_holds/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261120090300_idempotency_functions', sql: idempotencyFunctions },
   { name: '20261120090400_voids_before_holds', sql: voidsBeforeHolds },
   { name: '20261121090000_release_claims', sql: releaseClaims },
+  { name: '20261121190000_closed_holds', sql: closedHolds },
 ];
