@@ -31,7 +31,7 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
         parameter(
           'header',
           'Idempotency-Key',
-          'Makes the request safe to repeat for 24 hours: the same key with the same body is answered once and billed once. 1 to 255 printable ASCII characters. Default: every request is one of its own.',
+          'Makes the request safe to repeat for 24 hours: the same key with the same body gets the stored answer, and at most one answer is charged. What a stream that broke off had produced is charged as well; its key is free again. 1 to 255 printable ASCII characters. Default: every request is one of its own.',
           { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
           { example: 'order-4711' },
         ),
