@@ -46,7 +46,7 @@ describe('the models file', () => {
       [
         expect.objectContaining({
           name: 'llama-cpp',
-          baseUrl: 'http://127.0.0.1:8081/v1',
+          baseUrl: 'http://127.0.0.1:8090/v1',
           apiKey: undefined,
         }),
       ],
