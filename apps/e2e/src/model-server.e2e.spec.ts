@@ -122,7 +122,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     const readme = readFileSync(path.resolve(__dirname, '../../../README.md'), 'utf8');
     const example = readme.match(/```yaml\n(providers:\n {2}- name: llama-cpp\n[\s\S]*?)```/)?.[1] ?? '';
     const modelsFile = path.join(folder, 'readme.yaml');
-    writeFileSync(modelsFile, example.replace('http://127.0.0.1:8081', servers.second.url));
+    writeFileSync(modelsFile, example.replace('http://127.0.0.1:8090', servers.second.url));
     const shown = await startWorld({ modelsFile });
     try {
       const as = shown.client((await shown.tenant()).apiKey);
