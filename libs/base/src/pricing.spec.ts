@@ -5,14 +5,14 @@ const prices: Prices = {
   inputNanoUsdPerMillion: 3_000_000_000n,
   cachedInputNanoUsdPerMillion: 300_000_000n,
   outputNanoUsdPerMillion: 15_000_000_000n,
-  reasoningNanoUsdPerMillion: 15_000_000_000n,
+  reasoningNanoUsdPerMillion: 20_000_000_000n,
   imageNanoUsdPerMillion: 5_000_000_000n,
 };
 const nothing = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 describe('costOfUsage', () => {
   it('prices each kind of token once', () => {
-    // 600 plain × 3000 + 300 cached × 300 + 100 image × 5000 + 50 out × 15000 + 20 reasoning × 15000
+    // 600 plain × 3000 + 300 cached × 300 + 100 image × 5000 + 50 out × 15000 + 20 reasoning × 20000
     const usage = {
       promptTokens: 1000,
       cachedTokens: 300,
@@ -21,7 +21,7 @@ describe('costOfUsage', () => {
       reasoningTokens: 20,
     };
     expect(costOfUsage(usage, prices)).toBe(
-      600n * 3000n + 300n * 300n + 100n * 5000n + 50n * 15_000n + 20n * 15_000n,
+      600n * 3000n + 300n * 300n + 100n * 5000n + 50n * 15_000n + 20n * 20_000n,
     );
   });
 

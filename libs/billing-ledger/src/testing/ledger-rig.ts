@@ -95,13 +95,17 @@ export const announce: Announce = ({ generationId, organizationId, costNanoUsd, 
   ).finish(),
 });
 
-/** One nano-dollar per token of output, nothing else: a generation costs as many nano-dollars as it says. */
+/**
+ * One nano-dollar per token of output, so that a generation of nothing else
+ * costs as many nano-dollars as it says. The other kinds have prices of their
+ * own, all different: no kind can be charged at another's unnoticed.
+ */
 export const UNIT_PRICES: Prices = {
-  inputNanoUsdPerMillion: 0n,
-  cachedInputNanoUsdPerMillion: 0n,
+  inputNanoUsdPerMillion: 2_000_000n,
+  cachedInputNanoUsdPerMillion: 3_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
-  reasoningNanoUsdPerMillion: 1_000_000n,
-  imageNanoUsdPerMillion: 0n,
+  reasoningNanoUsdPerMillion: 5_000_000n,
+  imageNanoUsdPerMillion: 7_000_000n,
 };
 
 const HOLD_LIFETIME_MS = 600_000;

@@ -18,6 +18,7 @@ import {
   deferred,
   generateRequest,
   model,
+  PRICES,
   provider,
   RouterUnderTest,
 } from '../testing/router-under-test';
@@ -100,6 +101,25 @@ describe('an answer that is not streamed', () => {
       },
     });
     expect(finished).toMatchObject({ finishReason: 'stop', costNanoUsd: 14_000n });
+  });
+
+  it('is charged each kind of token at its own price', async () => {
+    const usage = {
+      prompt_tokens: 90,
+      completion_tokens: 8,
+      prompt_tokens_details: { cached_tokens: 30, image_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 6 },
+    };
+    upstream.play(json(completion({ content: 'Hello' }, usage)));
+    const inputParts = { images: 1, estimatedImageTokens: 20, hasDefinitions: false };
+    const { finished } = await router.collect(generateRequest({ inputParts, estimatedInputTokens: 80 }));
+    const cost = 40n * 1_000n + 30n * 100n + 20n * 700n + 2n * 2_000n + 6n * 5_000n;
+    expect(finished?.costNanoUsd).toBe(cost);
+    expect(JSON.parse(String(finished?.responseJson))).toMatchObject({ usage: { cost: 0.000091 } });
+    expect(router.events[0]).toMatchObject({
+      usage: { promptTokens: 90, cachedTokens: 30, imageTokens: 20, completionTokens: 8, reasoningTokens: 6 },
+      prices: PRICES,
+    });
   });
 
   it('keeps tool calls, reasoning text and log probabilities, and nothing the provider added', async () => {
@@ -319,7 +339,7 @@ describe('the end of a generation', () => {
       usage: { promptTokens: 10, cachedTokens: 0, imageTokens: 0, completionTokens: 2, reasoningTokens: 0 },
       usageSource: UsageSource.USAGE_SOURCE_PROVIDER,
       externalUser: 'u-1',
-      prices: { inputNanoUsdPerMillion: 1_000_000_000n },
+      prices: PRICES,
     });
     const stored = JSON.parse(String(event?.idempotentOutcome?.responseJson)) as object;
     expect(stored).toMatchObject({ id: 'gen-E', choices: [{ message: { content: 'Hello world' } }] });

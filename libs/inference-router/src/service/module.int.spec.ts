@@ -6,6 +6,7 @@ import {
   FixedCatalogue,
   generateRequest,
   model,
+  PRICES,
   provider,
   RouterUnderTest,
 } from '../testing/router-under-test';
@@ -34,7 +35,7 @@ describe('watching the catalogue', () => {
         id: 'acme/m-1',
         contextLength: 8_192,
         capabilities: ['tools'],
-        prices: { outputNanoUsdPerMillion: 2_000_000_000n },
+        prices: PRICES,
         tokenCounting: { encoding: 'o200k_base', imageFormula: 'constant' },
       },
       { id: 'acme/off', disabled: true },

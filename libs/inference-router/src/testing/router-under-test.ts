@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Prices } from '@gateway/base';
 import { GenerationFinished } from '@gateway/contracts/events';
 import {
   GenerateRequest,
@@ -43,6 +44,15 @@ export function provider(name: string, baseUrl: string, changes: Partial<Provide
   };
 }
 
+/** All different, so that no kind of token can be charged at another's price unnoticed. */
+export const PRICES: Prices = {
+  inputNanoUsdPerMillion: 1_000_000_000n,
+  cachedInputNanoUsdPerMillion: 100_000_000n,
+  outputNanoUsdPerMillion: 2_000_000_000n,
+  reasoningNanoUsdPerMillion: 5_000_000_000n,
+  imageNanoUsdPerMillion: 700_000_000n,
+};
+
 export function model(providers: readonly Provider[], changes: Partial<Model> = {}): Model {
   return {
     id: 'acme/m-1',
@@ -55,13 +65,7 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
     capabilities: ['tools'],
     reasoningEfforts: [],
     defaultReasoningEffort: undefined,
-    prices: {
-      inputNanoUsdPerMillion: 1_000_000_000n,
-      cachedInputNanoUsdPerMillion: 100_000_000n,
-      outputNanoUsdPerMillion: 2_000_000_000n,
-      reasoningNanoUsdPerMillion: 2_000_000_000n,
-      imageNanoUsdPerMillion: 1_000_000_000n,
-    },
+    prices: PRICES,
     tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 100 },
     extraParameters: [],
     targets: providers.map((of) => ({

@@ -245,6 +245,31 @@ describe('settlement', () => {
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
+  it('charges each kind of token at its own price, of the hold or without one of the event', async () => {
+    const usage = {
+      promptTokens: 10,
+      cachedTokens: 3,
+      imageTokens: 2,
+      completionTokens: 8,
+      reasoningTokens: 6,
+    };
+    const prices = {
+      inputNanoUsdPerMillion: 1_000_000n,
+      cachedInputNanoUsdPerMillion: 100_000_000n,
+      outputNanoUsdPerMillion: 10_000_000_000n,
+      reasoningNanoUsdPerMillion: 1_000_000_000_000n,
+      imageNanoUsdPerMillion: 100_000_000_000_000n,
+    };
+    const cost = 5n * 1n + 3n * 100n + 2n * 10_000n + 6n * 1_000_000n + 2n * 100_000_000n;
+    await credit(1_000_000_000, 'credit-for-kinds');
+    await rig.first.store.holdCredit([hold('kinds', 500_000_000, { prices })]);
+    const report = await settle(
+      finished('kinds', 0, { usage, prices: undefined }),
+      finished('kinds-unseen', 0, { usage, prices }),
+    );
+    expect(report.settlements.map(({ costNanoUsd }) => costNanoUsd)).toEqual([cost, cost]);
+  });
+
   it('uses the prices frozen on the hold, not those of the event', async () => {
     const dearer = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };
     await rig.first.store.holdCredit([hold('g2', 20)]);

@@ -7,11 +7,11 @@ import {
 } from './settlement';
 
 const PRICES = {
-  inputNanoUsdPerMillion: 0n,
-  cachedInputNanoUsdPerMillion: 0n,
+  inputNanoUsdPerMillion: 2_000_000n,
+  cachedInputNanoUsdPerMillion: 3_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
-  reasoningNanoUsdPerMillion: 0n,
-  imageNanoUsdPerMillion: 0n,
+  reasoningNanoUsdPerMillion: 5_000_000n,
+  imageNanoUsdPerMillion: 7_000_000n,
 };
 
 function finished(
@@ -24,7 +24,7 @@ function finished(
     organizationId: 'org',
     keyId: 'key-of-event',
     createdUnixMs: Date.UTC(2026, 10, 20, 23) as UnixMs,
-    usage: { promptTokens: 9, cachedTokens: 0, imageTokens: 0, completionTokens: cost, reasoningTokens: 0 },
+    usage: { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: cost, reasoningTokens: 0 },
     prices: PRICES,
     idempotentOutcome: undefined,
     ...more,
@@ -56,6 +56,20 @@ const only = (generation: FinishedGeneration, books: OpenedGeneration) =>
   decideSettlements([generation], [books]).settlements[0];
 
 describe('what is charged', () => {
+  it('is each kind of token at its own price', () => {
+    const usage = {
+      promptTokens: 10,
+      cachedTokens: 3,
+      imageTokens: 2,
+      completionTokens: 8,
+      reasoningTokens: 6,
+    };
+    const hold = { amountNanoUsd: nanoUsd(1_000n) };
+    expect(only(finished('g', 0, { usage }), opened(0, hold))?.costNanoUsd).toBe(
+      5n * 2n + 3n * 3n + 2n * 7n + 2n * 1n + 6n * 5n,
+    );
+  });
+
   it.each([
     ['a cost below the hold', 20, 0, 20n],
     ['a cost of just the hold', 50, 0, 50n],

@@ -29,7 +29,8 @@ function setUp() {
     bindService(BillingLedgerDefinition, stubLedger.handlers),
     bindService(RateLimitDefinition, createStubLimiter(faults).handlers),
   ]);
-  const common = { now: () => 0, log: createSilentLogger(), onReleaseDropped: () => {} };
+  const clock = { nowMs: 0 };
+  const common = { now: () => clock.nowMs, log: createSilentLogger(), onReleaseDropped: () => {} };
   const ledger = createLedgerClient(
     { ...common, billingLedger: createClient(BillingLedgerDefinition, transport) },
     { claimLeaseMs: 60_000 },
@@ -38,6 +39,7 @@ function setUp() {
   return {
     faults,
     stubLedger,
+    clock,
     ledger,
     reservation: openReservation({ limiter, ledger }, { maxWaitMs: 250 }),
   };
@@ -55,6 +57,53 @@ test.each([
   await reservation.release();
   expect(faults.reached).toContain('ledger.voided');
   expect(stubLedger.held.size).toBe(0);
+});
+
+describe('the claim of a request', () => {
+  const CLAIM = {
+    scope: 'scope-1',
+    organizationId: 'org_1',
+    bodySha256: Buffer.alloc(32),
+    generationId: 'gen-1',
+  };
+  const REF = { scope: 'scope-1', generationId: 'gen-1' };
+
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  /** Time passes second by second, since the keeper looks for what is due once a second. */
+  async function pass(seconds: number, clock: { nowMs: number }): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.nowMs += 1_000;
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+  }
+
+  test('is renewed well before its lease ends, again and again, until it is released', async () => {
+    const { stubLedger, ledger, reservation, clock } = setUp();
+    ledger.start();
+    await reservation.claim(CLAIM);
+    await pass(19, clock);
+    expect(stubLedger.renewals).toEqual([]);
+    await pass(41, clock);
+    expect(stubLedger.renewals).toEqual(Array(3).fill({ claims: [REF], leaseMs: 60_000 }));
+    const released = reservation.release();
+    await jest.advanceTimersByTimeAsync(1_000);
+    await released;
+    await pass(60, clock);
+    expect(stubLedger.renewals).toHaveLength(3);
+    ledger.stop();
+  });
+
+  test('is not renewed when another request has it', async () => {
+    const { stubLedger, ledger, reservation, clock } = setUp();
+    ledger.start();
+    stubLedger.claims.set('scope-1', { bodySha256: CLAIM.bodySha256, generationId: 'gen-0' });
+    expect((await reservation.claim(CLAIM)).outcome?.$case).toBe('inFlight');
+    await pass(60, clock);
+    expect(stubLedger.renewals).toEqual([]);
+    ledger.stop();
+  });
 });
 
 test('releasing twice, or after the end, releases nothing again', async () => {

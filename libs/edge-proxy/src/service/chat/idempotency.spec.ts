@@ -81,6 +81,47 @@ test('the same key while the first is running is a 409, and a replay afterwards'
   expect((await edge.chat(BODY, AGAIN)).headers.get('idempotent-replayed')).toBe('true');
 });
 
+test('the claim of a running request is renewed for its whole lease until the request ends, and no longer', async () => {
+  const claimLeaseMs = 300;
+  const short = await startEdge({ settings: { claimLeaseMs } });
+  try {
+    let release = () => {};
+    const pause = new Promise<void>((resolve) => (release = resolve));
+    short.router.script = async function* (request) {
+      await pause;
+      yield finished(request);
+    };
+    const running = short.chat(BODY, AGAIN);
+    await until(() => short.ledger.renewals.length >= 2);
+    release();
+    const response = await running;
+    await response.text();
+    const generationId = response.headers.get('x-generation-id');
+    const [scope] = short.ledger.claims.keys();
+    expect(short.ledger.claimLeasesMs).toEqual([claimLeaseMs]);
+    for (const renewal of short.ledger.renewals) {
+      expect(renewal).toEqual({ claims: [{ scope, generationId }], leaseMs: claimLeaseMs });
+    }
+
+    // Another request's renewals tell that time has passed for the first one's.
+    const renewed = short.ledger.renewals.length;
+    let releaseOther = () => {};
+    const otherPause = new Promise<void>((resolve) => (releaseOther = resolve));
+    short.router.script = async function* (request) {
+      await otherPause;
+      yield finished(request);
+    };
+    const other = short.chat(BODY, { 'idempotency-key': 'order 67' });
+    await until(() => short.ledger.renewals.length >= renewed + 2);
+    releaseOther();
+    await (await other).text();
+    const later = short.ledger.renewals.slice(renewed).flatMap(({ claims }) => claims);
+    expect(later.map((claim) => claim.generationId)).not.toContain(generationId);
+  } finally {
+    await short.stop();
+  }
+});
+
 test('keys of other callers and other values are other requests', async () => {
   edge.keys.set('sk-gw-other', grant({ keyId: 'key_2' }));
   await (await edge.chat(BODY, AGAIN)).text();

@@ -1,6 +1,7 @@
 import {
   type BillingLedgerDefinition,
   type ClaimIdempotencyKeyResponse,
+  type ClaimRef,
   type Hold,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
@@ -25,6 +26,10 @@ export interface StubLedger {
   readonly claims: Map<string, StubClaim>;
   /** Scopes of requests that ended with an answer: in flight until they are settled. */
   readonly answeredClaims: string[];
+  /** Renewals of claims, in order. */
+  readonly renewals: { readonly claims: readonly ClaimRef[]; readonly leaseMs: number }[];
+  /** Leases that claims were asked for with, in order. */
+  readonly claimLeasesMs: number[];
   refuse: HoldResult['outcome'];
   /** What the consumer of generation.finished does; without a response the claim is released. */
   settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
@@ -41,6 +46,8 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
     holdCalls: 0,
     claims: new Map(),
     answeredClaims: [],
+    renewals: [],
+    claimLeasesMs: [],
     refuse: undefined,
     settle: (generationId, scope, responseJson) => {
       stub.held.delete(generationId);
@@ -68,13 +75,17 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
         await faults.reach('ledger.voided');
         return {};
       },
-      claimIdempotencyKey: async ({ scope, bodySha256, generationId }) => {
+      claimIdempotencyKey: async ({ scope, bodySha256, generationId, leaseMs }) => {
+        stub.claimLeasesMs.push(leaseMs);
         await faults.reach('ledger.claim');
         const response = claim(scope, bodySha256, generationId);
         await faults.reach('ledger.claimed');
         return response;
       },
-      renewIdempotencyClaims: async () => ({}),
+      renewIdempotencyClaims: async ({ claims, leaseMs }) => {
+        stub.renewals.push({ claims, leaseMs });
+        return {};
+      },
       endIdempotencyClaims: async ({ endings }) => {
         await faults.reach('ledger.release');
         for (const { claim: ended, ending } of endings) {

@@ -84,10 +84,25 @@ describe('the models file', () => {
         cachedInputNanoUsdPerMillion: 150_000_000n,
         outputNanoUsdPerMillion: 600_000_000n,
         reasoningNanoUsdPerMillion: 600_000_000n,
+        imageNanoUsdPerMillion: 150_000_000n,
       },
       targets: [{ provider: { baseUrl: 'https://p.example/v1', apiKey: 'sk-real' }, providerModel: 'b' }],
     });
     expect(catalogueNeedsEmulator(minimal)).toBe(false);
+  });
+
+  it('reads the price of each kind of token', () => {
+    const priced = minimal.replace(
+      /prices: .*/,
+      'prices: { input: "1", cached_input: "0.2", output: "3", reasoning: "4", image: "5" }',
+    );
+    expect(parseCatalogue(priced, options).models.get('a/b')?.prices).toEqual({
+      inputNanoUsdPerMillion: 1_000_000_000n,
+      cachedInputNanoUsdPerMillion: 200_000_000n,
+      outputNanoUsdPerMillion: 3_000_000_000n,
+      reasoningNanoUsdPerMillion: 4_000_000_000n,
+      imageNanoUsdPerMillion: 5_000_000_000n,
+    });
   });
 
   it('refuses a model without a price', () => {

@@ -212,7 +212,7 @@ describe('what travels beside the body', () => {
       estimatedInputTokens: 1_000,
       model: ableModel,
     });
-    // 1,100 tokens at $3 and 300 at $15 per million.
-    expect(request.heldCost).toBe(nanoUsd(3_300_000n + 4_500_000n));
+    // The dearest kind of each: 1,100 tokens at $5 (images) and 300 at $20 (reasoning) per million.
+    expect(request.heldCost).toBe(nanoUsd(5_500_000n + 6_000_000n));
   });
 });

@@ -48,9 +48,9 @@ describe('the model list', () => {
           pricing: {
             prompt: '0.000003',
             completion: '0.000015',
-            image_token: '0.000003',
+            image_token: '0.000005',
             input_cache_read: '0.0000003',
-            internal_reasoning: '0.000015',
+            internal_reasoning: '0.00002',
           },
         },
       ],
