@@ -17,10 +17,21 @@ const domains = [
   'inference-router',
   'usage',
   'dashboard-api',
+  'dashboard-contract',
 ];
 
-/** The public contract's rules are a library of their own: the edge keeps them, the documentation describes them. */
-const sharedRules = { 'edge-proxy': ['public-api'], 'api-docs': ['public-api'] };
+/** What both contracts say is in libraries of their own: one side keeps it, the documentation describes it. */
+const sharedRules = {
+  'edge-proxy': ['public-api'],
+  'dashboard-api': ['dashboard-contract'],
+  'api-docs': ['public-api', 'dashboard-contract'],
+};
+
+/** The browser's app: of the whole server it knows what the two agree on, and nothing else. */
+const browserMayUse = ['scope:dashboard', 'scope:dashboard-contract', 'layer:base'];
+
+const contractOnly =
+  'The contract of the dashboard runs in browsers too: it imports zod, @gateway/base and the types of @gateway/errors only.';
 
 const coreOnly =
   'The core is pure: it imports its own core, @gateway/base and @gateway/errors only (ARCHITECTURE, "Import rules").';
@@ -73,6 +84,7 @@ export default [
               sourceTag: 'type:app',
               onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:tool'],
             },
+            { sourceTag: 'scope:dashboard', onlyDependOnLibsWithTags: browserMayUse },
             { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
             ...domains.map((domain) => ({
               sourceTag: `scope:${domain}`,
@@ -136,6 +148,21 @@ export default [
       '@typescript-eslint/no-restricted-imports': [
         'error',
         { patterns: [{ regex: '^@gateway/testing$', message: 'Only tests use it.' }] },
+      ],
+    },
+  },
+  {
+    files: ['libs/dashboard-contract/src/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '^(?!\\.|zod$|@gateway/(base|errors)$)', message: contractOnly },
+            { regex: '^@gateway/errors$', message: contractOnly, allowTypeImports: true },
+          ],
+        },
       ],
     },
   },

@@ -1,0 +1,46 @@
+import type { Endpoint, LineOf } from './endpoint';
+import { accountEndpoints } from './families/account';
+import { auditEndpoints } from './families/audit';
+import { creditEndpoints } from './families/credit';
+import { deadLetterEndpoints } from './families/dead-letters';
+import { generationEndpoints } from './families/generations';
+import { keyEndpoints } from './families/keys';
+import { operatorEndpoints } from './families/operator';
+import { organizationEndpoints } from './families/organizations';
+import { peopleEndpoints } from './families/people';
+import { playgroundEndpoints } from './families/playground';
+import { sessionEndpoints } from './families/session';
+import { usageEndpoints } from './families/usage';
+
+/** Every endpoint of the dashboard API, by family. */
+export const endpoints = {
+  session: sessionEndpoints,
+  account: accountEndpoints,
+  organizations: organizationEndpoints,
+  people: peopleEndpoints,
+  keys: keyEndpoints,
+  credit: creditEndpoints,
+  usage: usageEndpoints,
+  generations: generationEndpoints,
+  audit: auditEndpoints,
+  playground: playgroundEndpoints,
+  operator: operatorEndpoints,
+  deadLetters: deadLetterEndpoints,
+} as const;
+
+type Families = typeof endpoints;
+export type FamilyName = keyof Families;
+
+/** One of the endpoints, with its exact types. */
+export type AnyEndpoint = { [Family in FamilyName]: Families[Family][keyof Families[Family]] }[FamilyName];
+
+/** Such as "GET /api/session". */
+export type Line = LineOf<AnyEndpoint>;
+
+export type EndpointOf<Named extends Line> = Named extends `${infer Method} ${infer Path}`
+  ? Extract<AnyEndpoint, { readonly method: Method; readonly path: Path }>
+  : never;
+
+export function allEndpoints(): readonly Endpoint[] {
+  return Object.values(endpoints).flatMap((family) => Object.values<Endpoint>(family));
+}

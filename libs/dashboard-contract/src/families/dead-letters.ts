@@ -1,0 +1,2 @@
+/** Nothing is described here yet. */
+export const deadLetterEndpoints = {} as const;

@@ -1,0 +1,2 @@
+/** Nothing is described here yet. */
+export const operatorEndpoints = {} as const;

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { created, endpoint, json, nothing } from '../endpoint';
+import { emptyBody, id, page, pageQuery, time } from '../fields';
+
+/** Who belongs to an organization, who is invited, and, for operators, everybody. */
+
+export const organizationRoles = ['owner', 'admin', 'member'] as const;
+export const organizationRole = z.enum(organizationRoles).meta({
+  id: 'OrganizationRole',
+  description: 'An owner manages everything of the organization, an admin all but owners; a member reads.',
+});
+
+export const person = z
+  .object({
+    id,
+    email: z.string(),
+    role: z
+      .enum(['operator', 'member'])
+      .meta({ description: 'an operator runs the platform and may do everything in every organization' }),
+  })
+  .meta({ id: 'Person' });
+
+export const organizationMember = z
+  .object({
+    id,
+    email: z.string(),
+    role: organizationRole,
+    joined_at: time,
+    second_factor: z.boolean(),
+    last_seen_at: time.nullable(),
+  })
+  .meta({ id: 'OrganizationMember' });
+
+export const invitation = z
+  .object({
+    id,
+    email: z.string(),
+    role: organizationRole,
+    state: z.enum(['pending', 'expired', 'accepted', 'revoked']),
+    invited_by: z.string().meta({ description: 'an email' }),
+    created_at: time,
+    expires_at: time,
+  })
+  .meta({ id: 'Invitation' });
+
+export const personInList = person
+  .extend({
+    organizations: z.array(z.object({ id, name: z.string(), role: organizationRole })),
+    second_factor: z.boolean(),
+    created_at: time,
+    last_seen_at: time.nullable(),
+  })
+  .meta({ id: 'PersonInList' });
+
+export const peopleEndpoints = {
+  members: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/members',
+    who: 'members:read',
+    summary: 'The people of an organization',
+    query: pageQuery,
+    answer: json(page(organizationMember)),
+  }),
+  setMemberRole: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/members/{member_id}/role',
+    who: 'members:manage',
+    summary: 'Give a person another role',
+    description:
+      'Making or unmaking an owner takes an owner. The last owner stays one (409 `conflict`). Ends nobody’s session; the role counts from the next request on.',
+    body: z.strictObject({ role: organizationRole }),
+    answer: json(z.object({ member: organizationMember })),
+    audit: ['membership.set_role'],
+    errors: ['conflict'],
+  }),
+  removeMember: endpoint({
+    method: 'DELETE',
+    path: '/api/organizations/{organization_id}/members/{member_id}',
+    who: 'members:manage',
+    summary: 'Take a person out of the organization',
+    description:
+      'The account stays, with its other organizations. The last owner cannot go (409 `conflict`).',
+    body: emptyBody,
+    answer: nothing,
+    audit: ['membership.remove'],
+    errors: ['conflict'],
+  }),
+  leave: endpoint({
+    method: 'POST',
+    path: '/api/organizations/{organization_id}/leave',
+    who: 'organization:read',
+    summary: 'Leave the organization oneself',
+    body: emptyBody,
+    answer: nothing,
+    audit: ['membership.remove'],
+    errors: ['conflict'],
+  }),
+  invitations: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/invitations',
+    who: 'members:manage',
+    summary: 'The invitations of an organization, the latest first',
+    query: pageQuery,
+    answer: json(page(invitation)),
+  }),
+  invite: endpoint({
+    method: 'POST',
+    path: '/api/organizations/{organization_id}/invitations',
+    who: 'members:manage',
+    summary: 'Invite a person',
+    description:
+      'An earlier open invitation of the same email is revoked. `link` is in this one answer only: only its hash is kept. It is good once, for seven days.',
+    body: z.strictObject({ email: z.string().max(1_000), role: organizationRole }),
+    answer: created(
+      z.object({
+        invitation,
+        link: z.string(),
+        mailed: z.boolean().meta({ description: 'whether the link was also sent by mail' }),
+      }),
+    ),
+    audit: ['invitation.create'],
+    errors: ['conflict'],
+  }),
+  revokeInvitation: endpoint({
+    method: 'DELETE',
+    path: '/api/organizations/{organization_id}/invitations/{invitation_id}',
+    who: 'members:manage',
+    summary: 'Revoke an invitation that is open',
+    body: emptyBody,
+    answer: nothing,
+    audit: ['invitation.revoke'],
+    errors: ['conflict'],
+  }),
+  everybody: endpoint({
+    method: 'GET',
+    path: '/api/people',
+    who: 'platform:people',
+    summary: 'Every person with an account',
+    query: pageQuery,
+    answer: json(page(personInList)),
+  }),
+  setOperator: endpoint({
+    method: 'PUT',
+    path: '/api/people/{member_id}/operator',
+    who: 'platform:people',
+    summary: 'Make a person an operator, or no longer one',
+    description:
+      'Nobody changes this of themselves (409 `conflict`), so that an operator is always left. Ends the person’s sessions.',
+    body: z.strictObject({ operator: z.boolean() }),
+    answer: json(z.object({ member: person })),
+    audit: ['member.set_operator'],
+    errors: ['conflict'],
+  }),
+  makePasswordResetLink: endpoint({
+    method: 'POST',
+    path: '/api/people/{member_id}/password-reset-link',
+    who: 'platform:people',
+    summary: 'A link by which a person chooses a new password',
+    description: 'For where no mail is configured. Good once, for one hour.',
+    body: emptyBody,
+    answer: created(z.object({ link: z.string(), expires_at: time })),
+    audit: ['member.make_password_reset_link'],
+  }),
+} as const;

@@ -1,0 +1,5 @@
+export * from './endpoint';
+export * from './endpoints';
+export * from './errors';
+export * from './fields';
+export * from './permissions';
