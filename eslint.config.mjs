@@ -142,12 +142,12 @@ export default [
     },
   },
   {
-    files: ['apps/gateway/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
     ignores: ['**/*.{spec,contract,fixture,simulation}.ts', '**/{testing,test-support,simulation}/**'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^@gateway/testing$', message: 'Only tests use it.' }] },
+        { patterns: [{ regex: '^@gateway/(testing|dev-infra)$', message: 'Only tests and tools use it.' }] },
       ],
     },
   },
@@ -175,6 +175,7 @@ export default [
       'apps/e2e/**',
       'tools/**',
       'libs/testing/**',
+      'libs/dev-infra/**',
     ],
     rules: { 'no-restricted-properties': 'off', 'no-console': 'off' },
   },

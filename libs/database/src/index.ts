@@ -11,4 +11,5 @@ export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
 } from './embedded/start-embedded-postgres';
+export { findFreePort } from './embedded/free-port';
 export { EmbeddedPostgresError } from './embedded/postgres-error';

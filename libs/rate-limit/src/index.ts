@@ -1,7 +1,14 @@
 export {
+  createDegradingLimitStore,
+  type DegradingLimitStoreOptions,
+  type DegradingLimitStorePorts,
+} from './adapters/degrading/degrading-limit-store';
+export {
   createMemoryLimitStore,
   type MemoryLimitStore,
   type MemoryLimitStoreOptions,
 } from './adapters/memory/memory-limit-store';
+export { connectRedis, type RedisConnectionOptions } from './adapters/redis/connect-redis';
+export { createRedisLimitStore, type RedisLimitStoreOptions } from './adapters/redis/redis-limit-store';
 export type { LimitStore } from './core';
 export { createRateLimitModule, type RateLimitPorts } from './service/module';

@@ -8,6 +8,7 @@ export const platformLayers = [
   'runtime',
   'database',
   'http-server',
+  'dev-infra',
   'testing',
   'tokenizer',
   'events',

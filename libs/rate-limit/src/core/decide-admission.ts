@@ -1,5 +1,5 @@
 import { msLeftInMinute, type UnixMs } from '@gateway/base';
-import type { Admission, Limits, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
+import type { Admission, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
 
 /** What an organization or a key has reserved: requests and tokens of the current window, slots in use. */
 export interface Reserved {
@@ -7,6 +7,9 @@ export interface Reserved {
   readonly tokens: number;
   readonly slots: number;
 }
+
+/** Of the current window alone. */
+export type WindowsByScope = Readonly<Record<LimitScope, Omit<Reserved, 'slots'>>>;
 
 /** The pair that every decision is about. */
 export interface ReservedByScope {
@@ -16,11 +19,17 @@ export interface ReservedByScope {
 
 type Refusal = Omit<Refused, keyof WindowStates>;
 
+/** One of the six limits that an admission is held against. */
+export interface Check {
+  readonly limitType: LimitType;
+  readonly scope: LimitScope;
+}
+
 /** When slots are full: one may be free at any moment. */
 const CONCURRENCY_RETRY_AFTER_MS = 1_000;
 
 /** Requests before tokens before slots; of each the key's limit, which is the narrower, before the organization's. */
-const CHECKS: readonly { readonly limitType: LimitType; readonly scope: LimitScope }[] = [
+export const CHECKS: readonly Check[] = [
   { limitType: 'requests', scope: 'key' },
   { limitType: 'requests', scope: 'organization' },
   { limitType: 'tokens', scope: 'key' },
@@ -35,17 +44,35 @@ export function findRefusal(
   reserved: ReservedByScope,
   now: UnixMs,
 ): Refusal | undefined {
-  for (const { limitType, scope } of CHECKS) {
-    const limit = limitOf(limitsOf(admission, scope), limitType);
-    if (limit === undefined || fits(limitType, limit, reserved[scope], admission.tokens)) continue;
-    const retryAfterMs = limitType === 'concurrency' ? CONCURRENCY_RETRY_AFTER_MS : msLeftInMinute(now);
-    return { kind: 'refused', limitType, scope, limit, retryAfterMs };
+  const check = CHECKS.find(({ limitType, scope }) => {
+    const limit = limitOf(admission, { limitType, scope });
+    return limit !== undefined && !fits(limitType, limit, reserved[scope], admission.tokens);
+  });
+  return check && refusalBy(check, admission, now);
+}
+
+/** The refusal of an admission by a limit that it has. */
+export function refusalBy(check: Check, admission: Admission, now: UnixMs): Refusal {
+  const { limitType, scope } = check;
+  const retryAfterMs = limitType === 'concurrency' ? CONCURRENCY_RETRY_AFTER_MS : msLeftInMinute(now);
+  return { kind: 'refused', limitType, scope, limit: limitOf(admission, check) ?? 0, retryAfterMs };
+}
+
+/** The limit that a check is about, of this admission's key or organization. */
+export function limitOf(admission: Admission, { limitType, scope }: Check): number | undefined {
+  const limits = scope === 'key' ? admission.keyLimits : admission.organizationLimits;
+  switch (limitType) {
+    case 'requests':
+      return limits.requestsPerMinute;
+    case 'tokens':
+      return limits.tokensPerMinute;
+    case 'concurrency':
+      return limits.concurrency;
   }
-  return undefined;
 }
 
 /** The windows as the caller should see them, given what is reserved after the decision. */
-export function windowStates(admission: Admission, reserved: ReservedByScope, now: UnixMs): WindowStates {
+export function windowStates(admission: Admission, reserved: WindowsByScope, now: UnixMs): WindowStates {
   const { keyLimits, organizationLimits } = admission;
   const resetMs = msLeftInMinute(now);
   return {
@@ -58,21 +85,6 @@ export function windowStates(admission: Admission, reserved: ReservedByScope, no
       windowState(organizationLimits.tokensPerMinute, reserved.organization.tokens, resetMs),
     ),
   };
-}
-
-function limitsOf(admission: Admission, scope: LimitScope): Limits {
-  return scope === 'key' ? admission.keyLimits : admission.organizationLimits;
-}
-
-function limitOf(limits: Limits, limitType: LimitType): number | undefined {
-  switch (limitType) {
-    case 'requests':
-      return limits.requestsPerMinute;
-    case 'tokens':
-      return limits.tokensPerMinute;
-    case 'concurrency':
-      return limits.concurrency;
-  }
 }
 
 function fits(limitType: LimitType, limit: number, reserved: Reserved, tokens: number): boolean {

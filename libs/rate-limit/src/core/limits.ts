@@ -56,7 +56,15 @@ export interface Refused extends WindowStates {
   readonly retryAfterMs: number;
 }
 
-export type Decision = Admitted | Refused;
+/**
+ * The store did not answer for this admission's organization: it may have been
+ * reserved or not. Whoever asked finishes it as returned, or asks again.
+ */
+export interface Undecided extends WindowStates {
+  readonly kind: 'undecided';
+}
+
+export type Decision = Admitted | Refused | Undecided;
 
 /** How an admitted request ended. */
 export interface FinishedAdmission extends AdmissionRef {

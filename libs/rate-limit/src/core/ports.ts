@@ -7,8 +7,11 @@ import type { Admission, AdmissionRef, Decision, FinishedAdmission } from './lim
  * - One admission is one atomic step over key and organization: it takes a
  *   request, its tokens and a slot of both, or nothing at all. It counts where
  *   no limit applies too, since a limit may be set a moment later.
- * - Admissions of one call are decided in their order. A call may be refused as
- *   a whole before it has any effect, never in the middle.
+ * - Admissions of one organization are decided in their order. Organizations do
+ *   not wait for each other: those that cannot be decided are `undecided`, and
+ *   the rest of the call is decided all the same. After a rejection all are
+ *   undecided.
+ * - The time is the store's own, the same for all who use it.
  * - Admitting an id that is known and not finished takes nothing and answers
  *   that it is admitted: a caller that never got its answer may ask again.
  * - A slot is a lease. It is free again once it was neither renewed nor

@@ -48,6 +48,7 @@ function outcomeOf(decision: core.Decision): proto.AdmissionResult['outcome'] {
   if (decision.kind === 'admitted') {
     return { $case: 'admitted', value: { slotLeaseMs: decision.slotLeaseMs } };
   }
+  if (decision.kind === 'undecided') return { $case: 'undecided', value: {} };
   const { limitType, scope, limit, retryAfterMs } = decision;
   return {
     $case: 'refused',

@@ -9,11 +9,12 @@ export interface RateLimitMetrics {
 export function createRateLimitMetrics(registry: Registry): RateLimitMetrics {
   const decisions = new Counter({
     name: 'gateway_rate_limit_decisions_total',
-    help: 'Admissions decided, by outcome: admitted, or the type and scope of the limit that refused.',
+    help: 'Admissions by outcome: admitted, undecided, or the type and scope of the limit that refused.',
     labelNames: ['outcome', 'scope'],
     registers: [registry],
   });
   const admitted = decisions.labels('admitted', '');
+  const undecided = decisions.labels('undecided', '');
   const bound = (outcome: string) => ({
     key: decisions.labels(outcome, 'key'),
     organization: decisions.labels(outcome, 'organization'),
@@ -21,8 +22,14 @@ export function createRateLimitMetrics(registry: Registry): RateLimitMetrics {
   const refused = { requests: bound('requests'), tokens: bound('tokens'), concurrency: bound('concurrency') };
   return {
     decided: (decision) => {
-      if (decision.kind === 'admitted') admitted.inc();
-      else refused[decision.limitType][decision.scope].inc();
+      switch (decision.kind) {
+        case 'admitted':
+          return admitted.inc();
+        case 'undecided':
+          return undecided.inc();
+        case 'refused':
+          return refused[decision.limitType][decision.scope].inc();
+      }
     },
   };
 }

@@ -1,6 +1,7 @@
 import { LimitScope, LimitType, RateLimitDefinition, type Admission } from '@gateway/contracts/rate-limit';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, systemClock } from '@gateway/runtime';
+import type { LimitStore } from '../core';
 import { createMemoryLimitStore } from '../adapters/memory/memory-limit-store';
 import { createRateLimitModule } from './module';
 
@@ -107,6 +108,22 @@ describe('the rate-limit service', () => {
     const text = await metrics.metrics();
     expect(text).toContain('gateway_rate_limit_decisions_total{outcome="admitted",scope=""} 1');
     expect(text).toContain('gateway_rate_limit_decisions_total{outcome="requests",scope="key"} 1');
+  });
+
+  it('says and counts which admissions could not be decided', async () => {
+    const metrics = createMetrics({ processMetrics: false });
+    const silent: LimitStore = {
+      admit: async (admissions) => admissions.map(() => ({ kind: 'undecided' })),
+      finish: async () => undefined,
+      renewSlots: async () => undefined,
+    };
+    const { services } = createRateLimitModule({ store: silent, metrics });
+    const client = createClient(RateLimitDefinition, createInProcessTransport(services));
+    const { results } = await client.admit({ admissions: [admission('gen-1')] });
+    expect(results.map(({ outcome }) => outcome?.$case)).toEqual(['undecided']);
+    expect(await metrics.metrics()).toContain(
+      'gateway_rate_limit_decisions_total{outcome="undecided",scope=""} 1',
+    );
   });
 
   it('refuses a malformed call as a whole, with nothing taken', async () => {

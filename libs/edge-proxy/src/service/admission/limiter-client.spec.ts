@@ -42,3 +42,35 @@ test('a limiter that does not answer is a lack of capacity, not a timeout of the
   });
   await expect(limiter.admit(admission('gen-late'))).rejects.toMatchObject({ code: 'no_capacity' });
 });
+
+test('an admission that the limiter could not decide is a lack of capacity, and alone in that', async () => {
+  const client = createLimiterClient({
+    rateLimit: createClient(
+      RateLimitDefinition,
+      createInProcessTransport([
+        bindService(RateLimitDefinition, {
+          ...stub.handlers,
+          admit: async ({ admissions }) => ({
+            results: admissions.map(({ admissionId }) => ({
+              outcome:
+                admissionId === 'gen-lost'
+                  ? { $case: 'undecided', value: {} }
+                  : { $case: 'admitted', value: { slotLeaseMs: 30_000 } },
+              requests: undefined,
+              tokens: undefined,
+            })),
+          }),
+        }),
+      ]),
+    ),
+    now: () => 0,
+    log: createSilentLogger(),
+    onReleaseDropped: () => {},
+  });
+  const [lost, other] = await Promise.allSettled([
+    client.admit(admission('gen-lost')),
+    client.admit(admission('gen-other')),
+  ]);
+  expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'no_capacity' } });
+  expect(other).toMatchObject({ status: 'fulfilled', value: { outcome: { $case: 'admitted' } } });
+});

@@ -14,7 +14,10 @@ import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
 export interface LimiterClient {
-  /** Decides one admission. After a rejection it is unknown whether it was reserved. */
+  /**
+   * Decides one admission: admitted or refused. After a rejection it is unknown
+   * whether it was reserved; `no_capacity` when the limiter could not tell.
+   */
   admit(admission: Admission): Promise<AdmissionResult>;
   /** Ends an admission; delivered in the background, resolves when it is. Never rejects. */
   finish(finished: FinishedAdmission): Promise<void>;
@@ -64,8 +67,14 @@ export function createLimiterClient(ports: LimiterClientPorts): LimiterClient {
     log,
   });
 
+  async function admit(admission: Admission): Promise<AdmissionResult> {
+    const result = await admissions.submit(admission);
+    if (result.outcome?.$case !== 'undecided') return result;
+    throw new GatewayError('no_capacity', { internalMessage: 'the limiter could not decide' });
+  }
+
   return {
-    admit: admissions.submit,
+    admit,
     finish: finished.submit,
     keepSlot: slots.keep,
     start: slots.start,

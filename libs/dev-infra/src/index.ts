@@ -1,0 +1,3 @@
+export * from './describe-with';
+export * from './redis';
+export * from './tethered-process';
