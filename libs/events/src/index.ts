@@ -1,3 +1,4 @@
+export * from './dead-letters';
 export * from './event-log';
 export { EventLogOverflowError, InvalidEventError } from './postgres/appending';
 export { type EventLogLimits } from './postgres/limits';

@@ -1,5 +1,12 @@
 import type { Pool } from 'pg';
 import type { LoggedEvent, Unprocessable } from '../event-log';
+import {
+  BURY_AGAIN,
+  COUNT_OPEN_LETTERS,
+  FETCH_REDELIVERY,
+  redeliveryNote,
+  REMOVE_LETTER,
+} from './dead-letters';
 import { BURY, COMMIT_POSITION, FETCH, LOCK_GROUP, NOTIFY_CHANNEL, REGISTER_GROUP } from './statements';
 
 /** A connection that gives no answer for this long is taken for dead. */
@@ -23,8 +30,16 @@ export interface ConsumerSession {
   fetch(maxEvents: number, maxBytes: number): Promise<FetchedBatch>;
   /** The group is done with everything up to and with this position. */
   commit(position: bigint): Promise<void>;
-  /** Puts events into the dead letters. Idempotent. */
-  bury(letters: readonly Unprocessable[], at: Date): Promise<void>;
+  /** Puts events that failed so many times into the dead letters. Idempotent. */
+  bury(letters: readonly Unprocessable[], attempts: number, at: Date): Promise<void>;
+  /** Dead letters of the group that are not discarded, and how many of them are to be delivered again. */
+  countLetters(): Promise<{ readonly open: number; readonly redelivering: number }>;
+  /** The oldest dead letter after this position that someone asked to have delivered again. */
+  fetchRedelivery(after: bigint): Promise<LoggedEvent | undefined>;
+  /** A redelivered letter was handled. */
+  removeLetter(position: bigint): Promise<void>;
+  /** A redelivered letter failed again. */
+  buryAgain(letter: Unprocessable, at: Date): Promise<void>;
   close(): void;
 }
 
@@ -36,12 +51,19 @@ interface EventRow {
   readonly last_position: bigint;
 }
 
-/** Opens a session. `wake` is called for new events and when the connection is lost. */
+export interface SessionEars {
+  /** There are new events, or the connection is lost. */
+  readonly wake: () => void;
+  /** Dead letters are to be delivered again. */
+  readonly redeliver: () => void;
+}
+
+/** Opens a session. */
 export async function openConsumerSession(
   pool: Pool,
   topic: string,
   group: string,
-  wake: () => void,
+  { wake, redeliver }: SessionEars,
 ): Promise<ConsumerSession> {
   const client = await pool.connect();
   let lost: Error | undefined;
@@ -51,6 +73,7 @@ export async function openConsumerSession(
   });
   client.on('notification', ({ payload }) => {
     if (payload === topic) wake();
+    if (payload === redeliveryNote({ topic, group })) redeliver();
   });
   const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
     if (lost) throw lost;
@@ -72,10 +95,28 @@ export async function openConsumerSession(
     async commit(position) {
       await run('commit', COMMIT_POSITION, [topic, group, position]);
     },
-    async bury(letters, at) {
+    async bury(letters, attempts, at) {
       const positions = letters.map(({ event }) => event.position);
-      const reasons = letters.map(({ reason }) => reason.replaceAll('\0', ''));
-      await run('bury', BURY, [topic, group, positions, reasons, at]);
+      const reasons = letters.map(({ reason }) => storable(reason));
+      await run('bury', BURY, [topic, group, positions, reasons, at, attempts]);
+    },
+    async countLetters() {
+      const { rows } = await run<{ open: number; redelivering: number }>(
+        'count_letters',
+        COUNT_OPEN_LETTERS,
+        [topic, group],
+      );
+      return rows[0] ?? { open: 0, redelivering: 0 };
+    },
+    async fetchRedelivery(after) {
+      const { rows } = await run<EventRow>('redelivery', FETCH_REDELIVERY, [topic, group, after]);
+      return rows[0] && eventOf(topic, rows[0]);
+    },
+    async removeLetter(position) {
+      await run('remove_letter', REMOVE_LETTER, [topic, group, position]);
+    },
+    async buryAgain({ event, reason }, at) {
+      await run('bury_again', BURY_AGAIN, [topic, group, event.position, storable(reason), at]);
     },
     close() {
       client.removeAllListeners('notification');
@@ -83,6 +124,10 @@ export async function openConsumerSession(
       client.release(true);
     },
   };
+}
+
+function storable(reason: string): string {
+  return reason.replaceAll('\0', '');
 }
 
 function eventOf(topic: string, { position, key, payload, headers }: EventRow): LoggedEvent {

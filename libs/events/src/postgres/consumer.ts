@@ -1,27 +1,11 @@
-import { isTransientDatabaseError, type DatabaseLog } from '@gateway/database';
-import { backoffMs, type Clock } from '@gateway/base';
-import type { Pool } from 'pg';
-import {
-  UnprocessableEventsError,
-  type LoggedEvent,
-  type RunningSubscription,
-  type Subscription,
-  type Unprocessable,
-} from '../event-log';
+import { backoffMs } from '@gateway/base';
+import { isTransientDatabaseError } from '@gateway/database';
+import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } from '../event-log';
+import type { ConsumerParts } from './consumer-parts';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
-import type { EventLogInstruments } from './instruments';
-import type { EventLogLimits } from './limits';
+import { createDeadLetterDesk } from './dead-letter-desk';
+import { reasonOf, unprocessableOf } from './failed-delivery';
 import { createWaiter } from './waiter';
-
-export interface ConsumerParts {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly log: DatabaseLog;
-  readonly limits: EventLogLimits;
-  readonly instruments: EventLogInstruments;
-  /** Whether a handler's failure will pass by itself. Such deliveries are repeated for ever. */
-  readonly isTransient: (error: unknown) => boolean;
-}
 
 /** Thrown inside the loops to leave them when the subscription stops. */
 class Stopped extends Error {}
@@ -37,13 +21,17 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
   const retried = instruments.retried.labels(labels);
   const deadLettered = instruments.deadLettered.labels(labels);
   const lag = instruments.lag.labels(labels);
+  const desk = createDeadLetterDesk(subscription, parts, waiter);
 
   /** Opens sessions one after another, for as long as it takes. */
   async function runSessions(): Promise<void> {
     for (let failures = 0; !waiter.stopped;) {
       let session: ConsumerSession | undefined;
       try {
-        session = await openConsumerSession(parts.pool, topic, group, waiter.wake);
+        session = await openConsumerSession(parts.pool, topic, group, {
+          wake: waiter.wake,
+          redeliver: desk.ask,
+        });
         while (!waiter.stopped && !(await session.takeOver())) await waiter.pause(limits.lockRetryMs);
         failures = 0;
         await consume(session);
@@ -53,6 +41,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
         log.warn({ err: error, topic, group, failures }, 'event consumer lost its connection; reconnecting');
         await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
       } finally {
+        desk.leave();
         session?.close();
       }
     }
@@ -60,6 +49,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
 
   async function consume(session: ConsumerSession): Promise<void> {
     while (!waiter.stopped) {
+      await desk.attend(session);
       const batch = await session.fetch(maxBatchSize, limits.maxBatchBytes);
       lag.set(batch.lag);
       const last = batch.events.at(-1);
@@ -85,7 +75,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
       } catch (error) {
         const hopeless = unprocessableOf(error, remaining);
         if (hopeless.length > 0) {
-          await bury(session, hopeless);
+          await bury(session, hopeless, failures);
           const buried = new Set(hopeless.map(({ event }) => event.position));
           remaining = remaining.filter(({ position }) => !buried.has(position));
         } else if (parts.isTransient(error)) {
@@ -94,7 +84,8 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
           log.warn({ err: error, topic, group }, 'a batch failed; delivering its events one by one');
           return await deliverSingly(session, remaining);
         } else if (failures >= limits.maxAttempts) {
-          await bury(session, [{ event: remaining[0] as LoggedEvent, reason: textOf(error) }]);
+          const only = remaining[0] as LoggedEvent;
+          await bury(session, [{ event: only, reason: reasonOf(error, only) }], failures);
           return;
         }
         retried.inc(remaining.length);
@@ -113,9 +104,14 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
     }
   }
 
-  async function bury(session: ConsumerSession, letters: readonly Unprocessable[]): Promise<void> {
-    await session.bury(letters, new Date(parts.clock.now()));
+  async function bury(
+    session: ConsumerSession,
+    letters: readonly Unprocessable[],
+    attempts: number,
+  ): Promise<void> {
+    await session.bury(letters, attempts, new Date(parts.clock.now()));
     deadLettered.inc(letters.length);
+    desk.ask();
     for (const { event, reason } of letters) {
       log.error({ topic, group, position: event.position.toString(), key: event.key, reason }, 'dead letter');
     }
@@ -136,14 +132,3 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
 }
 
 export const isTransientByDefault = isTransientDatabaseError;
-
-/** What of the batch the handler gave up on; events it did not get are not its to name. */
-function unprocessableOf(error: unknown, events: readonly LoggedEvent[]): readonly Unprocessable[] {
-  if (!(error instanceof UnprocessableEventsError)) return [];
-  const positions = new Set(events.map(({ position }) => position));
-  return error.unprocessable.filter(({ event }) => positions.has(event.position));
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-}

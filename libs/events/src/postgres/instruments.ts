@@ -5,6 +5,8 @@ export interface EventLogInstruments {
   readonly handled: Counter<'topic' | 'group'>;
   readonly retried: Counter<'topic' | 'group'>;
   readonly deadLettered: Counter<'topic' | 'group'>;
+  readonly redelivered: Counter<'topic' | 'group'>;
+  readonly deadLetters: Gauge<'topic' | 'group'>;
   readonly lag: Gauge<'topic' | 'group'>;
 }
 
@@ -33,6 +35,18 @@ export function createInstruments(registry: Registry): EventLogInstruments {
     deadLettered: new Counter({
       name: 'gateway_events_dead_lettered_total',
       help: 'Events given up on',
+      labelNames,
+      registers,
+    }),
+    redelivered: new Counter({
+      name: 'gateway_events_redelivered_total',
+      help: 'Dead letters that were handled after all',
+      labelNames,
+      registers,
+    }),
+    deadLetters: new Gauge({
+      name: 'gateway_events_dead_letters',
+      help: 'Dead letters that are neither handled nor discarded, as of the last look; counted up to 20,000',
       labelNames,
       registers,
     }),

@@ -29,6 +29,8 @@ export interface EventLogLimits {
   /** How long events stay after all groups have passed them. */
   readonly retentionMs: number;
   readonly trimIntervalMs: number;
+  /** How long discarded dead letters can still be looked at, and redelivered after all. */
+  readonly discardedRetentionMs: number;
 }
 
 export const DEFAULT_LIMITS: EventLogLimits = {
@@ -45,4 +47,5 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   lockRetryMs: 1_000,
   retentionMs: 7 * 24 * 60 * 60 * 1000,
   trimIntervalMs: 10 * 60 * 1000,
+  discardedRetentionMs: 30 * 24 * 60 * 60 * 1000,
 };

@@ -2,12 +2,14 @@ import { applyMigrations, createPool, inTransaction } from '@gateway/database';
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, type TestDatabase } from '@gateway/testing';
 import type { Pool } from 'pg';
+import { describeDeadLetters } from '../dead-letters.contract';
 import {
   collector,
   describeEventLog,
   event,
   numbered,
   textsOf,
+  type EventLogHarness,
   type EventLogProcess,
 } from '../event-log.contract';
 import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
@@ -62,7 +64,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-describeEventLog('the log on PostgreSQL', async () => {
+describeEventLog('the log on PostgreSQL', createHarness);
+describeDeadLetters('the log on PostgreSQL', createHarness);
+
+async function createHarness(): Promise<EventLogHarness> {
   const names = new Map<EventLogProcess, string>();
   return {
     async open() {
@@ -79,15 +84,8 @@ describeEventLog('the log on PostgreSQL', async () => {
         [names.get(process)],
       );
     },
-    async deadLetters(topic, group) {
-      const { rows } = await admin.query<{ key: string; payload: Buffer; reason: string }>(
-        'select key, payload, reason from dead_letters where topic = $1 and group_name = $2 order by position',
-        [topic, group],
-      );
-      return rows.map(({ key, payload, reason }) => ({ key, payload: payload.toString(), reason }));
-    },
   };
-});
+}
 
 describe('the log on PostgreSQL', () => {
   let log: OpenLog;
@@ -280,6 +278,66 @@ describe('the log on PostgreSQL', () => {
     expect(await log.trim()).toBe(2);
     expect(await positions('t')).toEqual([3n, 4n]);
     expect(await positions('unread')).toEqual([1n]);
+  });
+
+  describe('dead letters', () => {
+    const letter = (position: bigint) => ({ topic: 't', group: 'g', position });
+    let refused: string[];
+    let looking: OpenLog;
+
+    beforeEach(async () => {
+      refused = ['key-1', 'key-2'];
+      looking = openLog({ pollIntervalMs: 5 });
+      await looking.append('t', numbered(4));
+      await looking.subscribe({
+        topic: 't',
+        group: 'g',
+        handle: async (events) => {
+          if (events.some(({ key }) => refused.includes(key))) throw new Error('bad');
+        },
+      });
+      await gaugeIs(2);
+    });
+
+    const gauge = async (of: OpenLog) =>
+      (await of.metrics.getSingleMetric('gateway_events_dead_letters')?.get())?.values;
+
+    async function gaugeIs(value: number): Promise<void> {
+      while ((await gauge(looking))?.[0]?.value !== value)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await gauge(looking)).toEqual([{ labels: { topic: 't', group: 'g' }, value }]);
+    }
+
+    it('are counted while they wait, until they are discarded or handled after all', async () => {
+      await log.deadLetters.discard(letter(2n), 'of no use');
+      await gaugeIs(1);
+      await log.deadLetters.redeliver(letter(3n));
+      await gaugeIs(1);
+      refused = [];
+      await log.deadLetters.redeliver(letter(3n));
+      await gaugeIs(0);
+      expect(await looking.metrics.metrics()).toContain(
+        'gateway_events_redelivered_total{topic="t",group="g"} 1',
+      );
+    });
+
+    it('are counted by the member in charge alone', async () => {
+      const standby = openLog({ pollIntervalMs: 5 });
+      await standby.subscribe({ topic: 't', group: 'g', handle: async () => undefined });
+      expect(await gauge(standby)).toEqual([]);
+      await looking.stop();
+      expect(await gauge(looking)).toEqual([]);
+    });
+
+    it('that were discarded are forgotten after their retention, and no others', async () => {
+      await log.deadLetters.discard(letter(2n), 'of no use');
+      await log.trim();
+      expect(await log.deadLetters.read(letter(2n))).toBeDefined();
+      clock.advance(31 * 24 * 60 * 60 * 1000);
+      await log.trim();
+      expect(await log.deadLetters.read(letter(2n))).toBeUndefined();
+      expect(await log.deadLetters.read(letter(3n))).toBeDefined();
+    });
   });
 
   it('counts what it appended, handled, retried and buried, and shows the lag', async () => {

@@ -10,8 +10,10 @@ import type {
   Subscription,
   TransactionalAppender,
 } from '../event-log';
+import type { DeadLetters } from '../dead-letters';
 import { assertValid, createAppender, writeEvents } from './appending';
 import { isTransientByDefault, runConsumer } from './consumer';
+import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from './instruments';
 import { DEFAULT_LIMITS, type EventLogLimits } from './limits';
 import { IS_BEHIND, TRIM } from './statements';
@@ -37,6 +39,7 @@ export interface PostgresEventLogOptions {
  *   by. A group that is new begins with the oldest event that is still kept.
  */
 export interface PostgresEventLog extends EventAppender, EventSubscriber, TransactionalAppender<PoolClient> {
+  readonly deadLetters: DeadLetters;
   /** Begins to remove events that every group has passed and whose time is over. */
   start(): Promise<void>;
   /**
@@ -49,7 +52,7 @@ export interface PostgresEventLog extends EventAppender, EventSubscriber, Transa
   drain(timeoutMs: number): Promise<boolean>;
   /** Finishes the batches and writes under way. Safe to call twice. */
   stop(): Promise<void>;
-  /** Removes what may go now; returns how many events went. */
+  /** Removes what may go now, discarded dead letters too; returns how many events went. */
   trim(): Promise<number>;
 }
 
@@ -63,11 +66,13 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   const appender = createAppender(pool, clock, limits, (topic, count) =>
     instruments.appended.labels({ topic }).inc(count),
   );
+  const deadLetters = createPostgresDeadLetters(pool, clock);
   const subscriptions = new Map<RunningSubscription, Pick<Subscription, 'topic' | 'group'>>();
   let trimTimer: NodeJS.Timeout | undefined;
   let trimming: Promise<unknown> = Promise.resolve();
 
   async function trim(): Promise<number> {
+    await deadLetters.trim(new Date(clock.now() - limits.discardedRetentionMs));
     const before = new Date(clock.now() - limits.retentionMs);
     let removed = 0;
     for (;;) {
@@ -99,6 +104,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   }
 
   return {
+    deadLetters,
     append: (topic, events) => appender.append(topic, events),
     async appendIn(transaction, topic, events) {
       assertValid(events, limits);

@@ -57,10 +57,12 @@ export const COMMIT_POSITION = `
   update event_log.consumer_groups set position = greatest(position, $3)
   where topic = $1 and group_name = $2`;
 
-/** $1 topic, $2 group, $3 positions, $4 reasons, $5 now. Doing it again changes nothing. */
+/** $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts. Doing it again changes nothing. */
 export const BURY = `
-  insert into event_log.dead_letters (topic, group_name, position, key, payload, headers, reason, dead_at)
-  select e.topic, $2, e.position, e.key, e.payload, e.headers, d.reason, $5
+  insert into event_log.dead_letters (
+    topic, group_name, position, key, payload, headers, reason, dead_at, failed_at, attempts
+  )
+  select e.topic, $2, e.position, e.key, e.payload, e.headers, d.reason, $5, $5, $6
   from unnest($3::bigint[], $4::text[]) as d (position, reason)
   join event_log.events e on e.topic = $1 and e.position = d.position
   on conflict do nothing`;

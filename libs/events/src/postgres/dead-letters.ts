@@ -1,0 +1,165 @@
+import type { Clock, UnixMs } from '@gateway/base';
+import type { Pool } from 'pg';
+import type {
+  DeadLetter,
+  DeadLetterRef,
+  DeadLetters,
+  DeadLetterState,
+  WholeDeadLetter,
+} from '../dead-letters';
+import type { LoggedEvent } from '../event-log';
+import { NOTIFY_CHANNEL } from './statements';
+
+const COLUMNS = `
+  position, key, state, reason, attempts, dead_at, coalesce(failed_at, dead_at) as failed_at,
+  discarded_at, discarded_reason, octet_length(payload) as payload_bytes`;
+
+/** $1 topic, $2 group, $3 state, $4 before or null, $5 most rows. */
+const LIST = `
+  select ${COLUMNS} from event_log.dead_letters
+  where topic = $1 and group_name = $2 and state = $3 and ($4::bigint is null or position < $4)
+  order by position desc
+  limit $5`;
+
+const READ = `
+  select ${COLUMNS}, payload, headers from event_log.dead_letters
+  where topic = $1 and group_name = $2 and position = $3`;
+
+/** Tells the member in charge. */
+const REDELIVER = `
+  with asked as (
+    update event_log.dead_letters
+    set state = 'redelivering', discarded_at = null, discarded_reason = null
+    where topic = $1 and group_name = $2 and position = $3
+    returning position
+  )
+  select position, pg_notify('${NOTIFY_CHANNEL}', $4) from asked`;
+
+/** $4 reason, $5 now. Discarding again changes nothing, not even the reason. */
+const DISCARD = `
+  update event_log.dead_letters set state = 'discarded', discarded_reason = $4, discarded_at = $5
+  where topic = $1 and group_name = $2 and position = $3 and state = 'waiting'`;
+
+/** $1 discarded before, $2 most rows. */
+const TRIM_DISCARDED = `
+  delete from event_log.dead_letters where ctid in (
+    select ctid from event_log.dead_letters where state = 'discarded' and discarded_at < $1 limit $2
+  )`;
+
+const MAX_TRIMMED = 5_000;
+
+/** The payload of the notification that letters of a group are to be redelivered. */
+export function redeliveryNote({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>): string {
+  return `${topic} ${group}`;
+}
+
+/** How many letters of a group are counted at most: a gauge need not tell a million from two. */
+export const MAX_COUNTED_LETTERS = 10_000;
+
+/** $1 topic, $2 group. Those that are not discarded, and whether some are to be redelivered. */
+export const COUNT_OPEN_LETTERS = `
+  select count(*)::integer as open, count(*) filter (where state = 'redelivering')::integer as redelivering
+  from (
+    (select state from event_log.dead_letters
+     where topic = $1 and group_name = $2 and state = 'redelivering' limit ${MAX_COUNTED_LETTERS})
+    union all
+    (select state from event_log.dead_letters
+     where topic = $1 and group_name = $2 and state = 'waiting' limit ${MAX_COUNTED_LETTERS})
+  ) letters`;
+
+/** $1 topic, $2 group, $3 after this position. One at a time, since payloads may be large. */
+export const FETCH_REDELIVERY = `
+  select position, key, payload, headers from event_log.dead_letters
+  where topic = $1 and group_name = $2 and state = 'redelivering' and position > $3
+  order by position
+  limit 1`;
+
+/** $1 topic, $2 group, $3 position. */
+export const REMOVE_LETTER = `
+  delete from event_log.dead_letters
+  where topic = $1 and group_name = $2 and position = $3 and state = 'redelivering'`;
+
+/** $1 topic, $2 group, $3 position, $4 reason, $5 now. */
+export const BURY_AGAIN = `
+  update event_log.dead_letters set state = 'waiting', reason = $4, attempts = attempts + 1, failed_at = $5
+  where topic = $1 and group_name = $2 and position = $3 and state = 'redelivering'`;
+
+interface Row {
+  readonly position: bigint;
+  readonly key: string;
+  readonly state: DeadLetterState;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly dead_at: Date;
+  readonly failed_at: Date;
+  readonly discarded_at: Date | null;
+  readonly discarded_reason: string | null;
+  readonly payload_bytes: number;
+}
+
+interface WholeRow extends Row {
+  readonly payload: Buffer;
+  readonly headers: LoggedEvent['headers'];
+}
+
+export interface PostgresDeadLetters extends DeadLetters {
+  /** Forgets what was discarded before; returns how many letters went. */
+  trim(discardedBefore: Date): Promise<number>;
+}
+
+export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDeadLetters {
+  const find = async ({ topic, group, position }: DeadLetterRef): Promise<WholeDeadLetter | undefined> => {
+    const { rows } = await pool.query<WholeRow>(READ, [topic, group, position]);
+    const [row] = rows;
+    return row && { ...letterOf({ topic, group }, row), payload: row.payload, headers: row.headers };
+  };
+
+  return {
+    async list({ topic, group, state, before, limit }) {
+      const values = [topic, group, state, before ?? null, limit + 1];
+      const { rows } = await pool.query<Row>(LIST, values);
+      const letters = rows.slice(0, limit).map((row) => letterOf({ topic, group }, row));
+      return { letters, nextBefore: rows.length > limit ? letters.at(-1)?.position : undefined };
+    },
+
+    read: find,
+
+    async redeliver(ref) {
+      const { topic, group, position } = ref;
+      const { rowCount } = await pool.query(REDELIVER, [topic, group, position, redeliveryNote(ref)]);
+      return rowCount ? 'redelivering' : 'not_found';
+    },
+
+    async discard(ref, reason) {
+      const { topic, group, position } = ref;
+      const values = [topic, group, position, reason, new Date(clock.now())];
+      const { rowCount } = await pool.query(DISCARD, values);
+      if (rowCount) return 'discarded';
+      const letter = await find(ref);
+      if (!letter) return 'not_found';
+      return letter.state === 'discarded' ? 'discarded' : 'redelivering';
+    },
+
+    async trim(discardedBefore) {
+      const { rowCount } = await pool.query(TRIM_DISCARDED, [discardedBefore, MAX_TRIMMED]);
+      return rowCount ?? 0;
+    },
+  };
+}
+
+function letterOf({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>, row: Row): DeadLetter {
+  const { discarded_at: at, discarded_reason: reason } = row;
+  return {
+    topic,
+    group,
+    position: row.position,
+    key: row.key,
+    state: row.state,
+    reason: row.reason,
+    attempts: row.attempts,
+    diedUnixMs: row.dead_at.getTime() as UnixMs,
+    failedUnixMs: row.failed_at.getTime() as UnixMs,
+    discarded: at === null || reason === null ? undefined : { unixMs: at.getTime() as UnixMs, reason },
+    payloadBytes: row.payload_bytes,
+  };
+}
