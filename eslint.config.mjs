@@ -147,7 +147,7 @@ export default [
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^@gateway/(testing|dev-infra)$', message: 'Only tests and tools use it.' }] },
+        { patterns: [{ regex: '^@gateway/(testing|dev-infra)$', message: 'Only tests use it, and tools.' }] },
       ],
     },
   },
