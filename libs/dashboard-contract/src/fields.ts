@@ -14,6 +14,7 @@ export const pathParameters = {
   member_id: 'A person, such as mem-01KA….',
   invitation_id: 'An invitation of the organization, such as inv-01KA….',
   session_id: 'A session, such as ses-01KA….',
+  generation_id: 'A generation, such as gen-01KA….',
 } as const;
 
 export const id = z.string();
@@ -36,6 +37,20 @@ export const positiveUsd = z
     context.addIssue({
       code: 'custom',
       message: 'must be a decimal number of US dollars above 0 as a string, such as "12.50"',
+    });
+    return z.NEVER;
+  });
+
+/** An amount from 0 up as it is written; nano-dollars after validation. */
+export const amountUsd = z
+  .string()
+  .meta({ description: 'decimal number of US dollars, 0 or above', examples: ['0.05'] })
+  .transform((text, context) => {
+    const amount = parseUsd(text);
+    if (amount !== undefined && amount >= 0n) return amount;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a decimal number of US dollars as a string, such as "0.05"',
     });
     return z.NEVER;
   });

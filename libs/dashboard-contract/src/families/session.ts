@@ -156,11 +156,9 @@ export const sessionEndpoints = {
         email: z.string(),
         role: organizationRole,
         expires_at: time,
-        has_account: z
-          .boolean()
-          .meta({
-            description: 'whether the person exists already, and signs in rather than choose a password',
-          }),
+        has_account: z.boolean().meta({
+          description: 'whether the person exists already, and signs in rather than choose a password',
+        }),
       }),
     ),
     errors: ['link_not_valid', 'too_many_attempts'],
