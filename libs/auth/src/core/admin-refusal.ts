@@ -1,7 +1,7 @@
 /** What of a request a rule refused: a value that the caller shows to its user. */
 export interface AdminRefusal {
   readonly kind: 'refusal';
-  readonly reason: 'not_found' | 'invalid' | 'conflict';
+  readonly reason: 'not_found' | 'invalid' | 'conflict' | 'version_conflict';
   readonly message: string;
   /** The offending field, in the contract's spelling. */
   readonly field?: string;
@@ -17,4 +17,14 @@ export function notFound(what: 'organization' | 'key'): AdminRefusal {
 
 export function conflict(message: string): AdminRefusal {
   return { kind: 'refusal', reason: 'conflict', message };
+}
+
+/** Of two editors the second is told, unless it did not say what it had read. */
+export function checkVersion(current: number, expected: number | undefined): AdminRefusal | undefined {
+  if (expected === undefined || expected === current) return undefined;
+  return {
+    kind: 'refusal',
+    reason: 'version_conflict',
+    message: `Somebody else changed this meanwhile: it is at version ${current}, not ${expected}.`,
+  };
 }

@@ -28,6 +28,8 @@ export interface Organization {
   readonly suspendedReason?: string;
   readonly limits: OrganizationLimits;
   readonly createdAt: UnixMs;
+  /** Grows by one with each change. */
+  readonly version: number;
 }
 
 /** Everything about a key that can be chosen, in canonical form. */
@@ -50,6 +52,8 @@ export interface ApiKey {
   readonly settings: KeySettings;
   readonly createdAt: UnixMs;
   readonly revokedAt?: UnixMs;
+  /** Grows by one with each change. */
+  readonly version: number;
 }
 
 /** Everything an edge needs to know of a key and its organization. */

@@ -38,6 +38,7 @@ const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalRea
   not_found: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND,
   invalid: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
   conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
+  version_conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT,
 };
 
 const MESSAGE_OF_OUTCOME: Readonly<Record<core.AuditOutcome, AuditOutcome>> = {
@@ -92,6 +93,7 @@ export function organizationMessage(organization: core.Organization): Organizati
     suspendedReason: organization.suspendedReason,
     limits: organization.limits,
     createdUnixMs: BigInt(organization.createdAt),
+    version: organization.version,
   };
 }
 
@@ -107,7 +109,14 @@ export function keySettingsOf(settings: KeySettingsMessage | undefined): Request
   };
 }
 
-export function keyMessage({ id, organizationId, last4, settings, ...times }: core.ApiKey): KeyMessage {
+export function keyMessage({
+  id,
+  organizationId,
+  last4,
+  settings,
+  version,
+  ...times
+}: core.ApiKey): KeyMessage {
   return {
     id,
     organizationId,
@@ -120,6 +129,7 @@ export function keyMessage({ id, organizationId, last4, settings, ...times }: co
     limits: settings.limits,
     createdUnixMs: BigInt(times.createdAt),
     revokedUnixMs: times.revokedAt === undefined ? undefined : BigInt(times.revokedAt),
+    version,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
-import { DashboardError } from '../core/dashboard-error';
+import { DashboardError } from './dashboard-error';
 
 /** The router has the catalogue in memory and sends it at once. */
 const CATALOGUE_TIMEOUT_MS = 5_000;

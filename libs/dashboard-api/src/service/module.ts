@@ -1,6 +1,6 @@
 import { createHttpServer, type UnreadableRequest } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
-import { DashboardError, type DashboardErrorCode } from '../core/dashboard-error';
+import { DashboardError, type DashboardErrorCode } from './dashboard-error';
 import { createApp } from './http/app';
 import type { DashboardApiPorts } from './ports';
 

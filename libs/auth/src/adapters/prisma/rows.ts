@@ -57,6 +57,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
     ...(row.suspendedReason === null ? {} : { suspendedReason: row.suspendedReason }),
     limits: organizationLimitsOf(row),
     createdAt: row.createdAt.getTime() as UnixMs,
+    version: row.version,
   };
 }
 
@@ -70,6 +71,7 @@ export function organizationRow(organization: Organization): Prisma.Organization
     maxOutputTokens: organization.limits.maxOutputTokens ?? null,
     multipleCompletions: organization.limits.multipleCompletions,
     createdAt: new Date(organization.createdAt),
+    version: organization.version,
   };
 }
 
@@ -88,10 +90,11 @@ export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256'>): ApiKey {
     },
     createdAt: row.createdAt.getTime() as UnixMs,
     ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt.getTime() as UnixMs }),
+    version: row.version,
   };
 }
 
-export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revokedAt }: ApiKey) {
+export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revokedAt, version }: ApiKey) {
   return {
     id,
     organizationId,
@@ -104,6 +107,7 @@ export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revo
     ...limitColumns(settings.limits),
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt),
+    version,
   };
 }
 

@@ -38,7 +38,7 @@ export async function createKey(
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;
-    const value: ApiKey = { id, organizationId, last4, settings, createdAt };
+    const value: ApiKey = { id, organizationId, last4, settings, createdAt, version: 1 };
     const audit = auditOf(
       { actor, organizationId, action: 'key.create', target: id, details: keyFields(value) },
       ports,

@@ -24,7 +24,8 @@ export async function revokeKey(
         },
         ports,
       );
-      return { kind: 'change', value: { ...current, revokedAt: ports.clock.now() }, audit };
+      const value = { ...current, revokedAt: ports.clock.now(), version: current.version + 1 };
+      return { kind: 'change', value, audit };
     },
     signal,
   );

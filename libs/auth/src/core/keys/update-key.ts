@@ -1,5 +1,5 @@
 import { isRefusal } from '@gateway/errors';
-import { conflict, type AdminRefusal } from '../admin-refusal';
+import { checkVersion, conflict, type AdminRefusal } from '../admin-refusal';
 import { auditOf, changedFields, keyFields } from '../audit/audit';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
@@ -7,6 +7,7 @@ import type { ApiKey } from '../model';
 
 export interface UpdateKey extends KeyTarget {
   readonly settings: RequestedKeySettings;
+  readonly expectedVersion?: number;
 }
 
 /** Replaces name and restrictions. */
@@ -20,12 +21,14 @@ export async function updateKey(
     request,
     (current, organization) => {
       if (current.revokedAt !== undefined) return conflict('A revoked key cannot be changed.');
+      const stale = checkVersion(current.version, request.expectedVersion);
+      if (stale) return stale;
       const settings = readKeySettings(request.settings, {
         organizationLimits: organization.limits,
         addressRanges: ports.addressRanges,
       });
       if (isRefusal(settings)) return settings;
-      const value: ApiKey = { ...current, settings };
+      const value: ApiKey = { ...current, settings, version: current.version + 1 };
       const before = keyFields(current);
       const after = keyFields(value);
       if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'keep', value: current };

@@ -1,5 +1,5 @@
 import { isRefusal } from '@gateway/errors';
-import { notFound, type AdminRefusal } from '../admin-refusal';
+import { checkVersion, notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf, changedFields, organizationFields } from '../audit/audit';
 import { awaitEdges } from '../invalidation/await-edges';
 import type { Actor, Organization } from '../model';
@@ -13,6 +13,8 @@ export interface OrganizationChange {
   readonly organizationId: string;
   /** For the audit log. */
   readonly action: string;
+  /** Absent: whatever it is at. */
+  readonly expectedVersion?: number;
   readonly apply: (current: Organization) => Organization;
 }
 
@@ -23,12 +25,14 @@ export interface OrganizationChange {
  */
 export async function changeOrganization(
   ports: OrganizationPorts,
-  { actor, organizationId, action, apply }: OrganizationChange,
+  { actor, organizationId, action, expectedVersion, apply }: OrganizationChange,
   signal: AbortSignal,
 ): Promise<Organization | AdminRefusal> {
   if (!isIdLike(organizationId)) return notFound('organization');
   const committed = await ports.organizations.change(organizationId, (current) => {
-    const value = apply(current);
+    const refusal = checkVersion(current.version, expectedVersion);
+    if (refusal) return refusal;
+    const value = { ...apply(current), version: current.version + 1 };
     const before = organizationFields(current);
     const after = organizationFields(value);
     if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'keep', value: current };

@@ -27,6 +27,7 @@ export async function createOrganization(
     suspended: false,
     limits,
     createdAt: ports.clock.now(),
+    version: 1,
   };
   const audit = auditOf(
     {

@@ -7,12 +7,13 @@ export interface SetOrganizationLimits {
   readonly actor: Actor;
   readonly organizationId: string;
   readonly limits: OrganizationLimits;
+  readonly expectedVersion?: number;
 }
 
 /** Replaces all limits. Keys whose caps are now above them keep those caps; both are enforced. */
 export async function setOrganizationLimits(
   ports: OrganizationPorts,
-  { actor, organizationId, limits }: SetOrganizationLimits,
+  { limits, ...change }: SetOrganizationLimits,
   signal: AbortSignal,
 ): Promise<Organization | AdminRefusal> {
   const refusal = checkLimits(limits);
@@ -20,8 +21,7 @@ export async function setOrganizationLimits(
   return changeOrganization(
     ports,
     {
-      actor,
-      organizationId,
+      ...change,
       action: 'organization.set_limits',
       apply: (current) => ({ ...current, limits }),
     },

@@ -91,11 +91,12 @@ export function createAuthAdminHandlers(
       return { organizations: page.items.map(organizationMessage), nextPageToken: page.nextPageToken };
     },
 
-    async setOrganizationLimits({ actor, organizationId, limits }, { signal }) {
+    async setOrganizationLimits({ actor, organizationId, limits, expectedVersion }, { signal }) {
       const change = {
         actor: actorOf(actor),
         organizationId,
         limits: organizationLimitsOf(limits ?? { multipleCompletions: false }),
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
       };
       return organizationResponse(await timed(setOrganizationLimits(ports, change, signal)));
     },
@@ -133,8 +134,14 @@ export function createAuthAdminHandlers(
       return keyResponse((known && (await ports.keys.find(organizationId, keyId))) || notFound('key'));
     },
 
-    async updateKey({ actor, organizationId, keyId, settings }, { signal }) {
-      const change = { actor: actorOf(actor), organizationId, keyId, settings: keySettingsOf(settings) };
+    async updateKey({ actor, organizationId, keyId, settings, expectedVersion }, { signal }) {
+      const change = {
+        actor: actorOf(actor),
+        organizationId,
+        keyId,
+        settings: keySettingsOf(settings),
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      };
       return keyResponse(await timed(updateKey(ports, change, signal)));
     },
 

@@ -2,16 +2,13 @@ import { createClientAddressReader } from '@gateway/addresses';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { Counter } from 'prom-client';
-import { DashboardError } from '../../core/dashboard-error';
+import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../messages/errors';
-import { createAuditRoutes } from '../handlers/audit-routes';
 import { createDocumentRoutes } from '../handlers/document-routes';
 import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './guards';
-import { createKeyRoutes } from '../handlers/key-routes';
-import { createMoneyRoutes } from '../handlers/money-routes';
-import { createOrganizationRoutes } from '../handlers/organization-routes';
-import { createSessionRoutes } from '../handlers/session-routes';
+import { createEndpointRouter } from './router';
+import { createHandlers } from '../handlers';
 import { startPage } from '../handlers/start-page';
 
 const MAX_BODY_BYTES = 100 * 1024;
@@ -43,11 +40,8 @@ export function createApp(ports: DashboardApiPorts): Express {
   });
   app.use('/api', createCrossSiteGuard(settings.publicOrigin));
   app.use('/api', express.json({ limit: MAX_BODY_BYTES }));
-  app.use('/api', createSessionRoutes(ports));
+  app.use(createEndpointRouter(ports, createHandlers(ports)));
   app.use('/api', createSessionGuard(ports));
-  for (const routes of [createOrganizationRoutes, createMoneyRoutes, createKeyRoutes, createAuditRoutes]) {
-    app.use('/api', routes(ports));
-  }
   app.use(() => {
     throw new DashboardError('not_found', { message: 'This path does not exist, or not with this method.' });
   });

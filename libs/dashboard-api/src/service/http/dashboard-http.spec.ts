@@ -25,6 +25,7 @@ const ORGANIZATION = {
   suspendedReason: undefined,
   limits: { requestsPerMinute: 600, multipleCompletions: false },
   createdUnixMs: 1_764_000_000_000n,
+  version: 7,
 };
 const KEY = {
   id: 'key-1',
@@ -38,6 +39,7 @@ const KEY = {
   limits: { requestsPerMinute: 5, dailyBudgetNanoUsd: 1_500_000_000n },
   createdUnixMs: 1_764_000_000_000n,
   revokedUnixMs: undefined,
+  version: 3,
 };
 const BALANCE = {
   totalCreditsNanoUsd: 10_000_000_000n,
@@ -179,6 +181,12 @@ describe('the dashboard API over HTTP', () => {
     expect(answer.json).toEqual({
       member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
       expires_at: '2025-11-24T16:00:00.000Z',
+      idle_expires_at: '2025-11-24T16:00:00.000Z',
+      memberships: [],
+      permissions: [],
+      signed_in_by: 'password',
+      second_factor: false,
+      has_password: true,
     });
     const cookie = answer.headers.get('set-cookie');
     expect(cookie).toMatch(/^gateway_session=token;/);
@@ -327,11 +335,19 @@ describe('the dashboard API over HTTP', () => {
         daily_budget_usd: '1.5',
         created_at: '2025-11-24T16:00:00.000Z',
         revoked_at: null,
+        state: 'active',
+        version: 3,
+        previous_secret: null,
       },
       secret: 'sk-gw-secret',
+      bounds: {
+        requests_per_minute: 600,
+        tokens_per_minute: null,
+        concurrency: null,
+        daily_budget_usd: null,
+      },
     });
-    expect(calls.at(-1)).toMatchObject({
-      method: 'createKey',
+    expect(calls.find(({ method }) => method === 'createKey')).toMatchObject({
       request: {
         actor: { id: 'mem-1', label: 'ops@example.com', ipAddress: '127.0.0.1' },
         organizationId: 'org-1',
@@ -339,7 +355,8 @@ describe('the dashboard API over HTTP', () => {
       },
     });
     const read = await ask('GET /api/organizations/org-1/keys/key-1');
-    expect(Object.keys(read.json)).toEqual(['key']);
+    expect(Object.keys(read.json)).toEqual(['key', 'bounds']);
+    expect(read.text).not.toContain('secret":"');
   });
 
   it('changes only what a PATCH names; null takes a restriction away', async () => {
@@ -359,6 +376,49 @@ describe('the dashboard API over HTTP', () => {
         },
       },
     });
+  });
+
+  it('tells the second of two editors what is there now', async () => {
+    const line = 'PATCH /api/organizations/org-1/keys/key-1';
+    const late = await ask(line, { body: { name: 'new', version: 2 } });
+    expect([late.status, late.json.error?.['code']]).toEqual([409, 'version_conflict']);
+    expect(late.json.error?.['metadata']).toMatchObject({ current: { name: 'a key', version: 3 } });
+    expect(calls.some(({ method }) => method === 'updateKey')).toBe(false);
+
+    const stale = AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT;
+    overrides = { setOrganizationLimits: async () => refusal(stale, 'Somebody else was quicker.') as never };
+    const limits = {
+      requests_per_minute: 1,
+      tokens_per_minute: null,
+      daily_budget_usd: null,
+      concurrency: null,
+      max_output_tokens: null,
+      multiple_completions: false,
+      version: 6,
+    };
+    const second = await ask('PUT /api/organizations/org-1/limits', { body: limits });
+    expect([second.status, second.json.error?.['code']]).toEqual([409, 'version_conflict']);
+    expect(second.json.error?.['metadata']).toMatchObject({ current: { name: 'Acme', version: 7 } });
+  });
+
+  it('merges a change without a version into what somebody else has written meanwhile', async () => {
+    let version = 3;
+    overrides = {
+      getKey: async () =>
+        ({ outcome: { $case: 'key', value: { ...KEY, version, allowedModels: [] } } }) as never,
+      updateKey: async () => {
+        version += 1;
+        return version < 5
+          ? (refusal(AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT, 'Stale.') as never)
+          : ({ outcome: { $case: 'key', value: KEY } } as never);
+      },
+    };
+    const answer = await ask('PATCH /api/organizations/org-1/keys/key-1', { body: { name: 'new' } });
+    expect(answer.status).toBe(200);
+    const updates = calls.filter(({ method }) => method === 'updateKey');
+    expect(updates.map(({ request }) => (request as { expectedVersion: number }).expectedVersion)).toEqual([
+      3, 4,
+    ]);
   });
 
   it('says in the words of the API what a domain refused', async () => {

@@ -1,8 +1,8 @@
-import type { RequestHandler } from 'express';
-import { DashboardError } from '../../core/dashboard-error';
+import type { Request, RequestHandler } from 'express';
 import { isOwnHost, isSameOrigin } from '../../core/same-origin';
+import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
-import type { SignedIn } from './request';
+import type { SignedIn } from './implement';
 import { sessionTokenOf } from './session-cookie';
 
 const READING_METHODS = new Set(['GET', 'HEAD']);
@@ -31,14 +31,23 @@ export function createCrossSiteGuard(publicOrigin: string | undefined): RequestH
   };
 }
 
-/** Lets only members on, and tells the handlers who it is. */
-export function createSessionGuard({ authAdmin }: DashboardApiPorts): RequestHandler {
-  return async (request, response, next) => {
-    const sessionToken = sessionTokenOf(request);
-    if (sessionToken === undefined) throw new DashboardError('not_signed_in');
-    const { member, expiresUnixMs } = await authAdmin.getSession({ sessionToken });
-    if (!member) throw new DashboardError('not_signed_in');
-    response.locals['signedIn'] = { member, sessionToken, expiresUnixMs } satisfies SignedIn;
+/**
+ * Who is signed in.
+ *
+ * @throws DashboardError `not_signed_in`
+ */
+export async function signedInBy({ authAdmin }: DashboardApiPorts, request: Request): Promise<SignedIn> {
+  const sessionToken = sessionTokenOf(request);
+  if (sessionToken === undefined) throw new DashboardError('not_signed_in');
+  const { member, expiresUnixMs } = await authAdmin.getSession({ sessionToken });
+  if (!member) throw new DashboardError('not_signed_in');
+  return { member, sessionToken, expiresUnixMs };
+}
+
+/** Which paths there are is not told to whoever is not signed in. */
+export function createSessionGuard(ports: DashboardApiPorts): RequestHandler {
+  return async (request, _response, next) => {
+    await signedInBy(ports, request);
     next();
   };
 }

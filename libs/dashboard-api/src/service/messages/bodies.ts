@@ -1,72 +1,12 @@
-import { parseUsd } from '@gateway/base';
 import { Scope, type KeyLimits, type KeySettings, type OrganizationLimits } from '@gateway/contracts/auth';
-import { z } from 'zod';
+import { type endpoints, type BodyOf } from '@gateway/dashboard-contract';
 
-/**
- * The bodies that this API takes. Only shapes are checked here; the rules are
- * those of the domain that owns the thing, which answers with what it refuses.
- */
+/** What this API is sent, as the messages of the other domains. */
 
-const MAX_COUNT = 2_147_483_647;
+type LimitsBody = Omit<BodyOf<typeof endpoints.organizations.setLimits>, 'version'>;
+type KeyChanges = Omit<BodyOf<typeof endpoints.keys.update>, 'version'>;
 
-const count = z.int().min(1).max(MAX_COUNT).nullable();
-const positiveUsd = z.string().transform((text, context) => {
-  const amount = parseUsd(text);
-  if (amount !== undefined && amount > 0n) return amount;
-  context.addIssue({
-    code: 'custom',
-    message: 'must be a decimal number of US dollars above 0 as a string, such as "12.50"',
-  });
-  return z.NEVER;
-});
-
-export const signInBody = z.strictObject({
-  email: z.string().max(1_000),
-  password: z.string().max(1_000),
-});
-
-/** Every limit has to be named: one that was forgotten must not silently cease to apply. */
-export const organizationLimitsBody = z.strictObject({
-  requests_per_minute: count,
-  tokens_per_minute: count,
-  daily_budget_usd: positiveUsd.nullable(),
-  concurrency: count,
-  max_output_tokens: count,
-  multiple_completions: z.boolean(),
-});
-
-export const createOrganizationBody = z.strictObject({
-  name: z.string(),
-  limits: organizationLimitsBody.optional(),
-});
-
-export const suspendBody = z.strictObject({ reason: z.string().nullish() });
-
-export const emptyBody = z.strictObject({});
-
-export const addCreditBody = z.strictObject({
-  amount_usd: positiveUsd,
-  note: z.string().max(200).nullish(),
-});
-
-const keyFields = {
-  name: z.string(),
-  scopes: z.array(z.enum(['chat', 'usage:read'])),
-  allowed_models: z.array(z.string()).nullable(),
-  ip_allowlist: z.array(z.string()).nullable(),
-  expires_on: z.string().nullable(),
-  requests_per_minute: count,
-  tokens_per_minute: count,
-  concurrency: count,
-  daily_budget_usd: positiveUsd.nullable(),
-};
-
-export const updateKeyBody = z.strictObject(keyFields).partial();
-export const createKeyBody = updateKeyBody.required({ name: true, scopes: true });
-
-export type KeyChanges = z.output<typeof updateKeyBody>;
-
-export function organizationLimitsMessage(body: z.output<typeof organizationLimitsBody>): OrganizationLimits {
+export function organizationLimitsMessage(body: LimitsBody): OrganizationLimits {
   return {
     requestsPerMinute: body.requests_per_minute ?? undefined,
     tokensPerMinute: body.tokens_per_minute ?? undefined,

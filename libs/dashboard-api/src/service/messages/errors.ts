@@ -1,13 +1,14 @@
 import { AdminRefusalReason, type AdminRefusal } from '@gateway/contracts/auth';
 import { GatewayError } from '@gateway/errors';
 import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable } from '@gateway/rpc';
-import { DashboardError, type DashboardErrorCode } from '../../core/dashboard-error';
+import { DashboardError, type DashboardErrorCode } from '../dashboard-error';
 
 const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> = {
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_UNSPECIFIED]: 'internal',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND]: 'not_found',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID]: 'invalid',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT]: 'conflict',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT]: 'version_conflict',
 };
 
 /** The domain's names of fields that this API spells otherwise. */

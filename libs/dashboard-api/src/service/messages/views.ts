@@ -1,4 +1,4 @@
-import { formatUsd, nanoUsd } from '@gateway/base';
+import { formatUsd, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import {
   AuditOutcome,
   MemberRole,
@@ -7,31 +7,27 @@ import {
   type Key,
   type Member,
   type Organization,
+  type OrganizationLimits,
 } from '@gateway/contracts/auth';
 import type { GetBalanceResponse } from '@gateway/contracts/billing-ledger';
 
 /** How the messages of the other domains look as JSON of this API. Amounts are decimal strings of US dollars. */
 
-const SCOPES: Readonly<Record<Scope, string | undefined>> = {
+const SCOPES: Readonly<Record<Scope, 'chat' | 'usage:read' | undefined>> = {
   [Scope.SCOPE_UNSPECIFIED]: undefined,
   [Scope.SCOPE_CHAT]: 'chat',
   [Scope.SCOPE_USAGE_READ]: 'usage:read',
 };
 
-const OUTCOMES: Readonly<Record<AuditOutcome, string>> = {
+const OUTCOMES = {
   [AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED]: 'unknown',
   [AuditOutcome.AUDIT_OUTCOME_STARTED]: 'started',
   [AuditOutcome.AUDIT_OUTCOME_DONE]: 'done',
   [AuditOutcome.AUDIT_OUTCOME_FAILED]: 'failed',
-};
-
-const ROLES: Readonly<Record<MemberRole, string>> = {
-  [MemberRole.MEMBER_ROLE_UNSPECIFIED]: 'unknown',
-  [MemberRole.MEMBER_ROLE_OPERATOR]: 'operator',
-};
+} as const satisfies Readonly<Record<AuditOutcome, string>>;
 
 export function memberView({ id, email, role }: Member) {
-  return { id, email, role: ROLES[role] };
+  return { id, email, role: role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member' } as const;
 }
 
 export function organizationView(organization: Organization) {
@@ -50,10 +46,11 @@ export function organizationView(organization: Organization) {
       multiple_completions: limits?.multipleCompletions ?? false,
     },
     created_at: isoTime(organization.createdUnixMs),
+    version: organization.version,
   };
 }
 
-export function keyView(key: Key) {
+export function keyView(key: Key, now: UnixMs) {
   return {
     id: key.id,
     organization_id: key.organizationId,
@@ -69,6 +66,24 @@ export function keyView(key: Key) {
     daily_budget_usd: usdOrNull(key.limits?.dailyBudgetNanoUsd),
     created_at: isoTime(key.createdUnixMs),
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
+    state: stateOf(key, now),
+    version: key.version,
+    previous_secret: null,
+  };
+}
+
+function stateOf({ revokedUnixMs, expiresOn }: Key, now: UnixMs): 'active' | 'expired' | 'revoked' {
+  if (revokedUnixMs !== undefined) return 'revoked';
+  return expiresOn !== undefined && expiresOn < utcDay(now) ? 'expired' : 'active';
+}
+
+/** Below which the caps of the organization's keys have to be when they are written. */
+export function keyBoundsView(limits: OrganizationLimits | undefined) {
+  return {
+    requests_per_minute: limits?.requestsPerMinute ?? null,
+    tokens_per_minute: limits?.tokensPerMinute ?? null,
+    concurrency: limits?.concurrency ?? null,
+    daily_budget_usd: usdOrNull(limits?.dailyBudgetNanoUsd),
   };
 }
 
@@ -99,8 +114,13 @@ export function auditEntryView(entry: AuditEntry) {
   };
 }
 
+/** The page that a list was asked for. */
+export function pageRequest(query: { readonly page_size: number; readonly page_token: string }) {
+  return { pageSize: query.page_size, pageToken: query.page_token };
+}
+
 /** One page of a list. */
-export function pageView(data: readonly unknown[], nextPageToken: string) {
+export function pageView<Item>(data: readonly Item[], nextPageToken: string) {
   return { data, next_page_token: nextPageToken === '' ? null : nextPageToken };
 }
 

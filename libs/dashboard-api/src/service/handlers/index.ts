@@ -1,0 +1,18 @@
+import type { Implementation } from '../http/implement';
+import type { DashboardApiPorts } from '../ports';
+import { createAuditHandlers } from './audit-handlers';
+import { createCreditHandlers } from './credit-handlers';
+import { createKeyHandlers } from './key-handlers';
+import { createOrganizationHandlers } from './organization-handlers';
+import { createSessionHandlers } from './session-handlers';
+
+/** Every endpoint that is served, family by family. */
+export function createHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  return [
+    createSessionHandlers,
+    createOrganizationHandlers,
+    createCreditHandlers,
+    createKeyHandlers,
+    createAuditHandlers,
+  ].flatMap((create) => create(ports));
+}
