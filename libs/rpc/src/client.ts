@@ -9,6 +9,9 @@ export interface ClientDefaults {
 
 const DEFAULTS: ClientDefaults = { unaryTimeoutMs: 5_000 };
 
+/** As protobuf names them. */
+const IDEMPOTENT_LEVELS: ReadonlySet<string> = new Set(['IDEMPOTENT', 'NO_SIDE_EFFECTS']);
+
 /** A typed client for one service over any transport. */
 export function createClient<Service extends ServiceDefinition>(
   definition: Service,
@@ -34,7 +37,7 @@ function unaryCaller(
   const decode = (bytes: Uint8Array): unknown => responseType.decode(bytes);
   return (request: unknown, options?: CallOptions): Promise<unknown> => {
     try {
-      const call = callOf(service, method.name, requestType, request, options, unaryTimeoutMs);
+      const call = callOf(service, method, requestType, request, options, unaryTimeoutMs);
       return transport.unary(call).then(decode);
     } catch (error) {
       // A message that cannot be encoded.
@@ -46,7 +49,7 @@ function unaryCaller(
 function streamCaller(service: string, method: GeneratedMethod, transport: RpcTransport) {
   const { requestType, responseType } = codecsOf(method);
   return (request: unknown, options?: CallOptions): AsyncIterable<unknown> => {
-    const call = callOf(service, method.name, requestType, request, options, undefined);
+    const call = callOf(service, method, requestType, request, options, undefined);
     return new DecodedStream(transport.serverStream(call)[Symbol.asyncIterator](), responseType);
   };
 }
@@ -79,18 +82,20 @@ class DecodedStream implements AsyncIterableIterator<unknown> {
 
 function callOf(
   service: string,
-  method: string,
+  { name: method, options: declared }: GeneratedMethod,
   requestType: MessageCodec<unknown>,
   message: unknown,
   options: CallOptions | undefined,
   timeoutMs: number | undefined,
 ): TransportCall {
   const request = encodeMessage(requestType, message);
-  if (options === undefined) return { service, method, request, timeoutMs };
+  const idempotent = IDEMPOTENT_LEVELS.has(declared?.idempotencyLevel ?? '');
+  if (options === undefined) return { service, method, request, idempotent, timeoutMs };
   return {
     service,
     method,
     request,
+    idempotent,
     signal: options.signal,
     timeoutMs: options.timeoutMs ?? timeoutMs,
     metadata: options.metadata,

@@ -26,6 +26,8 @@ export interface GeneratedMethod {
   readonly requestStream: boolean;
   readonly responseType: { decode(bytes: Uint8Array): unknown };
   readonly responseStream: boolean;
+  /** What the contract's `idempotency_level` says. */
+  readonly options?: { readonly idempotencyLevel?: string };
 }
 
 export type RequestOf<Method extends GeneratedMethod> = ReturnType<Method['requestType']['decode']>;

@@ -7,6 +7,8 @@ export interface TransportCall {
   /** Such as "VerifyKey". */
   readonly method: string;
   readonly request: Uint8Array;
+  /** Its contract says that doing it twice has the effect of once: it may be sent again. */
+  readonly idempotent?: boolean;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly metadata?: CallMetadata;

@@ -13,8 +13,13 @@ export interface RpcTls {
 }
 
 const SERVER_KEEPALIVE_MS = 60_000;
-const CLIENT_KEEPALIVE_MS = 30_000;
-const KEEPALIVE_TIMEOUT_MS = 10_000;
+/** A peer that vanished without a word has lost its streams ten seconds later. */
+const CLIENT_KEEPALIVE_MS = 5_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
+/** Callers connect anew after this long, so that a load balancer in between spreads them over new replicas. */
+const MAX_CONNECTION_AGE_MS = 5 * 60_000;
+/** Above the longest generation: a stream that is under way keeps its old connection. */
+const MAX_CONNECTION_AGE_GRACE_MS = 60 * 60_000;
 const FIRST_RECONNECT_MS = 100;
 const LAST_RECONNECT_MS = 5_000;
 
@@ -35,6 +40,8 @@ export function serverOptions(maxMessageBytes: number): ChannelOptions {
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.keepalive_time_ms': SERVER_KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+    'grpc.max_connection_age_ms': MAX_CONNECTION_AGE_MS,
+    'grpc.max_connection_age_grace_ms': MAX_CONNECTION_AGE_GRACE_MS,
     'grpc.enable_channelz': 0,
   };
 }

@@ -33,7 +33,11 @@ export function createGrpcTransport({
   tls,
   maxMessageBytes = MAX_MESSAGE_BYTES,
 }: GrpcTransportOptions): GrpcTransport {
-  const client = new Client(address, channelCredentials(tls), clientOptions(maxMessageBytes, tls));
+  return transportOver(new Client(address, channelCredentials(tls), clientOptions(maxMessageBytes, tls)));
+}
+
+/** The calls of one gRPC client. */
+export function transportOver(client: Client): GrpcTransport {
   return {
     unary: (call) => unary(client, call),
     serverStream: (call) => new GrpcStream(client, call),

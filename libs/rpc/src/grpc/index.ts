@@ -2,3 +2,10 @@ export type { RpcTls } from './grpc-options';
 export * from './grpc-server';
 export * from './grpc-transport';
 export * from './health';
+export {
+  createReplicatedTransport,
+  defaultReplicaLimits,
+  type ReplicatedTransportLimits,
+  type ReplicatedTransportOptions,
+} from './replicas/replicated-transport';
+export { checkTarget } from './replicas/addresses';

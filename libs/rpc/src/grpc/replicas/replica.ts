@@ -1,0 +1,152 @@
+import { connectivityState, type Client } from '@grpc/grpc-js';
+import type { RpcTransport } from '../../transport';
+
+/** How one replica is doing, as far as calls to it tell. */
+export interface ReplicaLimits {
+  /** A replica with calls under way that was not heard of for this long is asked for its health. */
+  readonly silenceMs: number;
+  /** One that does not answer that within this long gets no more calls, until it does. */
+  readonly probeTimeoutMs: number;
+}
+
+export interface ReplicaParts {
+  readonly address: string;
+  readonly client: Client;
+  readonly transport: RpcTransport;
+  /** Resolves when the replica is serving; rejects when it is not, or does not answer in time. */
+  readonly probe: (timeoutMs: number) => Promise<void>;
+  readonly limits: ReplicaLimits;
+  /** Told when it can be called again, or cannot any more. */
+  readonly onChange: () => void;
+}
+
+/** A call to one replica, from its start to its end. */
+export interface OpenCall {
+  /** The replica said something: an answer, a first message, or a failure of its own. */
+  heard(): void;
+  /** The call is over; safe to call twice. */
+  done(): void;
+}
+
+/**
+ * One server behind a name: whether it is connected, whether it still answers,
+ * and how many calls it has. A process that was stopped, or a network that
+ * swallows everything, keeps its connections; only silence tells.
+ */
+export class Replica {
+  readonly address: string;
+  readonly transport: RpcTransport;
+  #open = 0;
+  /** Of the open calls, those that have heard nothing yet. */
+  #waiting = 0;
+  #lastHeardMs = performance.now();
+  #answering = true;
+  #probing = false;
+  #retired = false;
+  #closed = false;
+  readonly #leaving = new Set<() => void>();
+
+  constructor(private readonly parts: ReplicaParts) {
+    this.address = parts.address;
+    this.transport = parts.transport;
+    this.#watchConnection();
+  }
+
+  /** Calls that have not ended, streams included. */
+  get calls(): number {
+    return this.#open;
+  }
+
+  /** Whether a call given to it now goes out at once, to a server that answers. */
+  get isCallable(): boolean {
+    return this.#answering && this.isConnected;
+  }
+
+  get isConnected(): boolean {
+    return !this.#closed && this.#connection(false) === connectivityState.READY;
+  }
+
+  open(): OpenCall {
+    if (this.#waiting === 0) this.#lastHeardMs = performance.now();
+    this.#open += 1;
+    this.#waiting += 1;
+    let waits = true;
+    let isOver = false;
+    const stopWaiting = (): void => {
+      if (waits) this.#waiting -= 1;
+      waits = false;
+    };
+    return {
+      heard: () => {
+        stopWaiting();
+        this.#lastHeardMs = performance.now();
+      },
+      done: () => {
+        stopWaiting();
+        if (isOver) return;
+        isOver = true;
+        this.#open -= 1;
+        if (this.#retired && this.#open === 0) this.close();
+      },
+    };
+  }
+
+  /** Calls `leave` when the replica falls silent, until the returned function is called. */
+  whenSilent(leave: () => void): () => void {
+    this.#leaving.add(leave);
+    return () => this.#leaving.delete(leave);
+  }
+
+  /** Closes it once its calls have ended. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#open === 0) this.close();
+  }
+
+  /** Looks after its silence; called a few times a second. */
+  tick(): void {
+    if (this.#closed || this.#probing || !this.isConnected) return;
+    const silentMs = performance.now() - this.#lastHeardMs;
+    const suspect = this.#waiting > 0 && silentMs >= this.parts.limits.silenceMs;
+    if (suspect || !this.#answering) void this.#probe();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.parts.client.close();
+  }
+
+  async #probe(): Promise<void> {
+    this.#probing = true;
+    const answered = await this.parts.probe(this.parts.limits.probeTimeoutMs).then(
+      () => true,
+      () => false,
+    );
+    this.#probing = false;
+    if (this.#closed) return;
+    if (answered) this.#lastHeardMs = performance.now();
+    if (answered === this.#answering) return;
+    this.#answering = answered;
+    if (!answered) for (const leave of [...this.#leaving]) leave();
+    this.parts.onChange();
+  }
+
+  /** Asks for a connection whenever there is none, so that a call never has to wait for one to be made. */
+  #watchConnection(): void {
+    if (this.#closed) return;
+    const state = this.#connection(true);
+    this.parts.client.getChannel().watchConnectivityState(state, Infinity, (error) => {
+      if (error !== undefined || this.#closed) return;
+      this.parts.onChange();
+      this.#watchConnection();
+    });
+  }
+
+  #connection(connect: boolean): connectivityState {
+    try {
+      return this.parts.client.getChannel().getConnectivityState(connect);
+    } catch {
+      return connectivityState.SHUTDOWN;
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import { bindService } from '../../bound-service';
+import { createClient } from '../../client';
+import type { MessageCodec } from '../../definition';
+import { describeRpcTransport } from '../../rpc.contract';
+import { isRpcDeadlineExceeded, isRpcUnavailable } from '../../rpc-error';
+import { createGrpcServer, type GrpcServer } from '../grpc-server';
+import type { GrpcTransport } from '../grpc-transport';
+import type { ServerAddress } from './addresses';
+import { createReplicatedTransport, type ReplicatedTransportLimits } from './replicated-transport';
+import { startTcpRelay, type TcpRelay } from './testing/tcp-relay';
+
+describeRpcTransport('over gRPC to replicas', async (services, { maxMessageBytes, ...options }) => {
+  const servers = [0, 1].map(() =>
+    createGrpcServer({ services, host: '127.0.0.1', port: 0, drainMs: 100, maxMessageBytes, ...options }),
+  );
+  const ports = await Promise.all(servers.map((server) => server.start()));
+  const target = ports.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const transport = createReplicatedTransport({ target, maxMessageBytes });
+  return {
+    transport,
+    close: async () => {
+      transport.close();
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+});
+
+interface Said {
+  readonly text: string;
+}
+
+const codec: MessageCodec<Said> = {
+  encode: (message) => ({ finish: () => Buffer.from(JSON.stringify(message)) }),
+  decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as Said,
+};
+const method = {
+  requestType: codec,
+  responseType: codec,
+  requestStream: false,
+  responseStream: false,
+} as const;
+
+const EchoDefinition = {
+  name: 'Echo',
+  fullName: 'gateway.test.v1.Echo',
+  methods: {
+    look: { ...method, name: 'Look', options: { idempotencyLevel: 'IDEMPOTENT' } },
+    change: { ...method, name: 'Change' },
+    follow: { ...method, name: 'Follow', responseStream: true },
+  },
+} as const;
+
+/** A minute: whoever waits for it fails the test. */
+const LONG_MS = 60_000;
+const POLL_MS = 5;
+
+/** A server behind a network of its own; it answers with its name. */
+class TestReplica {
+  server!: GrpcServer;
+  relay!: TcpRelay;
+  port = 0;
+  /** What it was asked to change, in order. */
+  readonly changes: string[] = [];
+  /** Handlers wait for it. */
+  gate: Promise<void> = Promise.resolve();
+
+  constructor(readonly name: string) {}
+
+  async start(): Promise<this> {
+    await this.serve();
+    this.relay = await startTcpRelay(this.port);
+    return this;
+  }
+
+  async serve(): Promise<void> {
+    const answer = async (): Promise<Said> => {
+      await this.gate;
+      return { text: this.name };
+    };
+    const change = ({ text }: Said): Promise<Said> => {
+      this.changes.push(text);
+      return answer();
+    };
+    const wait = () => this.gate;
+    const name = this.name;
+    const service = bindService(EchoDefinition, {
+      look: answer,
+      change,
+      follow: async function* () {
+        yield { text: name };
+        await wait();
+        yield { text: `still ${name}` };
+      },
+    });
+    this.server = createGrpcServer({ services: [service], host: '127.0.0.1', port: this.port, drainMs: 50 });
+    this.port = (await this.server.start()).port;
+  }
+
+  async stop(): Promise<void> {
+    this.relay.restore();
+    await Promise.all([this.server.stop(), this.relay.close()]);
+  }
+}
+
+describe('calls to replicas', () => {
+  let a: TestReplica;
+  let b: TestReplica;
+  let transport: GrpcTransport;
+  let servers: readonly ServerAddress[];
+
+  const addressOf = (replica: TestReplica): ServerAddress => ({
+    address: replica.relay.address,
+    host: '127.0.0.1',
+  });
+
+  function open(limits: Partial<ReplicatedTransportLimits> = {}) {
+    transport = createReplicatedTransport({
+      target: 'service.test:1',
+      resolve: async () => servers,
+      limits: { tickMs: 20, silenceMs: 60, probeTimeoutMs: 100, resolveEveryMs: 50, ...limits },
+    });
+    return createClient(EchoDefinition, transport);
+  }
+
+  type EchoClient = ReturnType<typeof open>;
+
+  /** The replicas that answered, by name. */
+  async function whoAnswers(client: EchoClient, calls: number): Promise<Record<string, number>> {
+    const names: Record<string, number> = {};
+    for (let count = 0; count < calls; count += 1) {
+      const { text } = await client.look({ text: '' }, { timeoutMs: LONG_MS });
+      names[text] = (names[text] ?? 0) + 1;
+    }
+    return names;
+  }
+
+  async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + 15_000;
+    while (!(await check())) {
+      if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  const answersFrom = (client: EchoClient, name: string) => async () => name in (await whoAnswers(client, 2));
+
+  beforeEach(async () => {
+    [a, b] = await Promise.all([new TestReplica('a').start(), new TestReplica('b').start()]);
+    servers = [addressOf(a), addressOf(b)];
+  });
+  afterEach(async () => {
+    transport.close();
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('take turns', async () => {
+    const client = open();
+    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    expect(await whoAnswers(client, 10)).toEqual({ a: 5, b: 5 });
+  });
+
+  it('wait for a connection, and fail as unavailable when none comes', async () => {
+    await a.server.stop();
+    await b.server.stop();
+    const client = open({ connectWaitMs: 100 });
+    const failure = await client.look({ text: '' }).catch((error: unknown) => error);
+    expect(isRpcUnavailable(failure)).toBe(true);
+    await a.serve();
+    await until('the restarted server', async () =>
+      client.look({ text: '' }).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it('go to the others when one falls silent, those under way too, and come back when it answers again', async () => {
+    const client = open();
+    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    a.relay.silence();
+    // Each of these would wait for a minute at the silent one.
+    const names = await Promise.all(
+      Array.from({ length: 8 }, async () => (await client.look({ text: '' }, { timeoutMs: LONG_MS })).text),
+    );
+    expect(new Set(names)).toEqual(new Set(['b']));
+    expect(await whoAnswers(client, 6)).toEqual({ b: 6 });
+    a.relay.restore();
+    await until('the replica that answers again', answersFrom(client, 'a'));
+  });
+
+  it('that are not idempotent are never sent twice', async () => {
+    const client = open();
+    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    a.relay.silence();
+    b.relay.silence();
+    const calls = Array.from({ length: 4 }, (_, index) =>
+      client.change({ text: String(index) }, { timeoutMs: 400 }).catch((error: unknown) => error),
+    );
+    const failures = await Promise.all(calls);
+    expect(failures.every((failure) => isRpcDeadlineExceeded(failure) || isRpcUnavailable(failure))).toBe(
+      true,
+    );
+    a.relay.restore();
+    b.relay.restore();
+    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    // A call to each, behind what the network had held back.
+    await client.change({ text: 'last' });
+    await client.change({ text: 'last' });
+    const changes = [...a.changes, ...b.changes].filter((text) => text !== 'last');
+    expect(new Set(changes).size).toBe(changes.length);
+  });
+
+  it('are repeated on another when theirs is slow, though it answers its health', async () => {
+    const client = open();
+    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    let release = (): void => undefined;
+    a.gate = new Promise((resolve) => (release = resolve));
+    const names = await Promise.all(
+      Array.from({ length: 4 }, async () => (await client.look({ text: '' }, { timeoutMs: 1_000 })).text),
+    );
+    expect(new Set(names)).toEqual(new Set(['b']));
+    release();
+  });
+
+  it('survive a replica that stops, one after the other', async () => {
+    const client = open();
+    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    let failed = 0;
+    let running = true;
+    const load = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (running) await client.look({ text: '' }).catch(() => (failed += 1));
+      }),
+    );
+    for (const replica of [a, b]) {
+      await replica.server.stop();
+      await replica.serve();
+      await until('the restarted replica', answersFrom(client, replica.name));
+    }
+    running = false;
+    await load;
+    expect(failed).toBe(0);
+  });
+
+  it('reach a replica that is new under the name, and leave one that is gone once its streams have ended', async () => {
+    servers = [addressOf(a)];
+    const client = open();
+    let release = (): void => undefined;
+    a.gate = new Promise((resolve) => (release = resolve));
+    const stream = client.follow({ text: '' })[Symbol.asyncIterator]();
+    expect((await stream.next()).value).toEqual({ text: 'a' });
+    servers = [addressOf(b)];
+    await until('the new replica', async () => 'b' in (await whoAnswers(client, 1)));
+    await until('only the new one', async () => !('a' in (await whoAnswers(client, 3))));
+    release();
+    expect((await stream.next()).value).toEqual({ text: 'still a' });
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('keep the replicas they know while the name cannot be looked up', async () => {
+    let told = 0;
+    let broken = false;
+    transport = createReplicatedTransport({
+      target: 'service.test:1',
+      resolve: async () => {
+        if (broken) throw new Error('no name server');
+        return servers;
+      },
+      onUnresolved: () => (told += 1),
+      limits: { tickMs: 10, resolveEveryMs: 20 },
+    });
+    const client = createClient(EchoDefinition, transport);
+    await client.look({ text: '' });
+    broken = true;
+    await until('the failed lookup', async () => told > 0);
+    expect(Object.keys(await whoAnswers(client, 4)).length).toBeGreaterThan(0);
+    expect(told).toBe(1);
+  });
+
+  it('know a target that is none before anything starts', () => {
+    for (const target of ['', 'ledger', 'ledger:', ':1', 'a:1,b', 'a:99999', 'http://a:1']) {
+      expect(() => createReplicatedTransport({ target })).toThrow(/host:port/);
+    }
+  });
+});
