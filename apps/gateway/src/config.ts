@@ -10,11 +10,15 @@ const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
 const MIN_IDEMPOTENCY_LEASE_MS = 3_000;
 /** The longest lease that the billing-ledger grants. */
 const MAX_IDEMPOTENCY_LEASE_MS = 3_600_000;
+/** A settlement may wait for longer than a day: in the spool, or for a database that is away. */
+const MIN_CLOSED_HOLD_RETENTION_DAYS = 7;
 const notRanges = (ranges: unknown) =>
   (ranges as string[])
     .filter((range) => !isAddressRange(range))
     .map((range) => JSON.stringify(range))
     .join(', ');
+/** Up to a hundred years, which stand for ever. */
+const days = z.coerce.number().int().max(36_500);
 /** 0 stands for no limit. */
 const perMinute = z.coerce.number().int().min(0).max(1_000_000_000);
 const logLevels = [
@@ -98,6 +102,8 @@ export const settings = z.object({
     .min(MIN_IDEMPOTENCY_LEASE_MS)
     .max(MAX_IDEMPOTENCY_LEASE_MS)
     .default(edge.claimLeaseMs),
+  GATEWAY_EVENT_RETENTION_DAYS: days.min(1).default(7),
+  GATEWAY_CLOSED_HOLD_RETENTION_DAYS: days.min(MIN_CLOSED_HOLD_RETENTION_DAYS).default(90),
   GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(edge.stopGraceMs),
 });
 

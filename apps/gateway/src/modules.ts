@@ -3,8 +3,10 @@ import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   createBillingLedgerModule,
   createPostgresClaimStore,
+  createPostgresLedgerHistory,
   createPostgresLedgerStore,
 } from '@gateway/billing-ledger';
+import { DAY_MS } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
@@ -70,6 +72,11 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   const billingLedger = createBillingLedgerModule({
     store: createPostgresLedgerStore({ pool: pools.billingLedger, appender: eventLog, clock }),
     claims: createPostgresClaimStore({ pool: pools.billingLedger, clock }),
+    history: createPostgresLedgerHistory({
+      pool: pools.billingLedger,
+      clock,
+      closedHoldRetentionMs: config.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
+    }),
     clock,
     log,
     metrics,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gateway/base';
 import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
 import { createLifecycle } from '@gateway/module';
 import {
@@ -60,6 +61,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       clock: systemClock,
       log,
       metrics,
+      limits: { retentionMs: config.GATEWAY_EVENT_RETENTION_DAYS * DAY_MS },
     });
     await eventLog.start();
     life.onStop(() => drainAndStop(eventLog));

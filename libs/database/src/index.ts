@@ -1,6 +1,7 @@
 export { createDatabaseProbe, type DatabaseProbe } from './database-probe';
 export * from './log';
 export * from './migrations';
+export * from './partitions';
 export * from './pool';
 export * from './prisma-adapter';
 export * from './transaction';

@@ -46,6 +46,11 @@ export function createIdSource({ now, fillRandom }: IdSourceOptions): IdSource {
 /** Makes an id from the system's clock and randomness; see createIdSource. */
 export const newId: IdSource = createIdSource({ now: Date.now, fillRandom: randomFillSync });
 
+/** The least id that is made at or after a time: as long as its time alone, so that it sorts before all others. */
+export function leastIdAt(prefix: string, unixMs: number): string {
+  return `${prefix}-${encodeTime(unixMs)}`;
+}
+
 function encodeTime(at: number): string {
   let rest = at;
   let text = '';

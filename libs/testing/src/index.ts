@@ -4,6 +4,7 @@ export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';
 export * from './process-tree';
+export * from './query-plans';
 export * from './scratch-directory';
 export * from './seeded-random';
 export * from './test-clock';

@@ -35,6 +35,7 @@ export async function auditLedger(
     await client.query('begin isolation level repeatable read read only');
     const books = createBooks();
     const postings = await readPostings(client, schema, books);
+    await readForgotten(client, schema, books);
     const holds = await readHolds(client, schema, books);
     await readAccounts(client, schema, books);
     await readDailySpend(client, schema, books);
@@ -96,16 +97,20 @@ function readPostings(client: ClientBase, schema: string, books: Books): Promise
   );
 }
 
+/** The table has one row; the books are unsound if it has none. */
+function readForgotten(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `select first_kept_hold_id as first_kept from ${schema}.closed_hold_retention`;
+  return readAll(client, sql, (row) => books.forgottenBefore(text(row, 'first_kept')));
+}
+
 async function readHolds(client: ClientBase, schema: string, books: Books) {
-  let open = 0;
+  const columns = `hold_id, organization_id as organization, key_id as key, day::text as day,
+    amount_nano_usd::text as amount`;
+  const none = 'null::text as cost, null::text as charged';
+  const paid = 'cost_nano_usd::text as cost, charged_nano_usd::text as charged';
   let settled = 0;
-  const sql = `
-    select hold_id, organization_id as organization, key_id as key, state, day::text as day,
-      amount_nano_usd::text as amount, cost_nano_usd::text as cost, charged_nano_usd::text as charged
-    from ${schema}.holds`;
-  await readAll(client, sql, (row) => {
+  const each = (row: Row) => {
     const state = text(row, 'state');
-    if (state === 'held') open += 1;
     if (state === 'settled') settled += 1;
     books.hold({
       id: text(row, 'hold_id'),
@@ -117,7 +122,11 @@ async function readHolds(client: ClientBase, schema: string, books: Books) {
       cost: row['cost'] === null ? undefined : amount(row, 'cost'),
       charged: row['charged'] === null ? undefined : amount(row, 'charged'),
     });
-  });
+  };
+  const openHolds = `select ${columns}, 'held' as state, ${none} from ${schema}.open_holds`;
+  const closedHolds = `select ${columns}, state, ${paid} from ${schema}.closed_holds`;
+  const open = await readAll(client, openHolds, each);
+  await readAll(client, closedHolds, each);
   return { open, settled };
 }
 

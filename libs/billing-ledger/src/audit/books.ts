@@ -57,6 +57,8 @@ export interface CompletedClaimEntry {
 
 export interface Books {
   posting(entry: PostingEntry): void;
+  /** Closed holds whose ids come before this one, and are a generation's, may be gone. */
+  forgottenBefore(holdId: string): void;
   hold(entry: HoldEntry): void;
   account(entry: AccountEntry): void;
   dailySpend(entry: SpendEntry): void;
@@ -86,6 +88,7 @@ export function createBooks(): Books {
   const spend = new Map<string, SpendEntry>();
   const credits = new Map<string, CreditEntry>();
   const claims: CompletedClaimEntry[] = [];
+  let firstKept: string | undefined;
 
   function posting(entry: PostingEntry): void {
     const { reference, kind, organization } = entry;
@@ -132,6 +135,15 @@ export function createBooks(): Books {
     }
   }
 
+  function hold(entry: HoldEntry): void {
+    if (holds.has(entry.id)) faults.push(`${entry.id} is both open and closed`);
+    holds.set(entry.id, entry);
+  }
+
+  function isForgotten(reference: string): boolean {
+    return firstKept !== undefined && reference.startsWith('gen-') && reference < firstKept;
+  }
+
   /** Each hold has just the postings that its state calls for. */
   function checkHolds(): void {
     const open = new Map<string, bigint>();
@@ -162,6 +174,12 @@ export function createBooks(): Books {
         if (paid < 0n) faults.push(`${id} was charged less than nothing`);
       }
     }
+    for (const [reference, own] of postings) {
+      const settlement = own.get('settlement');
+      if (!settlement || holds.has(reference)) continue;
+      const { organization, revenue, uncollected } = settlement;
+      charged.set(organization, (charged.get(organization) ?? 0n) + revenue + uncollected);
+    }
     for (const account of accounts.values()) {
       const name = account.organization;
       if (account.held !== (open.get(name) ?? 0n))
@@ -171,7 +189,7 @@ export function createBooks(): Books {
       }
     }
     for (const [reference, own] of postings) {
-      if (!own.has('credit') && !holds.has(reference)) faults.push(`${reference} has postings and no hold`);
+      if (!own.has('credit') && !holds.has(reference)) checkForgotten(reference, own);
       const credit = own.get('credit');
       if (credit && credits.get(reference)?.amount !== credit.credit) {
         faults.push(`the posting of credit ${reference} is not the credit's amount`);
@@ -182,6 +200,19 @@ export function createBooks(): Books {
         faults.push(`credit ${id} was not posted to ${organization}`);
       }
     }
+  }
+
+  /** Of a hold that is gone its postings must tell that it ended. */
+  function checkForgotten(reference: string, own: ReadonlyMap<string, PostingEntry>): void {
+    if (!isForgotten(reference)) {
+      faults.push(`${reference} has postings and no hold`);
+      return;
+    }
+    const bound = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
+    if (bound !== 0n) faults.push(`${reference} is forgotten and binds ${bound}`);
+    if (!own.has('settlement') && !own.has('void')) faults.push(`${reference} is forgotten and never ended`);
+    const organizations = new Set([...own.values()].map(({ organization }) => organization));
+    if (organizations.size > 1) faults.push(`${reference} has postings of another organization`);
   }
 
   /** A day's figures: what was charged and what is held for generations admitted on it. */
@@ -198,19 +229,49 @@ export function createBooks(): Books {
     }
     for (const [name, total] of wanted) {
       const found = spend.get(name);
-      if ((found?.spent ?? 0n) !== total.spent) faults.push(`spent on ${name} is not what was charged`);
+      const spent = found?.spent ?? 0n;
+      const isWhole = !found || !mayLackHolds(found.day);
+      if (isWhole ? spent !== total.spent : spent < total.spent) {
+        faults.push(`spent on ${name} is not what was charged`);
+      }
       if ((found?.held ?? 0n) !== total.held) faults.push(`held on ${name} is not what is held`);
     }
-    for (const name of spend.keys()) {
-      if (!wanted.has(name)) faults.push(`daily figures for ${name} belong to no hold`);
+    for (const [name, { day }] of spend) {
+      if (!wanted.has(name) && !mayLackHolds(day)) faults.push(`daily figures for ${name} belong to no hold`);
     }
+    checkSpendSums();
+  }
+
+  /** Whatever is forgotten: all days together are what was ever charged, and a day is what its keys spent. */
+  function checkSpendSums(): void {
+    const ever = new Map<string, bigint>();
+    const ofKeys = new Map<string, bigint>();
+    for (const { organization, day, key, spent } of spend.values()) {
+      if (key === '') ever.set(organization, (ever.get(organization) ?? 0n) + spent);
+      const name = spendName(organization, day, '');
+      ofKeys.set(name, (ofKeys.get(name) ?? 0n) + (key === '' ? -spent : spent));
+    }
+    for (const { organization, charged } of accounts.values()) {
+      if ((ever.get(organization) ?? 0n) !== charged) {
+        faults.push(`the days of ${organization} do not add up to what it was charged`);
+      }
+    }
+    for (const [name, difference] of ofKeys) {
+      if (difference !== 0n) faults.push(`spent on ${name} is not what its keys spent`);
+    }
+  }
+
+  /** Ids are made before their admission, which may be on the next day. */
+  function mayLackHolds(day: string): boolean {
+    return firstKept !== undefined && day <= dayOfId(firstKept);
   }
 
   /** The answer that is replayed was settled, by its own organization. */
   function checkClaims(): void {
     for (const { scope, generation, organization } of claims) {
       const hold = holds.get(generation);
-      if (hold?.state !== 'settled' || hold.organization !== organization) {
+      const settled = hold ? hold.state === 'settled' && hold : postings.get(generation)?.get('settlement');
+      if (!settled || settled.organization !== organization) {
         faults.push(`claim ${scope} is completed by ${generation}, which is not settled`);
       }
     }
@@ -218,7 +279,8 @@ export function createBooks(): Books {
 
   return {
     posting,
-    hold: (entry) => void holds.set(entry.id, entry),
+    hold,
+    forgottenBefore: (holdId) => void (firstKept = holdId),
     account: (entry) => void accounts.set(entry.organization, entry),
     dailySpend: (entry) => void spend.set(spendName(entry.organization, entry.day, entry.key), entry),
     credit: (entry) => void credits.set(entry.id, entry),
@@ -240,6 +302,15 @@ export function createBooks(): Books {
       };
     },
   };
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The UTC day that the ten characters of time after "gen-" tell; the least id of all has none, and comes before any day. */
+function dayOfId(id: string): string {
+  const digits = [...id.slice('gen-'.length, 'gen-'.length + 10)];
+  const unixMs = digits.reduce((value, digit) => value * 32 + CROCKFORD.indexOf(digit), 0);
+  return digits.length === 0 ? '' : new Date(unixMs).toISOString().slice(0, 10);
 }
 
 function spendName(organization: string, day: string, key: string): string {

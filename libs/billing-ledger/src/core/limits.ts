@@ -27,5 +27,12 @@ export const MAX_CLAIM_LEASE_MS = 60 * 60 * 1_000;
  */
 export const SETTLING_LEASE_MS = 15 * 60 * 1_000;
 
+/**
+ * How long the ledger knows a closed hold by its id, unless told otherwise. What
+ * comes later than this is rejected, so it must outlast whatever may still come:
+ * the longest hold, the event log, a settlement that waits in a spool.
+ */
+export const CLOSED_HOLD_RETENTION_MS = 90 * 24 * 60 * 60 * 1_000;
+
 /** From admission to the deadline of a hold. */
 export const MAX_HOLD_LIFETIME_MS = 24 * 60 * 60 * 1_000;

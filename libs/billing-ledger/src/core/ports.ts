@@ -32,13 +32,12 @@ export interface LedgerStore {
   /**
    * Decides each hold on its own, in order; answers in the same order. Hold ids
    * within a call differ. Credit is checked before the key's budget, that
-   * before the organization's. A hold that exists is answered as held.
+   * before the organization's. A hold that is open is answered as held.
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**
    * Voids open holds in full and leaves closed ones alone. One that is not
-   * known was overtaken: it will never be taken, though asking for it is
-   * answered as held. Answers how many it closed.
+   * known was overtaken: it will never be taken. Answers how many it closed.
    */
   voidHolds(holds: readonly HoldRef[]): Promise<number>;
   /** Voids up to `limit` holds whose deadline has passed; answers how many. Any number of processes may call it. */
@@ -53,6 +52,20 @@ export interface LedgerStore {
   ): Promise<SettlementReport>;
   addCredit(credit: Credit): Promise<AddCreditOutcome>;
   readBalance(organizationId: string): Promise<Balance>;
+}
+
+/**
+ * The past, in tables by time. Any number of processes may call it. A call that
+ * would keep others waiting gives up and rejects; it is made again later.
+ */
+export interface LedgerHistory {
+  /**
+   * Makes the tables of the time that comes. Nothing is refused for want of
+   * them, but what is written meanwhile has to be moved.
+   */
+  prepare(): Promise<void>;
+  /** Forgets closed holds past their retention, a table at a time; answers how many tables. */
+  forget(): Promise<number>;
 }
 
 /** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */

@@ -1,30 +1,37 @@
+import { MINUTE_MS, type Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
-import type { ClaimStore, LedgerStore } from '../core/ports';
+import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { LedgerMetrics } from './metrics';
 
 /** Rows that one round of one duty may touch before it lets others at the tables. */
 const ROUND_LIMIT = 200;
+/** How often the tables of the past and the time ahead are looked at. There is a month to do it in. */
+const HISTORY_INTERVAL_MS = 10 * MINUTE_MS;
 
 export interface HousekeepingPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
+  readonly history: LedgerHistory;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: LedgerMetrics;
   readonly intervalMs: number;
 }
 
 export interface Housekeeping {
-  start(): void;
+  /** Resolves once the tables of the present are there, or could not be made. */
+  start(): Promise<void>;
   /** Waits for the round under way. */
   stop(): Promise<void>;
 }
 
-/** Voids overdue holds and forgets old claims, every so often and in bounded rounds. */
+/** Voids overdue holds and forgets what is old, every so often and in bounded rounds. */
 export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
-  const { store, claims, log, metrics, intervalMs } = options;
+  const { store, claims, history, clock, log, metrics, intervalMs } = options;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let underWay: Promise<void> = Promise.resolve();
+  let historyDueUnixMs = 0;
 
   function schedule(): void {
     if (stopped) return;
@@ -40,8 +47,21 @@ export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
       metrics.voided('reaper', voided);
       if (voided > 0) log.warn({ holds: voided }, 'voided holds past their deadline');
       metrics.claimsTrimmed(await untilDone(() => claims.trimClaims(ROUND_LIMIT)));
+      await keepHistory();
     } catch (error) {
       log.error({ err: error }, 'housekeeping failed; it is tried again');
+    }
+  }
+
+  async function keepHistory(): Promise<void> {
+    if (clock.now() < historyDueUnixMs) return;
+    historyDueUnixMs = clock.now() + HISTORY_INTERVAL_MS;
+    try {
+      await history.prepare();
+      const tables = await history.forget();
+      if (tables > 0) log.info({ tables }, 'forgot closed holds past their retention');
+    } catch (error) {
+      log.warn({ err: error }, 'the tables of the past could not be changed; it is tried again');
     }
   }
 
@@ -55,7 +75,10 @@ export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
   }
 
   return {
-    start: schedule,
+    async start() {
+      await keepHistory();
+      schedule();
+    },
     async stop() {
       stopped = true;
       clearTimeout(timer);

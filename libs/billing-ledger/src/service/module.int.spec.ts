@@ -19,6 +19,7 @@ beforeAll(async () => {
   ledger = createBillingLedgerModule({
     store: rig.first.store,
     claims: rig.first.claims,
+    history: rig.first.history,
     clock: rig.clock,
     log: createSilentLogger(),
     metrics,

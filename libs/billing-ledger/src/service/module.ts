@@ -3,7 +3,7 @@ import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
-import type { ClaimStore, LedgerStore } from '../core/ports';
+import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';
@@ -16,6 +16,7 @@ import { createVoidBatcher } from './void-batcher';
 export interface BillingLedgerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
+  readonly history: LedgerHistory;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -27,7 +28,7 @@ const DEFAULT_HOUSEKEEPING_INTERVAL_MS = 5_000;
 
 /** The billing-ledger: its service, its consumer of generation.finished and its housekeeping. */
 export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayModule {
-  const { store, claims, clock } = options;
+  const { store, claims, history, clock } = options;
   const log = options.log.child({ module: 'billing-ledger' });
   const metrics = createLedgerMetrics(options.metrics);
   const settle = createSettler({ store, clock, metrics });
@@ -37,6 +38,8 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
   const housekeeping = createHousekeeping({
     store,
     claims,
+    history,
+    clock,
     log,
     metrics,
     intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
@@ -51,10 +54,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
       ),
     ],
     consumers: [createFinishedConsumer(settle, log)],
-    start() {
-      housekeeping.start();
-      return Promise.resolve();
-    },
+    start: () => housekeeping.start(),
     async stop() {
       await housekeeping.stop();
       await Promise.all([holdBatcher.idle(), voidBatcher.idle(), settleBatcher.idle()]);

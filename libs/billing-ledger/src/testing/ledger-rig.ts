@@ -5,10 +5,11 @@ import type { TransactionalAppender } from '@gateway/events';
 import { createTestClock, createTestDatabase, type TestClock, type TestDatabase } from '@gateway/testing';
 import type { Pool, PoolClient } from 'pg';
 import { createPostgresClaimStore } from '../adapters/postgres/claim-store';
+import { createPostgresLedgerHistory } from '../adapters/postgres/ledger-history';
 import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
 import { billingLedgerMigrations } from '../adapters/prisma/migrations';
 import type { HoldRequest } from '../core/credit/hold';
-import type { Announce, ClaimStore, LedgerStore } from '../core/ports';
+import type { Announce, ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { FinishedGeneration } from '../core/settlement/settlement';
 
 /** One ledger process: its own connections, the shared database. */
@@ -16,6 +17,7 @@ export interface LedgerInstance {
   readonly pool: Pool;
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
+  readonly history: LedgerHistory;
 }
 
 export interface LedgerRig {
@@ -43,6 +45,7 @@ export async function createLedgerRig(): Promise<LedgerRig> {
   });
   const [first, second] = instances as [LedgerInstance, LedgerInstance];
   await applyMigrations(auditPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await first.history.prepare();
   await auditPool.query('create table announced (position bigserial primary key, payload bytea not null)');
 
   return {
@@ -72,6 +75,7 @@ function createInstance(url: string, applicationName: string, clock: TestClock):
     pool,
     store: createPostgresLedgerStore({ pool, appender: tableAppender, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
+    history: createPostgresLedgerHistory({ pool, clock }),
   };
 }
 

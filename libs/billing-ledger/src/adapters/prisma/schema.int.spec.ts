@@ -17,7 +17,9 @@ it.each([
   ['account', 'accounts', Prisma.AccountScalarFieldEnum],
   ['posting', 'postings', Prisma.PostingScalarFieldEnum],
   ['credit', 'credits', Prisma.CreditScalarFieldEnum],
-  ['hold', 'holds', Prisma.HoldScalarFieldEnum],
+  ['openHold', 'open_holds', Prisma.OpenHoldScalarFieldEnum],
+  ['closedHold', 'closed_holds', Prisma.ClosedHoldScalarFieldEnum],
+  ['closedHoldRetention', 'closed_hold_retention', Prisma.ClosedHoldRetentionScalarFieldEnum],
   ['dailySpend', 'daily_spend', Prisma.DailySpendScalarFieldEnum],
   ['idempotencyClaim', 'idempotency_claims', Prisma.IdempotencyClaimScalarFieldEnum],
 ] as const)('the Prisma model %s has just the columns of its table', async (model, table, fields) => {

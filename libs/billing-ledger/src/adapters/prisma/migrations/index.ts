@@ -6,6 +6,8 @@ import idempotencyFunctions from './20261120090300_idempotency_functions/migrati
 import voidsBeforeHolds from './20261120090400_voids_before_holds/migration.sql';
 import releaseClaims from './20261121090000_release_claims/migration.sql';
 import closedHolds from './20261121190000_closed_holds/migration.sql';
+import postingsByTime from './20261122013000_postings_by_time/migration.sql';
+import openAndClosedHolds from './20261122013100_open_and_closed_holds/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -16,4 +18,6 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261120090400_voids_before_holds', sql: voidsBeforeHolds },
   { name: '20261121090000_release_claims', sql: releaseClaims },
   { name: '20261121190000_closed_holds', sql: closedHolds },
+  { name: '20261122013000_postings_by_time', sql: postingsByTime },
+  { name: '20261122013100_open_and_closed_holds', sql: openAndClosedHolds },
 ];

@@ -1,0 +1,81 @@
+import type { UnixMs } from '@gateway/base';
+import { applyMigrations, createPool, listPartitions } from '@gateway/database';
+import { leastIdAt } from '@gateway/runtime';
+import { createTestDatabase, type TestDatabase } from '@gateway/testing';
+import type { Pool } from 'pg';
+import { auditLedger } from '../../audit/audit-ledger';
+import { announce, makeFinished, makeHold, usdNano } from '../../testing/ledger-rig';
+import { createPostgresLedgerHistory } from '../postgres/ledger-history';
+import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from '../postgres/ledger-store';
+import { billingLedgerMigrations } from './migrations';
+
+/** The first version that keeps its history in tables by time. */
+const FIRST_BY_TIME = '20261122013000_postings_by_time';
+const before = billingLedgerMigrations.filter(({ name }) => name < FIRST_BY_TIME);
+
+let database: TestDatabase;
+let pool: Pool;
+/** Migrations go by the database's clock. */
+const clock = { now: () => Date.now() as UnixMs };
+const at = clock.now();
+/** Of ids as edges make them, and of others. */
+const ids = (name: string) => [leastIdAt('gen', at) + name, `gen-${name}`, `a-${name}`, `x-${name}`];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, schema, applicationName: 'upgrade', maxConnections: 4 });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+function openStore() {
+  return createPostgresLedgerStore({ pool, clock, appender: { appendIn: async () => undefined } });
+}
+
+const refs = (name: string) => ids(name).map((holdId) => ({ holdId, organizationId: 'org-a' }));
+const finished = (name: string) =>
+  ids(name).map((generationId) => makeFinished({ generationId, cost: 3, at }));
+const holds = (name: string) => ids(name).map((holdId) => makeHold({ holdId, amount: 5, at }));
+
+it('upgrades books of every state in place, and goes on with them', async () => {
+  await applyMigrations(pool, { schema, migrations: before });
+  const store = openStore();
+  for (const creditId of ['crd-1', 'from-a-header']) {
+    await store.addCredit({ creditId, organizationId: 'org-a', amountNanoUsd: usdNano(500), note: '' });
+  }
+  for (const name of ['open', 'settled', 'voided']) await store.holdCredit(holds(name));
+  await store.settleGenerations(finished('settled'), announce);
+  await store.voidHolds(refs('voided'));
+  await store.voidHolds(refs('given-up'));
+  const balance = await store.readBalance('org-a');
+
+  await applyMigrations(pool, { schema, migrations: billingLedgerMigrations });
+  const history = createPostgresLedgerHistory({ pool, clock });
+  await history.prepare();
+
+  expect(await auditLedger(pool)).toMatchObject({ faults: [], openHolds: 4, settledGenerations: 4 });
+  expect(await store.readBalance('org-a')).toEqual(balance);
+  for (const table of ['postings', 'closed_holds']) {
+    // What was there, this month and the next.
+    expect((await listPartitions(pool, { schema, table })).length).toBeGreaterThanOrEqual(2);
+  }
+  // The version before goes on beside this one with the same functions.
+  expect((await store.settleGenerations(finished('settled'), announce)).duplicates).toBe(4);
+  expect(await store.holdCredit(holds('open'))).toEqual(holds('open').map(() => ({ kind: 'held' })));
+  for (const name of ['settled', 'voided', 'given-up']) {
+    expect(await store.holdCredit(holds(name))).toEqual(holds(name).map(() => ({ kind: 'closed' })));
+  }
+  expect((await store.settleGenerations(finished('given-up'), announce)).rejected).toHaveLength(4);
+  const { settlements } = await store.settleGenerations(
+    [...finished('open'), ...finished('voided')],
+    announce,
+  );
+  expect(settlements.map(({ origin }) => origin)).toEqual([
+    ...Array.from({ length: 4 }, () => 'held'),
+    ...Array.from({ length: 4 }, () => 'late'),
+  ]);
+  expect(await auditLedger(pool)).toMatchObject({ faults: [], openHolds: 0, settledGenerations: 12 });
+});
