@@ -63,6 +63,8 @@ class TestReplica {
   readonly changes: string[] = [];
   /** Handlers wait for it. */
   gate: Promise<void> = Promise.resolve();
+  /** Streams wait for it after their first message. */
+  streamGate: Promise<void> = Promise.resolve();
 
   constructor(readonly name: string) {}
 
@@ -81,7 +83,7 @@ class TestReplica {
       this.changes.push(text);
       return answer();
     };
-    const wait = () => this.gate;
+    const wait = () => this.streamGate;
     const name = this.name;
     const service = bindService(EchoDefinition, {
       look: answer,
@@ -246,7 +248,7 @@ describe('calls to replicas', () => {
     servers = [addressOf(a)];
     const client = open();
     let release = (): void => undefined;
-    a.gate = new Promise((resolve) => (release = resolve));
+    a.streamGate = new Promise((resolve) => (release = resolve));
     const stream = client.follow({ text: '' })[Symbol.asyncIterator]();
     expect((await stream.next()).value).toEqual({ text: 'a' });
     servers = [addressOf(b)];
