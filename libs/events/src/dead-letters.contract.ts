@@ -94,6 +94,9 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
         payloadBytes: 1,
         discarded: undefined,
       });
+      const none = { waiting: 0, redelivering: 0, discarded: 0 };
+      expect(await log.deadLetters.count({ topic, group: GROUP })).toEqual({ ...none, waiting: 3 });
+      expect(await log.deadLetters.count({ topic, group: 'another' })).toEqual(none);
       expect(letters[0]?.diedUnixMs).toBe(letters[0]?.failedUnixMs);
       const query = { topic, group: GROUP, state: 'waiting', limit: 2 } as const;
       const first = await log.deadLetters.list(query);
@@ -183,6 +186,7 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
       expect(await list()).toEqual([]);
       const [discarded] = await list('discarded');
       expect(discarded).toMatchObject({ position: at.position, discarded: { reason: 'a test of ours' } });
+      expect(await log.deadLetters.count(at)).toEqual({ waiting: 0, redelivering: 0, discarded: 1 });
       expect(await log.deadLetters.discard(ref(4_711n), 'no')).toBe('not_found');
       refused.clear();
       expect(await log.deadLetters.redeliver(at)).toBe('redelivering');

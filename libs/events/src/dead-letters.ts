@@ -58,6 +58,8 @@ export interface DeadLetterQuery {
  * - Every call is safe to repeat.
  */
 export interface DeadLetters {
+  /** How many there are of each state; a state of more than 10,000 says so many. */
+  count(of: Pick<DeadLetterRef, 'topic' | 'group'>): Promise<Readonly<Record<DeadLetterState, number>>>;
   list(query: DeadLetterQuery): Promise<DeadLetterPage>;
   read(ref: DeadLetterRef): Promise<WholeDeadLetter | undefined>;
   /**

@@ -2,6 +2,7 @@ export * from './dead-letters';
 export * from './event-log';
 export { EventLogOverflowError, InvalidEventError } from './postgres/appending';
 export { type EventLogLimits } from './postgres/limits';
+export { createDeadLetterService, type ServedGroup } from './rpc/dead-letter-service';
 export { eventLogMigrations } from './postgres/migrations';
 export {
   createPostgresEventLog,

@@ -32,8 +32,8 @@ export interface ConsumerSession {
   commit(position: bigint): Promise<void>;
   /** Puts events that failed so many times into the dead letters. Idempotent. */
   bury(letters: readonly Unprocessable[], attempts: number, at: Date): Promise<void>;
-  /** Dead letters of the group that are not discarded, and how many of them are to be delivered again. */
-  countLetters(): Promise<{ readonly open: number; readonly redelivering: number }>;
+  /** Dead letters of the group that wait, and those that are to be delivered again. */
+  countLetters(): Promise<{ readonly waiting: number; readonly redelivering: number }>;
   /** The oldest dead letter after this position that someone asked to have delivered again. */
   fetchRedelivery(after: bigint): Promise<LoggedEvent | undefined>;
   /** A redelivered letter was handled. */
@@ -101,12 +101,12 @@ export async function openConsumerSession(
       await run('bury', BURY, [topic, group, positions, reasons, at, attempts]);
     },
     async countLetters() {
-      const { rows } = await run<{ open: number; redelivering: number }>(
+      const { rows } = await run<{ waiting: number; redelivering: number }>(
         'count_letters',
         COUNT_OPEN_LETTERS,
         [topic, group],
       );
-      return rows[0] ?? { open: 0, redelivering: 0 };
+      return rows[0] ?? { waiting: 0, redelivering: 0 };
     },
     async fetchRedelivery(after) {
       const { rows } = await run<EventRow>('redelivery', FETCH_REDELIVERY, [topic, group, after]);

@@ -37,12 +37,12 @@ export function createDeadLetterDesk(
     if (!isAsked && nowMs - lastVisitMs < limits.pollIntervalMs) return;
     isAsked = false;
     lastVisitMs = nowMs;
-    let { open, redelivering } = await session.countLetters();
-    if (redelivering > 0) {
+    let counted = await session.countLetters();
+    if (counted.redelivering > 0) {
       await redeliverAll(session);
-      ({ open, redelivering } = await session.countLetters());
+      counted = await session.countLetters();
     }
-    instruments.deadLetters.set(labels, open);
+    instruments.deadLetters.set(labels, counted.waiting + counted.redelivering);
   }
 
   async function redeliverAll(session: ConsumerSession): Promise<void> {

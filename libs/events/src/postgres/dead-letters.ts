@@ -56,16 +56,17 @@ export function redeliveryNote({ topic, group }: Pick<DeadLetterRef, 'topic' | '
 /** How many letters of a group are counted at most: a gauge need not tell a million from two. */
 export const MAX_COUNTED_LETTERS = 10_000;
 
-/** $1 topic, $2 group. Those that are not discarded, and whether some are to be redelivered. */
+const countOf = (state: DeadLetterState) => `
+  (select count(*)::integer from (
+    select from event_log.dead_letters
+    where topic = $1 and group_name = $2 and state = '${state}' limit ${MAX_COUNTED_LETTERS}) letters)`;
+
+/** $1 topic, $2 group. Those that nobody has dealt with yet. */
 export const COUNT_OPEN_LETTERS = `
-  select count(*)::integer as open, count(*) filter (where state = 'redelivering')::integer as redelivering
-  from (
-    (select state from event_log.dead_letters
-     where topic = $1 and group_name = $2 and state = 'redelivering' limit ${MAX_COUNTED_LETTERS})
-    union all
-    (select state from event_log.dead_letters
-     where topic = $1 and group_name = $2 and state = 'waiting' limit ${MAX_COUNTED_LETTERS})
-  ) letters`;
+  select ${countOf('waiting')} as waiting, ${countOf('redelivering')} as redelivering`;
+
+/** $1 topic, $2 group. */
+const COUNT = `${COUNT_OPEN_LETTERS}, ${countOf('discarded')} as discarded`;
 
 /** $1 topic, $2 group, $3 after this position. One at a time, since payloads may be large. */
 export const FETCH_REDELIVERY = `
@@ -115,6 +116,11 @@ export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDea
   };
 
   return {
+    async count({ topic, group }) {
+      const { rows } = await pool.query<Record<DeadLetterState, number>>(COUNT, [topic, group]);
+      return rows[0] ?? { waiting: 0, redelivering: 0, discarded: 0 };
+    },
+
     async list({ topic, group, state, before, limit }) {
       const values = [topic, group, state, before ?? null, limit + 1];
       const { rows } = await pool.query<Row>(LIST, values);

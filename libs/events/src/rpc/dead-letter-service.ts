@@ -1,0 +1,142 @@
+import {
+  DeadLettersDefinition,
+  DeadLetterOutcome,
+  DeadLetterState as StateMessage,
+  type DeadLetterRef as RefMessage,
+  type DeadLetter as LetterMessage,
+} from '@gateway/contracts/events';
+import { GatewayError } from '@gateway/errors';
+import { bindService, type BoundService } from '@gateway/rpc';
+import type { DeadLetter, DeadLetterRef, DeadLetters, DeadLetterState } from '../dead-letters';
+import { renderPayload } from './render-payload';
+
+const MAX_PAGE_SIZE = 200;
+const MAX_REASON_LENGTH = 500;
+const MAX_RAW_BYTES = 16 * 1024;
+
+const STATES: ReadonlyMap<StateMessage, DeadLetterState> = new Map([
+  [StateMessage.DEAD_LETTER_STATE_WAITING, 'waiting'],
+  [StateMessage.DEAD_LETTER_STATE_REDELIVERING, 'redelivering'],
+  [StateMessage.DEAD_LETTER_STATE_DISCARDED, 'discarded'],
+]);
+
+const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
+  waiting: StateMessage.DEAD_LETTER_STATE_WAITING,
+  redelivering: StateMessage.DEAD_LETTER_STATE_REDELIVERING,
+  discarded: StateMessage.DEAD_LETTER_STATE_DISCARDED,
+};
+
+/** A consumer group whose letters are served. */
+export interface ServedGroup {
+  readonly topic: string;
+  readonly group: string;
+}
+
+/** The service DeadLetters of a process, for its own groups alone. */
+export function createDeadLetterService(
+  deadLetters: DeadLetters,
+  groups: readonly ServedGroup[],
+): BoundService {
+  const isServed = ({ topic, group }: ServedGroup) =>
+    groups.some((each) => each.topic === topic && each.group === group);
+
+  /** Letters of other groups are others' to serve: there is no such letter here. */
+  const refOf = (ref: RefMessage | undefined): DeadLetterRef | undefined =>
+    ref && isServed(ref) ? ref : undefined;
+
+  return bindService(DeadLettersDefinition, {
+    async listGroups() {
+      const counted = await Promise.all(
+        groups.map(async ({ topic, group }) => ({
+          topic,
+          group,
+          ...(await deadLetters.count({ topic, group })),
+        })),
+      );
+      return {
+        groups: counted.filter(
+          ({ waiting, redelivering, discarded }) => waiting + redelivering + discarded > 0,
+        ),
+      };
+    },
+
+    async listDeadLetters({ topic, group, state: wanted, pageSize, pageToken }) {
+      const state = STATES.get(wanted);
+      if (!state) throw invalid('state', 'The state is not known.');
+      if (pageSize < 1 || pageSize > MAX_PAGE_SIZE)
+        throw invalid('page_size', 'The page size is out of range.');
+      if (!isServed({ topic, group })) return { letters: [], nextPageToken: '' };
+      const before = pageToken === '' ? {} : { before: positionOf(pageToken) };
+      const page = await deadLetters.list({ topic, group, state, limit: pageSize, ...before });
+      return { letters: page.letters.map(letterMessage), nextPageToken: page.nextBefore?.toString() ?? '' };
+    },
+
+    async getDeadLetter(request) {
+      const ref = refOf(request.ref);
+      const letter = ref && (await deadLetters.read(ref));
+      if (!letter) return { letter: undefined };
+      const payloadJson = renderPayload(letter.topic, letter.payload);
+      return {
+        letter: {
+          letter: letterMessage(letter),
+          headers: { ...letter.headers },
+          payloadJson,
+          payload:
+            payloadJson === undefined ? Buffer.from(letter.payload.subarray(0, MAX_RAW_BYTES)) : undefined,
+        },
+      };
+    },
+
+    async redeliverDeadLetter(request) {
+      const ref = refOf(request.ref);
+      const outcome = ref ? await deadLetters.redeliver(ref) : 'not_found';
+      return {
+        outcome:
+          outcome === 'not_found'
+            ? DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND
+            : DeadLetterOutcome.DEAD_LETTER_OUTCOME_DONE,
+      };
+    },
+
+    async discardDeadLetter(request) {
+      const reason = request.reason.replaceAll('\0', '').trim();
+      if (reason === '' || reason.length > MAX_REASON_LENGTH) {
+        throw invalid('reason', `A reason has 1 to ${MAX_REASON_LENGTH} characters.`);
+      }
+      const ref = refOf(request.ref);
+      const outcome = ref ? await deadLetters.discard(ref, reason) : 'not_found';
+      return { outcome: DISCARDS[outcome] };
+    },
+  });
+}
+
+const DISCARDS = {
+  discarded: DeadLetterOutcome.DEAD_LETTER_OUTCOME_DONE,
+  not_found: DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND,
+  redelivering: DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING,
+} as const;
+
+function letterMessage(letter: DeadLetter): LetterMessage {
+  const { topic, group, position, discarded } = letter;
+  return {
+    ref: { topic, group, position },
+    key: letter.key,
+    state: STATE_MESSAGES[letter.state],
+    reason: letter.reason,
+    attempts: letter.attempts,
+    diedUnixMs: BigInt(letter.diedUnixMs),
+    failedUnixMs: BigInt(letter.failedUnixMs),
+    discardedUnixMs: discarded && BigInt(discarded.unixMs),
+    discardedReason: discarded?.reason,
+    payloadBytes: letter.payloadBytes,
+  };
+}
+
+function positionOf(pageToken: string): bigint {
+  if (!/^\d{1,18}$/.test(pageToken)) throw invalid('page_token', 'This page token is not one of ours.');
+  return BigInt(pageToken);
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', { message, param });
+}
