@@ -67,6 +67,7 @@ async function createRig() {
     ledger: createLedgerStub(),
     // No key of these tests is limited to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
+    deadLetters: new Map(),
     clock: systemClock,
     newId,
     log,

@@ -9,6 +9,7 @@ import {
 import { DAY_MS } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
@@ -77,12 +78,14 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       clock,
       closedHoldRetentionMs: config.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
     }),
+    deadLetters: eventLog.deadLetters,
     clock,
     log,
     metrics,
   });
   const usageAggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pools.usage),
+    deadLetters: eventLog.deadLetters,
     clock,
     metrics,
   });
@@ -164,6 +167,13 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     authAdmin: clients.authAdmin,
     ledger: clients.billingLedger,
     inferenceRouter: routerClient,
+    // Each serves those of its own group, so that the name of the service is taken twice.
+    deadLetters: new Map(
+      [billingLedger, usageAggregator].map(({ name, services }) => [
+        name,
+        createClient(DeadLettersDefinition, createInProcessTransport(services, { log })),
+      ]),
+    ),
     newId,
     clock,
     log,

@@ -15,6 +15,9 @@ export const pathParameters = {
   invitation_id: 'An invitation of the organization, such as inv-01KA….',
   session_id: 'A session, such as ses-01KA….',
   generation_id: 'A generation, such as gen-01KA….',
+  group: 'A consumer group, such as billing-ledger.',
+  topic: 'A topic of the event log, such as generation.finished.',
+  position: 'The position of an event in its topic, such as 4711.',
 } as const;
 
 export const id = z.string();

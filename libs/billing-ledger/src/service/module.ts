@@ -1,5 +1,6 @@
 import type { Clock } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { createDeadLetterService, type DeadLetters } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
@@ -17,6 +18,8 @@ export interface BillingLedgerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
+  /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
+  readonly deadLetters?: DeadLetters;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -45,6 +48,8 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
   });
 
+  const consumers = [createFinishedConsumer(settle, log)];
+
   return {
     name: 'billing-ledger',
     services: [
@@ -52,8 +57,9 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
         BillingLedgerDefinition,
         createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher }),
       ),
+      ...(options.deadLetters ? [createDeadLetterService(options.deadLetters, consumers)] : []),
     ],
-    consumers: [createFinishedConsumer(settle, log)],
+    consumers,
     start: () => housekeeping.start(),
     async stop() {
       await housekeeping.stop();

@@ -1,6 +1,7 @@
 import type { Clock } from '@gateway/base';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
@@ -35,6 +36,8 @@ export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
+  /** Who serves the dead letters of each consumer group, by its name. */
+  readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly log: Logger;

@@ -283,17 +283,23 @@ describe('the log on PostgreSQL', () => {
   describe('dead letters', () => {
     const letter = (position: bigint) => ({ topic: 't', group: 'g', position });
     let refused: string[];
+    let failure: Error;
+    let failures: number;
     let looking: OpenLog;
 
     beforeEach(async () => {
       refused = ['key-1', 'key-2'];
+      failure = new Error('bad');
+      failures = 0;
       looking = openLog({ pollIntervalMs: 5 });
       await looking.append('t', numbered(4));
       await looking.subscribe({
         topic: 't',
         group: 'g',
         handle: async (events) => {
-          if (events.some(({ key }) => refused.includes(key))) throw new Error('bad');
+          if (!events.some(({ key }) => refused.includes(key))) return;
+          failures += 1;
+          throw failure;
         },
       });
       await gaugeIs(2);
@@ -319,6 +325,19 @@ describe('the log on PostgreSQL', () => {
       expect(await looking.metrics.metrics()).toContain(
         'gateway_events_redelivered_total{topic="t",group="g"} 1',
       );
+    });
+
+    it('are counted while they are redelivered, until that goes well', async () => {
+      failure = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+      await log.deadLetters.redeliver(letter(2n));
+      await log.deadLetters.redeliver(letter(3n));
+      // Two rounds of both: the first has set the gauge.
+      for (const before = failures; failures < before + 4;)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      const { redelivering } = await log.deadLetters.count(letter(2n));
+      expect([redelivering, (await gauge(looking))?.[0]?.value]).toEqual([2, 2]);
+      refused = [];
+      await gaugeIs(0);
     });
 
     it('are counted by the member in charge alone', async () => {

@@ -2,6 +2,7 @@ import type { Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
 import { createAuditHandlers } from './audit-handlers';
 import { createCreditHandlers } from './credit-handlers';
+import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createSessionHandlers } from './session-handlers';
@@ -14,5 +15,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createCreditHandlers,
     createKeyHandlers,
     createAuditHandlers,
+    createDeadLetterHandlers,
   ].flatMap((create) => create(ports));
 }

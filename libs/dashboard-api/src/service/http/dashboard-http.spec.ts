@@ -121,6 +121,7 @@ describe('the dashboard API over HTTP', () => {
       authAdmin: stub as Admin,
       ledger: stub as Ledger,
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
+      deadLetters: new Map(),
       clock: systemClock,
       newId,
       log: createSilentLogger(),

@@ -1,7 +1,9 @@
 import type { Clock } from '@gateway/base';
 import {
+  createDeadLetterService,
   TOPIC_GENERATION_SETTLED,
   UnprocessableEventsError,
+  type DeadLetters,
   type LoggedEvent,
   type Unprocessable,
 } from '@gateway/events';
@@ -14,6 +16,8 @@ import { decodeSettled } from './messages';
 
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
+  /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
+  readonly deadLetters?: DeadLetters;
   readonly clock: Clock;
   readonly metrics: Registry;
 }
@@ -50,10 +54,12 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     if (unprocessable.length > 0) throw new UnprocessableEventsError(unprocessable);
   }
 
+  const consumers = [{ topic: TOPIC_GENERATION_SETTLED, group: NAME, handle }];
+
   return {
     name: NAME,
-    services: [],
-    consumers: [{ topic: TOPIC_GENERATION_SETTLED, group: NAME, handle }],
+    services: ports.deadLetters ? [createDeadLetterService(ports.deadLetters, consumers)] : [],
+    consumers,
     start: async () => undefined,
     stop: async () => undefined,
   };

@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { DAY_MS, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import {
+  BILLING_LEDGER_SCHEMA,
+  billingLedgerMigrations,
+  createBillingLedgerModule,
+  createPostgresClaimStore,
+  createPostgresLedgerHistory,
+  createPostgresLedgerStore,
+} from '@gateway/billing-ledger';
+import { AuditOutcome, AuthAdminDefinition, ListAuditRequest, MemberRole } from '@gateway/contracts/auth';
+import { DeadLettersDefinition, GenerationFinished } from '@gateway/contracts/events';
+import { createDashboardApi } from '@gateway/dashboard-api';
+import { applyMigrations, createPool } from '@gateway/database';
+import {
+  createPostgresEventLog,
+  EVENT_LOG_SCHEMA,
+  eventLogMigrations,
+  TOPIC_GENERATION_FINISHED,
+} from '@gateway/events';
+import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, systemClock as clock } from '@gateway/runtime';
+import { createTestDatabase, eventually } from '@gateway/testing';
+
+const EMAIL = 'ops@example.com';
+const PASSWORD = 'correct horse battery';
+const COMMAND = path.resolve(__dirname, '../../../tools/bootstrap/dead-letters.mjs');
+const LETTER = `billing-ledger/${TOPIC_GENERATION_FINISHED}`;
+
+type Rig = Awaited<ReturnType<typeof createRig>>;
+let rig: Rig;
+
+/** A ledger that reads from a log, and the dashboard API over both. */
+async function createRig() {
+  const database = await createTestDatabase();
+  const log = createSilentLogger();
+  const metrics = createMetrics({ processMetrics: false });
+  const [auth, ledger, events] = [AUTH_SCHEMA, BILLING_LEDGER_SCHEMA, EVENT_LOG_SCHEMA].map((schema) =>
+    createPool({ url: database.url, schema, applicationName: schema, maxConnections: 6 }),
+  ) as [ReturnType<typeof createPool>, ReturnType<typeof createPool>, ReturnType<typeof createPool>];
+  await applyMigrations(auth, { schema: AUTH_SCHEMA, migrations: authMigrations });
+  await applyMigrations(ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await applyMigrations(events, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+  const adapters = createAuthAdapters({ pool: auth, log, scryptCost: { N: 16, r: 1, p: 1 } });
+  const authModule = createAuthModule({ adapters, clock, newId, log, metrics });
+  await authModule.start();
+  const authAdmin = createClient(AuthAdminDefinition, createInProcessTransport(authModule.services));
+  await authAdmin.ensureMember({
+    actor: { id: 'system', label: 'system', ipAddress: '' },
+    email: EMAIL,
+    password: PASSWORD,
+    role: MemberRole.MEMBER_ROLE_OPERATOR,
+    resetPassword: false,
+  });
+  const eventLog = createPostgresEventLog({ pool: events, clock, log, metrics });
+  const store = createPostgresLedgerStore({ pool: ledger, appender: eventLog, clock });
+  const ledgerModule = createBillingLedgerModule({
+    store,
+    claims: createPostgresClaimStore({ pool: ledger, clock }),
+    history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
+    deadLetters: eventLog.deadLetters,
+    clock,
+    log,
+    metrics,
+  });
+  for (const consumer of ledgerModule.consumers) await eventLog.subscribe(consumer);
+  const letters = createClient(DeadLettersDefinition, createInProcessTransport(ledgerModule.services));
+  const api = createDashboardApi({
+    authAdmin,
+    ledger: {} as never,
+    inferenceRouter: {} as never,
+    deadLetters: new Map([['billing-ledger', letters]]),
+    clock,
+    newId,
+    log,
+    metrics,
+    settings: { host: '127.0.0.1', port: 0 },
+  });
+  await api.start();
+  return {
+    eventLog,
+    authAdmin,
+    store,
+    ledgerPool: ledger,
+    url: `http://127.0.0.1:${api.port()}`,
+    async stop() {
+      await api.stop();
+      await eventLog.stop();
+      await ledgerModule.stop();
+      await authModule.stop();
+      await Promise.all([auth, ledger, events].map((pool) => pool.end()));
+      await database.drop();
+    },
+  };
+}
+
+beforeAll(async () => {
+  rig = await createRig();
+});
+
+afterAll(() => rig.stop());
+
+/** Runs the command as its caller does. */
+async function command(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args], {
+    env: {
+      ...process.env,
+      GATEWAY_DASHBOARD_URL: rig.url,
+      GATEWAY_DASHBOARD_EMAIL: EMAIL,
+      GATEWAY_DASHBOARD_PASSWORD: PASSWORD,
+    },
+  });
+  return stdout;
+}
+
+const append = (generation: Partial<GenerationFinished>) =>
+  rig.eventLog.append(TOPIC_GENERATION_FINISHED, [
+    {
+      key: 'org-1',
+      payload: GenerationFinished.encode(
+        GenerationFinished.fromPartial({ organizationId: 'org-1', keyId: 'key-1', ...generation }),
+      ).finish(),
+    },
+  ]);
+
+const usage = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 5, reasoningTokens: 0 };
+const PRICES = {
+  inputNanoUsdPerMillion: 1_000_000n,
+  cachedInputNanoUsdPerMillion: 2_000_000n,
+  outputNanoUsdPerMillion: 3_000_000n,
+  reasoningNanoUsdPerMillion: 4_000_000n,
+  imageNanoUsdPerMillion: 5_000_000n,
+};
+
+/** What the command prints once it says so. */
+const printed = (args: string[], said: RegExp): Promise<string> =>
+  eventually(`${args.join(' ')}: ${said.source}`, async () => {
+    const text = await command(...args);
+    return said.test(text) ? text : undefined;
+  });
+
+/** A finished generation that nothing can be settled by: it has neither a hold nor prices. */
+async function letterOf(generationId: string): Promise<string> {
+  const createdUnixMs = BigInt(clock.now());
+  await append({ generationId, createdUnixMs, usage });
+  const listed = await printed(['list'], /1 waiting/);
+  expect(listed).toContain('1 attempts  it has neither a hold nor prices');
+  return /^billing-ledger\/generation\.finished\/\d+/m.exec(listed)?.[0] ?? '';
+}
+
+async function settlementsOf(generationId: string): Promise<number> {
+  const { rows } = await rig.ledgerPool.query<{ settled: number }>(
+    `select count(*)::integer as settled from postings where reference = $1 and kind = 'settlement'`,
+    [generationId],
+  );
+  return rows[0]?.settled ?? 0;
+}
+
+async function audited(action: string) {
+  const { entries } = await rig.authAdmin.listAudit(ListAuditRequest.fromPartial({ pageSize: 50 }));
+  return entries.filter((entry) => entry.action === action);
+}
+
+it('a generation that cannot be settled is found, fails again while nothing changed, and settles once it can', async () => {
+  const name = await letterOf('gen-1');
+  expect(JSON.parse(await command('show', name))).toMatchObject({
+    state: 'waiting',
+    payload: { generation_id: 'gen-1', usage: { completion_tokens: 5 } },
+  });
+  await command('redeliver', name);
+  await printed(['show', name], /"attempts": 2/);
+
+  const at = clock.now();
+  await rig.store.addCredit({
+    creditId: 'credit-1',
+    organizationId: 'org-1',
+    amountNanoUsd: nanoUsd(100n),
+    note: 'a test',
+  });
+  const [hold] = await rig.store.holdCredit([
+    {
+      holdId: 'gen-1',
+      organizationId: 'org-1',
+      keyId: 'key-1',
+      amountNanoUsd: nanoUsd(20n),
+      prices: PRICES,
+      organizationDailyBudgetNanoUsd: undefined,
+      keyDailyBudgetNanoUsd: undefined,
+      day: utcDay(at),
+      createdUnixMs: at,
+      deadlineUnixMs: (at + 60_000) as UnixMs,
+      idempotencyScope: undefined,
+    },
+  ]);
+  expect(hold).toEqual({ kind: 'held' });
+  await command('redeliver', name);
+  await printed(['list'], /No consumer group has dead letters/);
+  expect(await settlementsOf('gen-1')).toBe(1);
+  expect((await rig.store.readBalance('org-1')).chargedNanoUsd).toBe(15n);
+  expect(await audited('dead_letter.redeliver')).toMatchObject(
+    Array(2).fill({ target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, actor: { label: EMAIL } }),
+  );
+});
+
+it('a discarded one is never settled, and its reason stays', async () => {
+  const name = await letterOf('gen-2');
+  await expect(command('discard', name)).rejects.toMatchObject({
+    stderr: expect.stringContaining('--reason'),
+  });
+  await command('discard', name, '--reason', 'a load test');
+  expect(await command('list', '--state', 'discarded')).toContain('discarded: a load test');
+  expect(await settlementsOf('gen-2')).toBe(0);
+  expect(await audited('dead_letter.discard')).toMatchObject([
+    { target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, detailsJson: '{"reason":"a load test"}' },
+  ]);
+});
+
+it('the command says in a sentence what is wrong, and ends with a failure', async () => {
+  await expect(command('show', `${LETTER}/4711`)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/There is no such dead letter\.\n$/),
+  });
+  await expect(command('show', 'gen-1')).rejects.toMatchObject({ code: 2 });
+});
