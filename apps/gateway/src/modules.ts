@@ -88,6 +88,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     deadLetters: eventLog.deadLetters,
     clock,
     metrics,
+    log,
+    retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,
   });
   const generationQuery = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
 

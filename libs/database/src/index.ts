@@ -4,6 +4,7 @@ export * from './migrations';
 export * from './partitions';
 export * from './pool';
 export * from './prisma-adapter';
+export * from './sql-arrays';
 export * from './transaction';
 export { isTransientDatabaseError } from './transient-error';
 export { noCapacityWhileAway } from './while-away';

@@ -210,7 +210,7 @@ describe('the consumer of generation.finished', () => {
   const consume = (...payloads: Uint8Array[]) => ledger.consumers[0]!.handle(payloads.map(eventOf));
   const encode = (finished: GenerationFinished) => GenerationFinished.encode(finished).finish();
 
-  it('settles each generation once under redelivery and announces it with cost and charge', async () => {
+  it('settles each generation once under redelivery and announces it with cost, charge and prices', async () => {
     await addCredit('org-7', 100n);
     await hold(holdOf('gen-7', 'org-7', 60n));
     const payload = encode(finishedOf('gen-7', 'org-7', 25));
@@ -223,6 +223,7 @@ describe('the consumer of generation.finished', () => {
         costNanoUsd: 25n,
         chargedNanoUsd: 25n,
         settledUnixMs: BigInt(rig.clock.now()),
+        prices: UNIT_PRICES,
       }),
     ]);
   });

@@ -63,7 +63,7 @@ function announceOf(items: readonly SettleItem[], clock: Clock): Announce {
     if (!byId.has(item.generation.generationId)) byId.set(item.generation.generationId, item);
   }
   const settledUnixMs = BigInt(clock.now());
-  return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd }) => {
+  return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd, prices }) => {
     const item = byId.get(generationId);
     if (!item) throw new Error(`settled a generation that was not asked for: ${generationId}`);
     const finished = { ...item.message, idempotentOutcome: undefined };
@@ -72,6 +72,7 @@ function announceOf(items: readonly SettleItem[], clock: Clock): Announce {
       costNanoUsd,
       chargedNanoUsd,
       settledUnixMs,
+      prices,
     }).finish();
     return { key: organizationId, payload, headers: item.headers };
   };

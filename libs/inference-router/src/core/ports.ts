@@ -1,5 +1,6 @@
 import type { NanoUsd } from '@gateway/base';
 import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
+import type { AttemptOutcome } from './generation/attempt-outcome';
 import type { FinishedGeneration } from './generation/finished-generation';
 import type { UpstreamFailure } from './failure/upstream-failure';
 
@@ -88,9 +89,6 @@ export interface Timers {
 
 /** A source of chance, from 0 up to 1. */
 export type Random = () => number;
-
-/** How an attempt at a target ended. */
-export type AttemptOutcome = 'ok' | 'broken_off' | UpstreamFailure['kind'];
 
 /** What a provider's report would have cost beyond what was counted; never below zero. */
 export interface UsageExcess {

@@ -48,6 +48,10 @@ async function withRouter(
   }
 }
 
+/** The targets that the last generation tried, with how each ended. */
+const attemptsOf = (router: RouterUnderTest) =>
+  router.events.at(-1)?.attempts.map((attempt) => [attempt.provider, attempt.outcome]);
+
 const one = (changes = {}) => [model([provider('first', first.url, changes)])];
 const two = (changes = {}) => [
   model([provider('first', first.url, changes), provider('second', second.url, changes)]),
@@ -184,6 +188,10 @@ describe('before the first event', () => {
       expect(error).toBeUndefined();
       expect(finished?.finishReason).toBe('stop');
       expect(await router.metric('gateway_inference_router_retries_total')).toBe(1);
+      expect(attemptsOf(router)).toEqual([
+        ['first', 'failed'],
+        ['first', 'ok'],
+      ]);
     });
   });
 
@@ -237,6 +245,10 @@ describe('before the first event', () => {
       });
       const moved = await router.collect(generateRequest({ modelId: 'acme/both' }));
       expect(moved.error).toBeUndefined();
+      expect(attemptsOf(router)).toEqual([
+        ['first', 'bulkhead_full'],
+        ['second', 'ok'],
+      ]);
       leaving.abort();
       await running;
       first.play(helloCompletion);

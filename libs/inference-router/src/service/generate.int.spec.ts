@@ -1,3 +1,4 @@
+import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { UsageSource } from '@gateway/contracts/common';
 import {
@@ -344,6 +345,36 @@ describe('the end of a generation', () => {
     const stored = JSON.parse(String(event?.idempotentOutcome?.responseJson)) as object;
     expect(stored).toMatchObject({ id: 'gen-E', choices: [{ message: { content: 'Hello world' } }] });
     expect(event?.idempotentOutcome?.scope).toBe('scope-1');
+  });
+
+  it('carries the calls to providers and when the first output came, of which an empty event is none', async () => {
+    let now = 1_764_000_000_123;
+    const clock = { now: () => now as UnixMs };
+    const timed = await RouterUnderTest.start([model([provider('one', upstream.url)])], { clock });
+    const output = deferred();
+    upstream.play(async (response) => {
+      beginStream(response);
+      response.write(sse(chunk({ role: 'assistant', content: '' })));
+      await output.promise;
+      response.end(sse(chunk({ content: 'Hello' }), chunk({}, 'stop')) + DONE);
+    });
+    const messages = timed.generate(streamed());
+    await messages.next();
+    now += 250;
+    output.resolve();
+    for (let next = await messages.next(); !next.done; next = await messages.next());
+    await timed.stop();
+    expect(timed.events[0]).toMatchObject({
+      latencyMs: 0,
+      timeToFirstTokenMs: 250,
+      attempts: [{ provider: 'one', providerModel: 'upstream-model', outcome: 'ok', durationMs: 250 }],
+    });
+  });
+
+  it('has no time of a first output when it was not streamed', async () => {
+    upstream.play(helloCompletion);
+    await router.collect(generateRequest());
+    expect(router.events[0]?.timeToFirstTokenMs).toBeUndefined();
   });
 
   it('counts the tokens of an answer without a usage block', async () => {

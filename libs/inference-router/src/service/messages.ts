@@ -91,6 +91,12 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
         : UsageSource.USAGE_SOURCE_COUNTED,
     latencyMs: toUint32(finished.latencyMs),
     generationTimeMs: toUint32(finished.generationTimeMs),
+    timeToFirstTokenMs:
+      finished.timeToFirstTokenMs === undefined ? undefined : toUint32(finished.timeToFirstTokenMs),
+    attempts: finished.attempts.map(({ durationMs, ...attempt }) => ({
+      ...attempt,
+      durationMs: toUint32(durationMs),
+    })),
     externalUser: request.externalUser,
     prices: toPrices(finished),
     errorCode: finished.errorCode,

@@ -2,7 +2,8 @@ import { usdNumber } from '@gateway/base';
 import type { Logger, Registry } from '@gateway/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
-import type { AttemptOutcome, RouterObserver } from '../core/ports';
+import type { AttemptOutcome } from '../core/generation/attempt-outcome';
+import type { RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/ports';
 import type { KeptIn } from './generation-recorder';
 

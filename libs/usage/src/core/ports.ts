@@ -1,8 +1,19 @@
+import type { UnixMs } from '@gateway/base';
+import type { GenerationFinder } from './list-generations';
 import type { SettledGeneration } from './settled-generation';
 import type { UsageQuery, UsageRow } from './usage-report';
+import type { SeriesReader } from './usage-series';
+
+/** The tables that generations are kept in, one per UTC month of their admission. */
+export interface GenerationTables {
+  /** Makes those of this month and the next, so that settlements find theirs. Idempotent; any number of processes may call it. */
+  prepare(now: UnixMs): Promise<void>;
+  /** Drops those whose newest generation could only be older. Rollups stay. @returns how many. */
+  dropBefore(oldest: UnixMs): Promise<number>;
+}
 
 /** The write side. */
-export interface SettlementStore {
+export interface SettlementStore extends GenerationTables {
   /**
    * Stores the generations and adds them to the rollups, all in one
    * transaction. Those stored before, or named twice, are left out, so that
@@ -13,8 +24,17 @@ export interface SettlementStore {
   record(generations: readonly SettledGeneration[]): Promise<number>;
 }
 
+/** Today's figures of an organization. */
+export interface UsageNow {
+  readonly requests: bigint;
+  readonly chargedNanoUsd: bigint;
+  /** The last admitted one that is settled. */
+  readonly latestGenerationId: string | undefined;
+}
+
 /** The read side. */
-export interface UsageReader {
+export interface UsageReader extends GenerationFinder, SeriesReader {
+  readNow(organizationId: string, now: UnixMs): Promise<UsageNow>;
   /** Undefined when unknown or of another organization. */
   findGeneration(organizationId: string, id: string): Promise<SettledGeneration | undefined>;
   /** Ordered by day, model, key; at most `maxRows`. */

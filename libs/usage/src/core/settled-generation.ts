@@ -1,4 +1,4 @@
-import type { NanoUsd, UnixMs, Usage } from '@gateway/base';
+import type { NanoUsd, Prices, UnixMs, Usage } from '@gateway/base';
 
 /** One past request whose cost is booked. */
 export interface SettledGeneration {
@@ -28,4 +28,33 @@ export interface SettledGeneration {
   readonly externalUser: string | undefined;
   /** Catalogue code when the provider failed after its first event. */
   readonly errorCode: string | undefined;
+  /** From admission to the first output; undefined unless streamed. */
+  readonly timeToFirstTokenMs: number | undefined;
+  /** In the order of the calls; undefined of generations from before they were kept, as are the prices. */
+  readonly attempts: readonly ProviderAttempt[] | undefined;
+  /** By which the cost was worked out. */
+  readonly prices: Prices | undefined;
+}
+
+/** One call to a target on the way to an answer. */
+export interface ProviderAttempt {
+  readonly provider: string;
+  readonly providerModel: string;
+  /** `ok`, `broken_off`, `cancelled`, or why it failed before its first event. */
+  readonly outcome: string;
+  /** Until its first event or its failure; of the one that answered, until its end. */
+  readonly durationMs: number;
+}
+
+export const GENERATION_STATUSES = ['completed', 'cancelled', 'failed'] as const;
+export type GenerationStatus = (typeof GENERATION_STATUSES)[number];
+
+/** A failure counts as one even when it was found while cancelling. */
+export function statusOf({
+  errorCode,
+  finishReason,
+  cancelled,
+}: Pick<SettledGeneration, 'errorCode' | 'finishReason' | 'cancelled'>): GenerationStatus {
+  if (errorCode !== undefined || finishReason === 'error') return 'failed';
+  return cancelled ? 'cancelled' : 'completed';
 }

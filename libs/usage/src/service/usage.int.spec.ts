@@ -1,6 +1,6 @@
 import { DAY_MS } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
-import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
+import { GenerationSettled } from '@gateway/contracts/events';
 import {
   GenerationQueryDefinition,
   UsageDimension,
@@ -27,20 +27,19 @@ import {
   USAGE_SCHEMA,
   usageMigrations,
 } from '../index';
+import { logged, NOON, rawEvent, settled, type Settled } from '../testing/settled-events';
 
 const {
   USAGE_DIMENSION_DAY: DAY,
   USAGE_DIMENSION_MODEL: MODEL,
   USAGE_DIMENSION_API_KEY: KEY,
 } = UsageDimension;
-const NOON = Date.UTC(2026, 10, 20, 12);
 
 let database: TestDatabase;
 let pool: Pool;
 let metrics: Registry;
 let handle: EventHandler;
 let query: RpcClient<typeof GenerationQueryDefinition>;
-let nextPosition = 1n;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -62,45 +61,6 @@ afterAll(async () => {
   await pool.end();
   await database.drop();
 });
-
-interface Settled extends Partial<Omit<GenerationFinished, 'usage'>> {
-  readonly tokens?: readonly [prompt: number, cached: number, completion: number, reasoning: number];
-  readonly cost?: bigint;
-  readonly charged?: bigint;
-}
-
-function settled({ tokens = [10, 0, 25, 5], cost = 1_500_000n, charged = cost, ...finished }: Settled) {
-  const [promptTokens, cachedTokens, completionTokens, reasoningTokens] = tokens;
-  return GenerationSettled.fromPartial({
-    finished: {
-      generationId: 'gen-1',
-      organizationId: 'org-1',
-      keyId: 'key-1',
-      requestId: 'req_1',
-      modelId: 'acme/m-1',
-      provider: 'acme',
-      providerModel: 'm-1-0601',
-      createdUnixMs: BigInt(NOON),
-      finishReason: 'stop',
-      usage: { promptTokens, cachedTokens, imageTokens: 0, completionTokens, reasoningTokens },
-      latencyMs: 310,
-      generationTimeMs: 1_200,
-      ...finished,
-    },
-    costNanoUsd: cost,
-    chargedNanoUsd: charged,
-    settledUnixMs: BigInt(NOON + 100),
-  });
-}
-
-function logged(message: GenerationSettled): LoggedEvent {
-  return rawEvent(GenerationSettled.encode(message).finish());
-}
-
-function rawEvent(payload: Uint8Array): LoggedEvent {
-  const position = nextPosition++;
-  return { topic: 'generation.settled', key: 'org-1', headers: {}, position, payload };
-}
 
 const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
 

@@ -4,7 +4,7 @@ import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import type { ClaimStore } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import { withRetries } from './retry';
-import { textArray } from './sql-arrays';
+import { textArray } from '@gateway/database';
 
 const CLAIM = {
   name: 'billing_ledger.claim_idempotency_key',

@@ -1,7 +1,7 @@
 import { nanoUsd } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
-import { plainArray, textArray } from './sql-arrays';
+import { plainArray, textArray } from '@gateway/database';
 
 const HOLD_CREDIT = {
   name: 'billing_ledger.hold_credit',

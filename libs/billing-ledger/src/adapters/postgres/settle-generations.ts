@@ -11,7 +11,7 @@ import type {
   OpenedGeneration,
   Settlement,
 } from '../../core/settlement/settlement';
-import { plainArray, textArray } from './sql-arrays';
+import { plainArray, textArray } from '@gateway/database';
 
 const OPEN = {
   name: 'billing_ledger.open_settlements',

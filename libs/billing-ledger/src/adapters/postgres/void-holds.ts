@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { HoldRef } from '../../core/credit/hold';
-import { textArray } from './sql-arrays';
+import { textArray } from '@gateway/database';
 
 const VOID_HOLDS = {
   name: 'billing_ledger.void_holds',

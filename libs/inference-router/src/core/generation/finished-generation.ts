@@ -1,6 +1,7 @@
 import type { Prices, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
+import type { AttemptOutcome } from './attempt-outcome';
 import type { InputParts } from './usage';
 
 /** A generation as its caller asked for it. */
@@ -31,6 +32,15 @@ export interface GenerationRequest {
 /** How a generation ended: with an answer, because nobody wanted it any more, or with a failure of the provider's or ours. */
 export type GenerationEnding = 'answered' | 'cancelled' | 'failed';
 
+/** One try of a target on the way to an answer. */
+export interface ProviderAttempt {
+  readonly provider: string;
+  readonly providerModel: string;
+  readonly outcome: AttemptOutcome;
+  /** Until its failure; of the one that answered, until its end. */
+  readonly durationMs: number;
+}
+
 /** The end of a generation that owes its cost. */
 export interface FinishedGeneration {
   readonly request: GenerationRequest;
@@ -46,6 +56,10 @@ export interface FinishedGeneration {
   readonly latencyMs: number;
   /** From the first event to the last. */
   readonly generationTimeMs: number;
+  /** From admission to the first output; undefined unless streamed. */
+  readonly timeToFirstTokenMs: number | undefined;
+  /** In the order of the calls. */
+  readonly attempts: readonly ProviderAttempt[];
   readonly errorCode: ErrorCode | undefined;
   /** The chat.completion object, for replay; only of a generation that came to its end. */
   readonly responseJson: string | undefined;

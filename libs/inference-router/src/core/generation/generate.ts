@@ -89,9 +89,10 @@ async function open(
       head: run.head,
       signal: run.signal,
       onDispatch: (target) => {
-        run.dispatchedTo = target;
+        run.dispatched(target);
         if (target) providerCalled = true;
       },
+      onFailedAttempt: (target, failure, durationMs) => run.tried(target, failure.kind, durationMs),
     });
     run.begin(opened);
     return opened;

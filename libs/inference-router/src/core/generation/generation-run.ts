@@ -2,9 +2,9 @@ import type { Clock, Prices } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
-import type { GenerationEnding, GenerationRequest } from './finished-generation';
+import type { AttemptOutcome } from './attempt-outcome';
+import type { GenerationEnding, GenerationRequest, ProviderAttempt } from './finished-generation';
 import type { OpenedGeneration } from './open-generation';
-import type { AttemptOutcome } from '../ports';
 import {
   billGeneration,
   recordGeneration,
@@ -34,10 +34,13 @@ export interface Settling {
 export class GenerationRun {
   readonly head: CompletionHead;
   /** The target that has the request now. */
-  dispatchedTo: Target | undefined;
+  private dispatchedTo: Target | undefined;
+  private dispatchedAt = 0;
+  private readonly attempts: ProviderAttempt[] = [];
   private opened: OpenedGeneration | undefined;
   private firstEventAt = 0;
   private lastEventAt = 0;
+  private firstTokenAt: number | undefined;
   private settling: Settling | undefined;
   private stopped = false;
   private readonly scope: SettleScope;
@@ -77,16 +80,36 @@ export class GenerationRun {
     this.onCancel();
   }
 
+  /** Which target has the request; undefined when it no longer has. */
+  dispatched(target: Target | undefined): void {
+    this.dispatchedTo = target;
+    this.dispatchedAt = this.ports.clock.now();
+  }
+
+  tried(target: Target, outcome: AttemptOutcome, durationMs: number): void {
+    const { provider, providerModel } = target;
+    this.attempts.push({
+      provider: provider.name,
+      providerModel,
+      outcome,
+      durationMs: Math.max(0, durationMs),
+    });
+  }
+
   begin(opened: OpenedGeneration): void {
     this.opened = opened;
     this.firstEventAt = this.ports.clock.now();
-    this.lastEventAt = this.firstEventAt;
+    this.sawEvent();
     // It may have been cancelled in the very moment of the first event.
     if (this.signal.aborted) this.endCancelled();
   }
 
   sawEvent(): void {
     this.lastEventAt = this.ports.clock.now();
+    const opened = this.opened?.opened;
+    if (this.firstTokenAt !== undefined || opened?.kind !== 'stream') return;
+    // The first events of a stream may hold a role and no output yet.
+    if (opened.reader.stream.completionTokens > 0) this.firstTokenAt = this.lastEventAt;
   }
 
   /** The whole generation was produced. */
@@ -138,6 +161,7 @@ export class GenerationRun {
     if (this.settling) return this.settling;
     const target = this.opened?.target ?? this.dispatchedTo;
     if (!target) throw new Error('a generation that no provider has cannot end');
+    this.tried(target, attempt, this.ports.clock.now() - this.dispatchedAt);
     const outcome = this.outcome(ending, target, errorCode);
     this.releaseProvider(ending);
     this.ports.observer.attemptEnded(target, attempt);
@@ -167,6 +191,9 @@ export class GenerationRun {
       ...this.reported(),
       latencyMs: Math.max(0, firstEventAt - createdUnixMs),
       generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),
+      timeToFirstTokenMs:
+        this.firstTokenAt === undefined ? undefined : Math.max(0, this.firstTokenAt - createdUnixMs),
+      attempts: this.attempts,
     };
   }
 

@@ -40,6 +40,8 @@ export interface OpenGenerationCall {
   readonly signal: AbortSignal;
   /** Told which target has the request, and undefined when it no longer has. */
   readonly onDispatch: (target: Target | undefined) => void;
+  /** Told of each try that failed, but not of one that was cancelled: that ends the generation. */
+  readonly onFailedAttempt: (target: Target, failure: UpstreamFailure, durationMs: number) => void;
 }
 
 /**
@@ -69,9 +71,11 @@ export async function openGeneration(
     for (let attempt = 1; ; attempt += 1) {
       const totalMs = provider.timeouts.totalMs - (ports.clock.now() - startedAt);
       if (totalMs <= 0) throw told ?? new UpstreamFailure('timed_out', { detail: 'no time is left' });
+      const triedAt = ports.clock.now();
       const result = await tryTarget(ports, call, target, body, totalMs);
       if (!(result instanceof UpstreamFailure)) return result;
       ports.observer.attemptEnded(target, result.kind, result);
+      if (result.kind !== 'cancelled') call.onFailedAttempt(target, result, ports.clock.now() - triedAt);
       if (!result.rule.tryNextTarget) throw result;
       if (!told || result.rule.dispatched || !told.rule.dispatched) told = result;
       if (result.kind === 'timed_out') {

@@ -9,7 +9,12 @@ import {
   type CompletionHead,
   type OutputTexts,
 } from '../completion/completion';
-import type { FinishedGeneration, GenerationEnding, GenerationRequest } from './finished-generation';
+import type {
+  FinishedGeneration,
+  GenerationEnding,
+  GenerationRequest,
+  ProviderAttempt,
+} from './finished-generation';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
 import { countedUsage, judgeUsage } from './usage';
@@ -30,6 +35,8 @@ export interface Outcome {
   readonly systemFingerprint: string | undefined;
   readonly latencyMs: number;
   readonly generationTimeMs: number;
+  readonly timeToFirstTokenMs: number | undefined;
+  readonly attempts: readonly ProviderAttempt[];
 }
 
 export interface Bill {
@@ -130,6 +137,8 @@ export function recordGeneration(
     usageSource: bill.usageSource,
     latencyMs: outcome.latencyMs,
     generationTimeMs: outcome.generationTimeMs,
+    timeToFirstTokenMs: outcome.timeToFirstTokenMs,
+    attempts: outcome.attempts,
     errorCode: outcome.errorCode,
     responseJson,
     traceHeaders: scope.traceHeaders,

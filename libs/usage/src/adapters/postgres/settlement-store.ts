@@ -1,86 +1,132 @@
-import { utcDay } from '@gateway/base';
+import { HOUR_MS, utcDay } from '@gateway/base';
+import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { SettlementStore } from '../../core/ports';
-import type { SettledGeneration } from '../../core/settled-generation';
+import { statusOf, type SettledGeneration } from '../../core/settled-generation';
+import { createPostgresGenerationTables } from './generation-tables';
+import { rollupColumns, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
+
+interface Column {
+  readonly name: string;
+  readonly type: 'text' | 'bigint' | 'boolean' | 'date' | 'jsonb';
+  /** This column of all generations, as PostgreSQL reads arrays. */
+  readonly encode: (generations: readonly SettledGeneration[]) => string;
+}
+
+type Read<Value> = (generation: SettledGeneration) => Value;
+
+function text(name: string, read: Read<string | undefined>, type: 'text' | 'jsonb' = 'text'): Column {
+  return { name, type, encode: (generations) => textArray(generations, read) };
+}
+
+function plain(
+  type: Column['type'],
+  name: string,
+  read: Read<string | number | bigint | boolean | undefined>,
+): Column {
+  return { name, type, encode: (generations) => plainArray(generations, read) };
+}
+
+/** The columns of `generations`, with where each comes from. */
+const COLUMNS: readonly Column[] = [
+  text('id', ({ id }) => id),
+  text('organization_id', ({ organizationId }) => organizationId),
+  text('key_id', ({ keyId }) => keyId),
+  text('request_id', ({ requestId }) => requestId),
+  text('model_id', ({ modelId }) => modelId),
+  text('provider', ({ provider }) => provider),
+  text('provider_model', ({ providerModel }) => providerModel),
+  plain('bigint', 'created_unix_ms', ({ createdAt }) => createdAt),
+  plain('bigint', 'settled_unix_ms', ({ settledAt }) => settledAt),
+  plain('date', 'day', ({ createdAt }) => utcDay(createdAt)),
+  plain('boolean', 'streamed', ({ streamed }) => streamed),
+  plain('boolean', 'cancelled', ({ cancelled }) => cancelled),
+  text('finish_reason', ({ finishReason }) => finishReason),
+  plain('bigint', 'prompt_tokens', ({ usage }) => usage.promptTokens),
+  plain('bigint', 'cached_tokens', ({ usage }) => usage.cachedTokens),
+  plain('bigint', 'image_tokens', ({ usage }) => usage.imageTokens),
+  plain('bigint', 'completion_tokens', ({ usage }) => usage.completionTokens),
+  plain('bigint', 'reasoning_tokens', ({ usage }) => usage.reasoningTokens),
+  plain('bigint', 'cost_nano_usd', ({ costNanoUsd }) => costNanoUsd),
+  plain('bigint', 'charged_nano_usd', ({ chargedNanoUsd }) => chargedNanoUsd),
+  plain('bigint', 'latency_ms', ({ latencyMs }) => latencyMs),
+  plain('bigint', 'generation_time_ms', ({ generationTimeMs }) => generationTimeMs),
+  text('external_user', ({ externalUser }) => externalUser),
+  text('error_code', ({ errorCode }) => errorCode),
+  text('usage_source', ({ usageSource }) => usageSource),
+  text('status', statusOf),
+  plain('bigint', 'time_to_first_token_ms', ({ timeToFirstTokenMs }) => timeToFirstTokenMs),
+  text('attempts', attemptsJson, 'jsonb'),
+  plain('bigint', 'input_nano_usd_per_million', ({ prices }) => prices?.inputNanoUsdPerMillion),
+  plain('bigint', 'cached_input_nano_usd_per_million', ({ prices }) => prices?.cachedInputNanoUsdPerMillion),
+  plain('bigint', 'output_nano_usd_per_million', ({ prices }) => prices?.outputNanoUsdPerMillion),
+  plain('bigint', 'reasoning_nano_usd_per_million', ({ prices }) => prices?.reasoningNanoUsdPerMillion),
+  plain('bigint', 'image_nano_usd_per_million', ({ prices }) => prices?.imageNanoUsdPerMillion),
+];
+const columnNames = COLUMNS.map(({ name }) => name).join(', ');
+
+const columns = rollupColumns.join(', ');
+
+/** Adds sums to a table of rollups. The rows are locked in order of its key. */
+const addTo = (table: string, key: string, sums: string) => `
+    insert into ${table} as rollup (${key}, ${columns})
+    select ${key}, ${columns} from ${sums} order by ${key}
+    on conflict (${key}) do update set
+      ${rollupColumns.map((column) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}`;
 
 /**
- * $1 generations as a JSON array. What is stored already falls out at the
+ * An array per column of the generations. What is stored already falls out at the
  * insert, and only what it returns is added up, so the sums count each
- * generation once. Rows of both tables are locked in one order.
+ * generation once. Rows of all tables are locked in one order.
  */
 const RECORD = `
   with incoming as (
-    select * from jsonb_populate_recordset(null::generations, $1::jsonb)
+    select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})
+      as given (${columnNames})
   ), fresh as (
-    insert into generations select * from incoming order by id
-    on conflict (id) do nothing
+    insert into generations (${columnNames}) select ${columnNames} from incoming order by id
+    on conflict (id, created_unix_ms) do nothing
     returning *
-  ), sums as (
-    select organization_id, day, model_id, key_id, count(*) as requests,
-           sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens,
-           sum(reasoning_tokens) as reasoning_tokens, sum(cached_tokens) as cached_tokens,
-           sum(cost_nano_usd) as cost_nano_usd, sum(charged_nano_usd) as charged_nano_usd
+  ), hours as (
+    select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms, day, model_id, key_id,
+           ${sumsOfGenerations}
     from fresh
-    group by organization_id, day, model_id, key_id
-    order by organization_id, day, model_id, key_id
-  ), added as (
-    insert into usage_rollups as r (organization_id, day, model_id, key_id, requests, prompt_tokens,
-           completion_tokens, reasoning_tokens, cached_tokens, cost_nano_usd, charged_nano_usd)
-    select * from sums
-    on conflict (organization_id, day, model_id, key_id) do update set
-      requests = r.requests + excluded.requests,
-      prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
-      completion_tokens = r.completion_tokens + excluded.completion_tokens,
-      reasoning_tokens = r.reasoning_tokens + excluded.reasoning_tokens,
-      cached_tokens = r.cached_tokens + excluded.cached_tokens,
-      cost_nano_usd = r.cost_nano_usd + excluded.cost_nano_usd,
-      charged_nano_usd = r.charged_nano_usd + excluded.charged_nano_usd
+    group by 1, 2, 3, 4, 5
+  ), days as (
+    select organization_id, day, model_id, key_id, ${sumsOfRollups} from hours group by 1, 2, 3, 4
+  ), added_to_hours as (
+    ${addTo('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id', 'hours')}
+  ), added_to_days as (
+    ${addTo('usage_rollups', 'organization_id, day, model_id, key_id', 'days')}
   )
-  select count(*) as recorded from fresh`;
+  select coalesce(sum(requests), 0)::bigint as recorded from days`;
 
 /** The write side on PostgreSQL: one statement, so one round trip and one transaction, per batch. */
 export function createPostgresSettlementStore(pool: Pool): SettlementStore {
   return {
+    ...createPostgresGenerationTables(pool),
     async record(generations) {
       if (generations.length === 0) return 0;
       const { rows } = await pool.query<{ recorded: bigint }>({
         name: 'usage.record',
         text: RECORD,
-        values: [JSON.stringify(generations.map(rowOf))],
+        values: COLUMNS.map(({ encode }) => encode(generations)),
       });
       return Number(rows[0]?.recorded ?? 0n);
     },
   };
 }
 
-/** Amounts travel as text: JSON numbers would pass through a float in some readers. */
-function rowOf(generation: SettledGeneration): Record<string, unknown> {
-  const { usage } = generation;
-  return {
-    id: generation.id,
-    organization_id: generation.organizationId,
-    key_id: generation.keyId,
-    request_id: generation.requestId,
-    model_id: generation.modelId,
-    provider: generation.provider,
-    provider_model: generation.providerModel,
-    created_unix_ms: generation.createdAt,
-    settled_unix_ms: generation.settledAt,
-    day: utcDay(generation.createdAt),
-    streamed: generation.streamed,
-    cancelled: generation.cancelled,
-    finish_reason: generation.finishReason,
-    prompt_tokens: usage.promptTokens,
-    cached_tokens: usage.cachedTokens,
-    image_tokens: usage.imageTokens,
-    completion_tokens: usage.completionTokens,
-    reasoning_tokens: usage.reasoningTokens,
-    cost_nano_usd: generation.costNanoUsd.toString(),
-    charged_nano_usd: generation.chargedNanoUsd.toString(),
-    latency_ms: generation.latencyMs,
-    generation_time_ms: generation.generationTimeMs,
-    external_user: generation.externalUser ?? null,
-    error_code: generation.errorCode ?? null,
-    usage_source: generation.usageSource ?? null,
-  };
+function attemptsJson({ attempts }: SettledGeneration): string | undefined {
+  return (
+    attempts &&
+    JSON.stringify(
+      attempts.map(({ provider, providerModel, outcome, durationMs }) => ({
+        provider,
+        provider_model: providerModel,
+        outcome,
+        duration_ms: durationMs,
+      })),
+    )
+  );
 }

@@ -1,10 +1,12 @@
-import { nanoUsd, type UnixMs } from '@gateway/base';
+import { nanoUsd, utcDay, type Prices, type UnixMs } from '@gateway/base';
 import { createPrismaAdapter } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
-import type { SettledGeneration } from '../../core/settled-generation';
+import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 import type { UsageRow } from '../../core/usage-report';
 import { PrismaClient, type Generation } from '../prisma/generated/client';
+import { scanStatements } from './generation-scan';
+import { readSeries } from './usage-series';
 import { USAGE_SCHEMA } from './usage-schema';
 
 /**
@@ -27,6 +29,28 @@ const SUM_USAGE = `
   order by 1, 2, 3
   limit $8`;
 
+/** $1 organization, $2 today. */
+const READ_NOW = `
+  select coalesce(sum(requests), 0)::bigint as requests,
+         coalesce(sum(charged_nano_usd), 0)::bigint as charged_nano_usd,
+         (select id from generations where organization_id = $1 order by created_unix_ms desc limit 1)
+           as latest_generation_id
+  from usage_rollups
+  where organization_id = $1 and day = $2::date`;
+
+interface NowRow {
+  readonly requests: bigint;
+  readonly charged_nano_usd: bigint;
+  readonly latest_generation_id: string | null;
+}
+
+interface PlaceRow {
+  readonly id: string;
+  readonly created_unix_ms: bigint;
+}
+
+const NEWEST_FIRST = [{ createdUnixMs: 'desc' }, { id: 'desc' }] as const satisfies object[];
+
 interface SumRow {
   readonly day: string | null;
   readonly model_id: string | null;
@@ -47,6 +71,36 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       const row = await prisma.generation.findFirst({ where: { id, organizationId } });
       return row ? generationOf(row) : undefined;
     },
+    async findByIds(organizationId, id, limit) {
+      const rows = await prisma.generation.findMany({
+        where: { organizationId, OR: [{ id }, { requestId: id }] },
+        orderBy: [...NEWEST_FIRST],
+        take: limit,
+      });
+      return rows.map(generationOf);
+    },
+    async scan(filter, after, limit) {
+      const { matches, end, mayStop } = scanStatements(filter, after, limit);
+      const places = (await pool.query<PlaceRow>(matches.text, [...matches.values])).rows;
+      const found = await readAt(prisma, filter.organizationId, places);
+      if (!mayStop || places.length === limit) return { found, stoppedAt: undefined };
+      const [last] = (await pool.query<PlaceRow>(end.text, [...end.values])).rows;
+      return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
+    },
+    readSeries: (query, maxRows) => readSeries(pool, query, maxRows),
+    async readNow(organizationId, now) {
+      const { rows } = await pool.query<NowRow>({
+        name: 'usage.now',
+        text: READ_NOW,
+        values: [organizationId, utcDay(now)],
+      });
+      const [row] = rows;
+      return {
+        requests: row?.requests ?? 0n,
+        chargedNanoUsd: row?.charged_nano_usd ?? 0n,
+        latestGenerationId: row?.latest_generation_id ?? undefined,
+      };
+    },
     async sumUsage({ organizationId, startDay, endDay, groupBy, modelId }, maxRows) {
       const { rows } = await pool.query<SumRow>({
         name: 'usage.sum',
@@ -65,6 +119,26 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       return rows.map(usageRowOf);
     },
   };
+}
+
+/** The times tell the database which months to look in. */
+async function readAt(
+  prisma: PrismaClient,
+  organizationId: string,
+  places: readonly PlaceRow[],
+): Promise<readonly SettledGeneration[]> {
+  const newest = places[0]?.created_unix_ms;
+  const oldest = places.at(-1)?.created_unix_ms;
+  if (newest === undefined || oldest === undefined) return [];
+  const rows = await prisma.generation.findMany({
+    where: {
+      organizationId,
+      id: { in: places.map(({ id }) => id) },
+      createdUnixMs: { gte: oldest, lte: newest },
+    },
+    orderBy: [...NEWEST_FIRST],
+  });
+  return rows.map(generationOf);
 }
 
 function usageRowOf(row: SumRow): UsageRow {
@@ -110,5 +184,34 @@ function generationOf(row: Generation): SettledGeneration {
     generationTimeMs: Number(row.generationTimeMs),
     externalUser: row.externalUser ?? undefined,
     errorCode: row.errorCode ?? undefined,
+    timeToFirstTokenMs: row.timeToFirstTokenMs === null ? undefined : Number(row.timeToFirstTokenMs),
+    attempts: Array.isArray(row.attempts)
+      ? (row.attempts as unknown as AttemptJson[]).map(attemptOf)
+      : undefined,
+    prices: pricesOf(row),
+  };
+}
+
+/** As the settlement store writes them. */
+interface AttemptJson {
+  readonly provider: string;
+  readonly provider_model: string;
+  readonly outcome: string;
+  readonly duration_ms: number;
+}
+
+function attemptOf(attempt: AttemptJson): ProviderAttempt {
+  const { provider, provider_model: providerModel, outcome, duration_ms: durationMs } = attempt;
+  return { provider, providerModel, outcome, durationMs };
+}
+
+function pricesOf(row: Generation): Prices | undefined {
+  if (row.inputNanoUsdPerMillion === null) return undefined;
+  return {
+    inputNanoUsdPerMillion: row.inputNanoUsdPerMillion,
+    cachedInputNanoUsdPerMillion: row.cachedInputNanoUsdPerMillion ?? 0n,
+    outputNanoUsdPerMillion: row.outputNanoUsdPerMillion ?? 0n,
+    reasoningNanoUsdPerMillion: row.reasoningNanoUsdPerMillion ?? 0n,
+    imageNanoUsdPerMillion: row.imageNanoUsdPerMillion ?? 0n,
   };
 }

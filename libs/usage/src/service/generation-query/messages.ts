@@ -25,8 +25,25 @@ export function toDimension(dimension: ProtoDimension): UsageDimension {
 }
 
 export function fromGeneration(generation: SettledGeneration): Generation {
-  const { createdAt, providerModel: _providerModel, settledAt: _settledAt, ...rest } = generation;
-  return { ...rest, createdUnixMs: BigInt(createdAt), usageSource: fromUsageSource(generation) };
+  return {
+    id: generation.id,
+    modelId: generation.modelId,
+    keyId: generation.keyId,
+    requestId: generation.requestId,
+    createdUnixMs: BigInt(generation.createdAt),
+    streamed: generation.streamed,
+    cancelled: generation.cancelled,
+    finishReason: generation.finishReason,
+    usage: generation.usage,
+    usageSource: fromUsageSource(generation),
+    costNanoUsd: generation.costNanoUsd,
+    chargedNanoUsd: generation.chargedNanoUsd,
+    latencyMs: generation.latencyMs,
+    generationTimeMs: generation.generationTimeMs,
+    externalUser: generation.externalUser,
+    provider: generation.provider,
+    errorCode: generation.errorCode,
+  };
 }
 
 function fromUsageSource({ usageSource }: SettledGeneration): UsageSource {

@@ -1,9 +1,10 @@
-import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
+import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { noCapacityWhileAway } from '@gateway/database';
 import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import type { UsageReader } from '../../core/ports';
 import { createGenerationQueryHandlers } from './handlers';
+import { createGenerationReportsHandlers } from './report-handlers';
 
 export interface GenerationQueryPorts {
   readonly reader: UsageReader;
@@ -15,6 +16,7 @@ export function createGenerationQueryModule({ reader }: GenerationQueryPorts): G
     name: 'generation-query',
     services: [
       bindService(GenerationQueryDefinition, noCapacityWhileAway(createGenerationQueryHandlers(reader))),
+      bindService(GenerationReportsDefinition, noCapacityWhileAway(createGenerationReportsHandlers(reader))),
     ],
     consumers: [],
     start: async () => undefined,

@@ -1,7 +1,7 @@
 import { nanoUsd, type UnixMs, type Usage } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled } from '@gateway/contracts/events';
-import type { SettledGeneration } from '../../core/settled-generation';
+import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 
 /** 9999-12-31T23:59:59.999Z: later times have no day that a database or client would read. */
 const LAST_UNIX_MS = 253_402_300_799_999n;
@@ -50,6 +50,19 @@ export function decodeSettled(payload: Uint8Array): SettledGeneration {
     generationTimeMs: finished.generationTimeMs,
     externalUser: finished.externalUser === undefined ? undefined : storable(finished.externalUser),
     errorCode: finished.errorCode,
+    timeToFirstTokenMs: finished.timeToFirstTokenMs,
+    attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,
+    prices: settled.prices ?? finished.prices,
+  };
+}
+
+function attemptOf(attempt: ProviderAttempt): ProviderAttempt {
+  const { provider, providerModel, outcome, durationMs } = attempt;
+  return {
+    provider: storable(provider),
+    providerModel: storable(providerModel),
+    outcome: storable(outcome),
+    durationMs,
   };
 }
 

@@ -8,11 +8,13 @@ import {
   type Unprocessable,
 } from '@gateway/events';
 import { type GatewayModule } from '@gateway/module';
+import type { Logger } from '@gateway/runtime';
 
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { SettlementStore } from '../../core/ports';
 import type { SettledGeneration } from '../../core/settled-generation';
 import { decodeSettled } from './messages';
+import { createUpkeep } from './upkeep';
 
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
@@ -20,6 +22,9 @@ export interface UsageAggregatorPorts {
   readonly deadLetters?: DeadLetters;
   readonly clock: Clock;
   readonly metrics: Registry;
+  readonly log?: Logger;
+  /** Generations are kept for so many days, and up to a month longer; absent: for ever. */
+  readonly retentionDays?: number | undefined;
 }
 
 const NAME = 'usage-aggregator';
@@ -27,6 +32,12 @@ const DELAY_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 
 /** The write side: stores what was settled, so that it can be looked up and added up. */
 export function createUsageAggregatorModule(ports: UsageAggregatorPorts): GatewayModule {
+  const upkeep = createUpkeep({
+    tables: ports.store,
+    clock: ports.clock,
+    log: ports.log,
+    retentionDays: ports.retentionDays,
+  });
   const registers = [ports.metrics];
   const outcomes = new Counter({
     name: 'gateway_usage_generations_total',
@@ -60,8 +71,8 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     name: NAME,
     services: ports.deadLetters ? [createDeadLetterService(ports.deadLetters, consumers)] : [],
     consumers,
-    start: async () => undefined,
-    stop: async () => undefined,
+    start: () => upkeep.start(),
+    stop: () => upkeep.stop(),
   };
 }
 

@@ -1,0 +1,42 @@
+import { LATENCY_BOUNDS_MS } from '../../core/latency-histogram';
+
+const DURATION = 'latency_ms + generation_time_ms';
+const FIRST_TOKEN = 'time_to_first_token_ms';
+
+export const durationColumns = LATENCY_BOUNDS_MS.map((bound) => `duration_to_${bound}_ms`);
+export const firstTokenColumns = LATENCY_BOUNDS_MS.map((bound) => `first_token_to_${bound}_ms`);
+
+/** Every sum that a rollup keeps, with how it comes from generations. */
+const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
+  ['requests', 'count(*)'],
+  ['errors', `count(*) filter (where status = 'failed')`],
+  ['cancelled', `count(*) filter (where status = 'cancelled')`],
+  ...[
+    'prompt_tokens',
+    'cached_tokens',
+    'image_tokens',
+    'completion_tokens',
+    'reasoning_tokens',
+    'cost_nano_usd',
+    'charged_nano_usd',
+  ].map((column) => [column, `sum(${column})`] as const),
+  ['duration_ms', `sum(${DURATION})`],
+  ['first_token_count', `count(${FIRST_TOKEN})`],
+  ['first_token_ms', `coalesce(sum(${FIRST_TOKEN}), 0)`],
+  ...histogramSums(durationColumns, DURATION),
+  ...histogramSums(firstTokenColumns, FIRST_TOKEN),
+];
+
+export const rollupColumns = SUMS.map(([column]) => column);
+/** The sums over generations, under their names. */
+export const sumsOfGenerations = SUMS.map(([column, expression]) => `${expression} as ${column}`).join(', ');
+/** The sums over rollups, under their names, as int8. */
+export const sumsOfRollups = rollupColumns.map((column) => `sum(${column})::bigint as ${column}`).join(', ');
+
+function histogramSums(columns: readonly string[], value: string): (readonly [string, string])[] {
+  return columns.map((column, index) => {
+    const below = LATENCY_BOUNDS_MS[index - 1];
+    const above = below === undefined ? '' : ` and ${value} > ${below}`;
+    return [column, `count(*) filter (where ${value} <= ${LATENCY_BOUNDS_MS[index]}${above})`];
+  });
+}

@@ -1,0 +1,88 @@
+import { nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import type { Pool } from 'pg';
+import type { Latencies } from '../../core/latency-histogram';
+import type { SeriesQuery, UsagePoint } from '../../core/usage-series';
+import { durationColumns, firstTokenColumns, sumsOfRollups } from './rollup-columns';
+
+/**
+ * $1 organization, $2 and $3 first and last time, $4 model or null, $5 key or null, $6 and $7
+ * whether to split by model and key, $8 most rows.
+ */
+const sumSeries = (table: string, time: string, start: string, parameter: string) => `
+  select ${start}::bigint as start_unix_ms,
+         case when $6 then model_id end as model_id,
+         case when $7 then key_id end as key_id,
+         ${sumsOfRollups}
+  from ${table}
+  where organization_id = $1 and ${time} >= $2::${parameter} and ${time} < $3::${parameter}
+    and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
+  group by 1, 2, 3
+  order by 1, 2, 3
+  limit $8`;
+
+const SERIES = {
+  hour: {
+    name: 'usage.series_by_hour',
+    text: sumSeries('usage_rollups_hourly', 'hour_unix_ms', 'hour_unix_ms', 'bigint'),
+    parameterOf: (time: UnixMs) => time,
+  },
+  day: {
+    name: 'usage.series_by_day',
+    text: sumSeries('usage_rollups', 'day', 'extract(epoch from day) * 1000', 'date'),
+    parameterOf: utcDay,
+  },
+};
+
+type SumRow = { readonly [column: string]: bigint } & {
+  readonly model_id: string | null;
+  readonly key_id: string | null;
+};
+
+export async function readSeries(
+  pool: Pool,
+  { granularity, ...query }: SeriesQuery,
+  maxRows: number,
+): Promise<readonly UsagePoint[]> {
+  const { name, text, parameterOf } = SERIES[granularity];
+  const { rows } = await pool.query<SumRow>({
+    name,
+    text,
+    values: [
+      query.organizationId,
+      parameterOf(query.start),
+      parameterOf(query.end),
+      query.modelId ?? null,
+      query.keyId ?? null,
+      query.splitBy.has('model'),
+      query.splitBy.has('api_key'),
+      maxRows,
+    ],
+  });
+  return rows.map(pointOf);
+}
+
+function pointOf(row: SumRow): UsagePoint {
+  const sum = (column: string): bigint => row[column] ?? 0n;
+  const latencies = (count: string, total: string, columns: readonly string[]): Latencies => ({
+    count: sum(count),
+    sumMs: sum(total),
+    histogram: columns.map(sum),
+  });
+  return {
+    start: Number(sum('start_unix_ms')) as UnixMs,
+    modelId: row.model_id ?? undefined,
+    keyId: row.key_id ?? undefined,
+    requests: sum('requests'),
+    errors: sum('errors'),
+    cancelled: sum('cancelled'),
+    promptTokens: sum('prompt_tokens'),
+    cachedTokens: sum('cached_tokens'),
+    imageTokens: sum('image_tokens'),
+    completionTokens: sum('completion_tokens'),
+    reasoningTokens: sum('reasoning_tokens'),
+    costNanoUsd: nanoUsd(sum('cost_nano_usd')),
+    chargedNanoUsd: nanoUsd(sum('charged_nano_usd')),
+    duration: latencies('requests', 'duration_ms', durationColumns),
+    firstToken: latencies('first_token_count', 'first_token_ms', firstTokenColumns),
+  };
+}

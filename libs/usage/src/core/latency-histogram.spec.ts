@@ -1,0 +1,51 @@
+import {
+  addLatencies,
+  LATENCY_BOUNDS_MS,
+  meanMs,
+  NO_LATENCIES,
+  quantileMs,
+  type Latencies,
+} from './latency-histogram';
+
+function latenciesOf(times: readonly number[]): Latencies {
+  const histogram = LATENCY_BOUNDS_MS.map((upper, index) =>
+    BigInt(times.filter((time) => time <= upper && time > (LATENCY_BOUNDS_MS[index - 1] ?? -1)).length),
+  );
+  return {
+    count: BigInt(times.length),
+    sumMs: times.reduce((sum, time) => sum + BigInt(time), 0n),
+    histogram,
+  };
+}
+
+it('says nothing of nothing', () => {
+  expect(meanMs(NO_LATENCIES)).toBeUndefined();
+  expect(quantileMs(NO_LATENCIES, 0.5)).toBeUndefined();
+});
+
+it('has the mean exactly and a quantile within the bucket that the true one is in', () => {
+  const times = Array.from({ length: 1_000 }, (_, index) => (index + 1) * 7);
+  const latencies = latenciesOf(times);
+  expect(meanMs(latencies)).toBe(3503.5);
+  for (const [share, truth] of [
+    [0.5, 3_500],
+    [0.95, 6_650],
+    [0.01, 70],
+  ] as const) {
+    const estimate = quantileMs(latencies, share) ?? Number.NaN;
+    const upper = LATENCY_BOUNDS_MS.find((bound) => truth <= bound) ?? Infinity;
+    const lower = LATENCY_BOUNDS_MS[LATENCY_BOUNDS_MS.indexOf(upper as never) - 1] ?? 0;
+    expect(estimate).toBeGreaterThanOrEqual(lower);
+    expect(estimate).toBeLessThanOrEqual(upper);
+  }
+});
+
+it('says the last bound of what took longer', () => {
+  expect(quantileMs(latenciesOf([1, 100_000, 200_000]), 0.95)).toBe(90_000);
+});
+
+it('adds up to the histogram of all', () => {
+  expect(addLatencies(latenciesOf([5, 300]), latenciesOf([300, 95_000]))).toEqual(
+    latenciesOf([5, 300, 300, 95_000]),
+  );
+});

@@ -1,0 +1,48 @@
+import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { isRefusal, refusalError } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { UnixMs } from '@gateway/base';
+import { listGenerations } from '../../core/list-generations';
+import type { UsageReader } from '../../core/ports';
+import { reportSeries } from '../../core/usage-series';
+import { fromMetrics, fromPoint, fromRecord, toListRequest, toSeriesQuery } from './report-messages';
+
+/** What the dashboard shows, each within one organization. */
+export function createGenerationReportsHandlers(
+  reader: UsageReader,
+): RpcHandlers<typeof GenerationReportsDefinition> {
+  return {
+    async getUsageSeries(request) {
+      const series = await reportSeries(reader, toSeriesQuery(request));
+      if (isRefusal(series)) throw refusalError(series);
+      return {
+        startUnixMs: BigInt(series.start),
+        endUnixMs: BigInt(series.end),
+        totals: fromMetrics(series.totals),
+        points: series.points.map(fromPoint),
+      };
+    },
+    async listGenerations(request) {
+      const page = await listGenerations(reader, toListRequest(request));
+      if (isRefusal(page)) throw refusalError(page);
+      return {
+        generations: page.generations.map(fromRecord),
+        nextPageToken: page.nextPageToken,
+        searchedUntilUnixMs: page.searchedUntil === undefined ? undefined : BigInt(page.searchedUntil),
+      };
+    },
+    async getGenerationRecord({ organizationId, generationId }) {
+      if (generationId === '' || generationId.includes('\0')) return { record: undefined };
+      const found = await reader.findGeneration(organizationId, generationId);
+      return { record: found && fromRecord(found) };
+    },
+    async getUsageNow({ organizationId, nowUnixMs }) {
+      const now = await reader.readNow(organizationId, Number(nowUnixMs) as UnixMs);
+      return {
+        requestsToday: now.requests,
+        chargedTodayNanoUsd: now.chargedNanoUsd,
+        latestGenerationId: now.latestGenerationId,
+      };
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { nanoUsd, type NanoUsd, type UnixMs } from '@gateway/base';
+import {
+  GenerationStatus as StatusMessage,
+  UsageDimension,
+  UsageGranularity as GranularityMessage,
+  type GenerationRecord,
+  type GetUsageSeriesRequest,
+  type Latency,
+  type ListGenerationsRequest,
+  type UsageMetrics as MetricsMessage,
+  type UsagePoint as PointMessage,
+} from '@gateway/contracts/generation-query';
+import { GatewayError } from '@gateway/errors';
+import { meanMs, quantileMs, type Latencies } from '../../core/latency-histogram';
+import type { GenerationsRequest } from '../../core/list-generations';
+import { statusOf, type GenerationStatus, type SettledGeneration } from '../../core/settled-generation';
+import type { SeriesDimension, SeriesQuery, UsageMetrics, UsagePoint } from '../../core/usage-series';
+import { fromGeneration } from './messages';
+
+const STATUSES: Readonly<Record<GenerationStatus, StatusMessage>> = {
+  completed: StatusMessage.GENERATION_STATUS_COMPLETED,
+  cancelled: StatusMessage.GENERATION_STATUS_CANCELLED,
+  failed: StatusMessage.GENERATION_STATUS_FAILED,
+};
+
+/** 9999-12-31T23:59:59.999Z */
+const LAST_UNIX_MS = 253_402_300_799_999n;
+
+export function fromRecord(generation: SettledGeneration): GenerationRecord {
+  return {
+    generation: fromGeneration(generation),
+    status: STATUSES[statusOf(generation)],
+    providerModel: generation.providerModel,
+    settledUnixMs: BigInt(generation.settledAt),
+    timeToFirstTokenMs: generation.timeToFirstTokenMs,
+    attempts: (generation.attempts ?? []).map((attempt) => ({ ...attempt })),
+    prices: generation.prices,
+  };
+}
+
+export function toListRequest(message: ListGenerationsRequest): GenerationsRequest {
+  return {
+    organizationId: message.organizationId,
+    search: storable(message.search),
+    since: optionalTime('since', message.sinceUnixMs),
+    until: optionalTime('until', message.untilUnixMs),
+    modelId: storable(message.modelId),
+    keyId: storable(message.keyId),
+    externalUser: storable(message.externalUser),
+    status: Object.entries(STATUSES).find(([, status]) => status === message.status)?.[0] as
+      GenerationStatus | undefined,
+    minCostNanoUsd: optionalAmount(message.minCostNanoUsd),
+    maxCostNanoUsd: optionalAmount(message.maxCostNanoUsd),
+    pageSize: message.pageSize,
+    pageToken: message.pageToken,
+  };
+}
+
+export function toSeriesQuery(message: GetUsageSeriesRequest): SeriesQuery {
+  return {
+    organizationId: message.organizationId,
+    start: timeOf('start', message.startUnixMs),
+    end: timeOf('end', message.endUnixMs),
+    granularity: message.granularity === GranularityMessage.USAGE_GRANULARITY_HOUR ? 'hour' : 'day',
+    splitBy: new Set(message.splitBy.map(toSeriesDimension)),
+    modelId: storable(message.modelId),
+    keyId: storable(message.keyId),
+  };
+}
+
+function toSeriesDimension(dimension: UsageDimension): SeriesDimension {
+  if (dimension === UsageDimension.USAGE_DIMENSION_MODEL) return 'model';
+  if (dimension === UsageDimension.USAGE_DIMENSION_API_KEY) return 'api_key';
+  throw new GatewayError('invalid_request', { param: 'split_by', message: 'split_by takes model and key.' });
+}
+
+export function fromPoint({ start, modelId, keyId, ...metrics }: UsagePoint): PointMessage {
+  return { startUnixMs: BigInt(start), modelId, keyId, metrics: fromMetrics(metrics) };
+}
+
+export function fromMetrics({ duration, firstToken, ...sums }: UsageMetrics): MetricsMessage {
+  return { ...sums, duration: fromLatencies(duration), timeToFirstToken: fromLatencies(firstToken) };
+}
+
+function fromLatencies(latencies: Latencies): Latency | undefined {
+  const mean = meanMs(latencies);
+  if (mean === undefined) return undefined;
+  return { meanMs: mean, p50Ms: quantileMs(latencies, 0.5) ?? 0, p95Ms: quantileMs(latencies, 0.95) ?? 0 };
+}
+
+/** Text that the database could not hold names nothing that is in it; without the NUL it may. */
+function storable(text: string | undefined): string | undefined {
+  return text?.replaceAll('\0', '');
+}
+
+function optionalTime(param: string, unixMs: bigint | undefined): UnixMs | undefined {
+  return unixMs === undefined ? undefined : timeOf(param, unixMs);
+}
+
+function timeOf(param: string, unixMs: bigint): UnixMs {
+  if (unixMs < 0n || unixMs > LAST_UNIX_MS) {
+    throw new GatewayError('invalid_request', {
+      param,
+      message: `${param} must be a time from 1970 to 9999.`,
+    });
+  }
+  return Number(unixMs) as UnixMs;
+}
+
+function optionalAmount(amount: bigint | undefined): NanoUsd | undefined {
+  return amount === undefined ? undefined : nanoUsd(amount);
+}

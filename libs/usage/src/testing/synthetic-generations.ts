@@ -1,0 +1,54 @@
+import { DAY_MS, type UnixMs } from '@gateway/base';
+import type { Pool } from 'pg';
+import { createPostgresGenerationTables } from '../adapters/postgres/generation-tables';
+
+export interface SyntheticOptions {
+  readonly rows: number;
+  /** The newest is a moment older; the oldest thirty days. */
+  readonly end: UnixMs;
+}
+
+const INDEXES = `
+  select indexname as name, indexdef as definition from pg_indexes
+  where schemaname = current_schema() and tablename = 'generations' and indexname <> 'generations_pkey'`;
+
+/**
+ * Fills `generations` with a month of made-up ones: half of them of "org-hot",
+ * the others of a thousand organizations; 1 in 100 failed, 1 in 1,000 of
+ * "customer-1", 20 of "key-rare", one of "model-rare" in the middle. The
+ * indexes are made afterwards, which takes a fraction of the time.
+ */
+export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticOptions): Promise<void> {
+  const start = end - 30 * DAY_MS;
+  const tables = createPostgresGenerationTables(pool);
+  for (const at of [start, end]) await tables.prepare(at as UnixMs);
+  const indexes = (await pool.query<{ name: string; definition: string }>(INDEXES)).rows;
+  for (const { name } of indexes) await pool.query(`drop index ${name}`);
+  await pool.query(
+    `insert into generations (
+       id, organization_id, key_id, request_id, model_id, provider, provider_model, created_unix_ms, settled_unix_ms,
+       day, streamed, cancelled, finish_reason, prompt_tokens, cached_tokens, image_tokens, completion_tokens,
+       reasoning_tokens, cost_nano_usd, charged_nano_usd, latency_ms, generation_time_ms, external_user, error_code,
+       usage_source, status, time_to_first_token_ms, attempts, input_nano_usd_per_million,
+       cached_input_nano_usd_per_million, output_nano_usd_per_million, reasoning_nano_usd_per_million,
+       image_nano_usd_per_million)
+     select
+       case when n = $1 / 2 then 'gen-rare' else 'gen-' || lpad(n::text, 26, '0') end,
+       case when n % 2 = 0 then 'org-hot' when n = 5 then 'org-quiet' else 'org-' || n % 2000 end,
+       case when n % ($1 / 20) = 0 then 'key-rare' else 'key-' || n % 50 end,
+       'req-' || lpad(n::text, 26, '0'),
+       case when n = $1 / 2 then 'model-rare' else 'model-' || n % 7 % 5 end,
+       'acme', 'model', created, created + 1500,
+       (to_timestamp(created / 1000) at time zone 'UTC')::date, true, false,
+       case when n % 100 = 0 then 'error' else 'stop' end, 100, 10, 0, 200, 20, 1500000 + n % 1000, 1500000 + n % 1000,
+       300, 1200, case when n % 1000 = 0 then 'customer-1' end, case when n % 100 = 0 then 'upstream_error' end,
+       'provider', case when n % 100 = 0 then 'failed' else 'completed' end, 400,
+       '[{"provider":"acme","provider_model":"model","outcome":"ok","duration_ms":1500}]'::jsonb,
+       150000000, 75000000, 600000000, 600000000, 150000000
+     from (select n, $2::bigint + (n * $3::numeric / $1)::bigint as created from generate_series(0, $1 - 1) n) as made`,
+    [rows, start, 30 * DAY_MS],
+  );
+  // As it is told, a definition leaves the months out.
+  for (const { definition } of indexes) await pool.query(definition.replace(' ON ONLY ', ' ON '));
+  await pool.query('analyze generations');
+}
