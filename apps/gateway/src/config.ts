@@ -1,11 +1,18 @@
 import path from 'node:path';
 import { isAddressRange } from '@gateway/addresses';
+import { DEFAULT_AUTH_SETTINGS } from '@gateway/auth';
 import { defaultEdgeProxySettings as edge } from '@gateway/edge-proxy';
 import { readConfig, type LogLevel } from '@gateway/runtime';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
+/** Sessions are seen to the minute. */
+const sessionTime = z.coerce
+  .number()
+  .int()
+  .min(5 * 60_000)
+  .max(30 * 86_400_000);
 /** Claims are renewed about once a second; a lease must outlast a missed renewal. */
 const MIN_IDEMPOTENCY_LEASE_MS = 3_000;
 /** The longest lease that the billing-ledger grants. */
@@ -80,6 +87,8 @@ export const settings = z.object({
       return z.NEVER;
     })
     .optional(),
+  GATEWAY_SESSION_LIFETIME_MS: sessionTime.default(DEFAULT_AUTH_SETTINGS.sessionLifetimeMs),
+  GATEWAY_SESSION_IDLE_MS: sessionTime.default(DEFAULT_AUTH_SETTINGS.sessionIdleMs),
   GATEWAY_MAX_BODY_BYTES: z.coerce
     .number()
     .int()

@@ -1,99 +1,13 @@
 import { createHash } from 'node:crypto';
-import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
-import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
-import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
-import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
-import { createDashboardApi } from '@gateway/dashboard-api';
-import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { createTestDatabase } from '@gateway/testing';
-
-const PASSWORD = 'correct horse battery';
-
-/** Balances in memory, idempotent by credit id as the ledger's contract says. */
-function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
-  const credits = new Map<string, { organizationId: string; amount: bigint }>();
-  const balanceOf = (organizationId: string): GetBalanceResponse => {
-    const own = [...credits.values()].filter((credit) => credit.organizationId === organizationId);
-    const total = own.reduce((sum, { amount }) => sum + amount, 0n);
-    return {
-      totalCreditsNanoUsd: total,
-      totalUsageNanoUsd: 0n,
-      balanceNanoUsd: total,
-      heldNanoUsd: 0n,
-      availableNanoUsd: total,
-    };
-  };
-  const stub: Pick<RpcClient<typeof BillingLedgerDefinition>, 'getBalance' | 'addCredit'> = {
-    getBalance: async ({ organizationId }) => balanceOf(organizationId),
-    addCredit: async ({ creditId, organizationId, amountNanoUsd }) => {
-      if (!credits.has(creditId)) credits.set(creditId, { organizationId, amount: amountNanoUsd });
-      return { balance: balanceOf(organizationId) };
-    },
-  };
-  return stub as RpcClient<typeof BillingLedgerDefinition>;
-}
-
-async function createRig() {
-  const database = await createTestDatabase();
-  const pool = createPool({
-    url: database.url,
-    schema: AUTH_SCHEMA,
-    applicationName: 'test',
-    maxConnections: 8,
-  });
-  await applyMigrations(pool, { schema: AUTH_SCHEMA, migrations: authMigrations });
-  const log = createSilentLogger();
-  const module = createAuthModule({
-    adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 } }),
-    clock: systemClock,
-    newId,
-    log,
-    metrics: createMetrics({ processMetrics: false }),
-  });
-  await module.start();
-  const transport = createInProcessTransport(module.services);
-  const authAdmin = createClient(AuthAdminDefinition, transport);
-  await authAdmin.ensureMember({
-    actor: { id: 'system', label: 'system', ipAddress: '' },
-    email: 'ops@example.com',
-    password: PASSWORD,
-    role: MemberRole.MEMBER_ROLE_OPERATOR,
-    resetPassword: false,
-  });
-  const api = createDashboardApi({
-    authAdmin,
-    ledger: createLedgerStub(),
-    // No key of these tests is limited to models.
-    inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
-    deadLetters: new Map(),
-    clock: systemClock,
-    newId,
-    log,
-    metrics: createMetrics({ processMetrics: false }),
-    settings: { host: '127.0.0.1', port: 0 },
-  });
-  await api.start();
-  return {
-    api,
-    auth: createClient(AuthDefinition, transport),
-    async stop() {
-      await api.stop();
-      await module.stop();
-      await pool.end();
-      await database.drop();
-    },
-  };
-}
+import { createDashboardRig, OPERATOR, type DashboardRig } from './testing/dashboard-rig';
 
 describe('the dashboard API with the real auth domain', () => {
-  let rig: Awaited<ReturnType<typeof createRig>>;
+  let rig: DashboardRig;
   let cookie = '';
 
   beforeAll(async () => {
-    rig = await createRig();
-    const answer = await ask('POST', '/api/session', { email: 'ops@example.com', password: PASSWORD });
+    rig = await createDashboardRig();
+    const answer = await ask('POST', '/api/session', OPERATOR);
     expect(answer.status).toBe(200);
     cookie = answer.cookie.split(';')[0] ?? '';
   });
@@ -251,7 +165,8 @@ describe('the dashboard API with the real auth domain', () => {
   });
 
   it('forgets the session on signing out', async () => {
-    const other = await ask('POST', '/api/session', { email: 'ops@example.com', password: PASSWORD });
+    // From another browser, which has no cookie yet.
+    const other = await ask('POST', '/api/session', OPERATOR, { cookie: '' });
     const headers = { cookie: other.cookie.split(';')[0] ?? '' };
     expect((await ask('DELETE', '/api/session', undefined, headers)).status).toBe(204);
     expect((await ask('GET', '/api/session', undefined, headers)).status).toBe(401);

@@ -110,7 +110,10 @@ async function ensureAdmin(
 }
 
 async function canSignIn(authAdmin: DemoClients['authAdmin'], password: string): Promise<boolean> {
-  const { outcome } = await authAdmin.signIn({ email: ADMIN_EMAIL, password, ipAddress: '' }, PATIENT);
+  const { outcome } = await authAdmin.signIn(
+    { email: ADMIN_EMAIL, password, ipAddress: '', device: 'npm start' },
+    PATIENT,
+  );
   if (outcome?.$case !== 'signedIn') return false;
   await authAdmin.signOut({ sessionToken: outcome.value.sessionToken }, PATIENT);
   return true;

@@ -68,6 +68,10 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     newId,
     log,
     metrics,
+    settings: {
+      sessionLifetimeMs: config.GATEWAY_SESSION_LIFETIME_MS,
+      sessionIdleMs: config.GATEWAY_SESSION_IDLE_MS,
+    },
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const billingLedger = createBillingLedgerModule({

@@ -12,8 +12,10 @@ import { createPostgresKeyVerifier } from './postgres/key-verifier';
 import { createPrismaAuditStore } from './prisma/audit-store';
 import { createAuthPrisma } from './prisma/client';
 import { createPrismaKeyStore } from './prisma/key-store';
-import { createPrismaMemberStore, createPrismaSessionStore } from './prisma/member-store';
+import { createPrismaMemberStore } from './prisma/member-store';
+import { createPrismaMembershipStore } from './prisma/membership-store';
 import { createPrismaOrganizationStore } from './prisma/organization-store';
+import { createPrismaSessionStore } from './prisma/session-store';
 
 export interface AuthAdapterOptions {
   /** Of the schema `auth`, migrated. Needs at least 4 connections: one is kept for LISTEN. The caller ends it. */
@@ -39,6 +41,7 @@ export function createAuthAdapters({ pool, log, scryptCost }: AuthAdapterOptions
     keys: createPrismaKeyStore(prisma),
     keyVerifier: createPostgresKeyVerifier(pool),
     members: createPrismaMemberStore(prisma),
+    memberships: createPrismaMembershipStore(prisma),
     sessions: createPrismaSessionStore(prisma),
     attempts: createPostgresAttemptCounter(pool),
     audit: createPrismaAuditStore(prisma),

@@ -66,7 +66,8 @@ export interface KeyGrant {
   readonly organizationSuspended: boolean;
 }
 
-export type MemberRole = 'operator';
+/** An operator may do everything everywhere; a member what the roles in organizations allow. */
+export type MemberRole = 'operator' | 'member';
 
 export interface Member {
   readonly id: string;
@@ -74,8 +75,47 @@ export interface Member {
   readonly role: MemberRole;
 }
 
+/** An owner manages everything of an organization, an admin all but owners; a member reads. */
+export type OrganizationRole = 'owner' | 'admin' | 'member';
+
+/** A member's place in one organization. */
+export interface Membership {
+  readonly organization: Pick<Organization, 'id' | 'name' | 'suspended'>;
+  readonly role: OrganizationRole;
+}
+
+/** A member as their organization sees them. */
+export interface OrganizationMember {
+  /** The member's. */
+  readonly id: string;
+  readonly email: string;
+  readonly role: OrganizationRole;
+  readonly joinedAt: UnixMs;
+  readonly lastSeenAt?: UnixMs;
+  readonly secondFactor: boolean;
+}
+
+/** A member as operators see them. */
+export interface Person extends Member {
+  readonly createdAt: UnixMs;
+  readonly lastSeenAt?: UnixMs;
+  readonly secondFactor: boolean;
+  readonly memberships: readonly Membership[];
+}
+
+export type SignInMethod = 'password' | 'oidc';
+
 export interface Session {
+  readonly id: string;
   readonly member: Member;
+  /** The browser and system that signed in, as they call themselves. */
+  readonly device: string;
+  /** Where it was last seen. */
+  readonly ipAddress: string;
+  readonly signedInBy: SignInMethod;
+  readonly createdAt: UnixMs;
+  /** To the minute. */
+  readonly lastSeenAt: UnixMs;
   readonly expiresAt: UnixMs;
 }
 

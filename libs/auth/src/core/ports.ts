@@ -6,8 +6,13 @@ import type {
   AuditOutcome,
   KeyGrant,
   Member,
+  MemberRole,
+  Membership,
   Organization,
   OrganizationLimits,
+  OrganizationMember,
+  OrganizationRole,
+  Person,
   Session,
 } from './model';
 
@@ -41,7 +46,8 @@ export interface Committed<Value> {
 export interface OrganizationStore {
   insert(organization: Organization, audit: AuditEntry): Promise<void>;
   find(id: string): Promise<Organization | undefined>;
-  list(page: PageRequest): Promise<readonly Organization[]>;
+  /** Of one member, when one is named. */
+  list(page: PageRequest, memberId?: string): Promise<readonly Organization[]>;
   /** Undefined: no such organization. */
   change(
     id: string,
@@ -76,23 +82,58 @@ export interface KeyVerifier {
 }
 
 export interface StoredMember extends Member {
-  readonly passwordHash: string;
+  /** Absent: signs in by single sign-on only. */
+  readonly passwordHash?: string;
 }
 
 export interface MemberStore {
   /** False, and nothing is written, when the email exists. */
   insert(member: StoredMember, createdAt: UnixMs, audit: AuditEntry): Promise<boolean>;
+  find(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
+  list(page: PageRequest): Promise<readonly Person[]>;
   /** Also ends all the member's sessions. */
   setPassword(memberId: string, passwordHash: string, audit: AuditEntry): Promise<void>;
+  /** Also ends all the member's sessions. */
+  setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<void>;
+}
+
+export interface MembershipStore {
+  /** Whether there is such an organization, and what the member is in it, if anything. */
+  find(
+    organizationId: string,
+    memberId: string,
+  ): Promise<{ readonly exists: boolean; readonly role?: OrganizationRole }>;
+  listOf(memberId: string): Promise<readonly Membership[]>;
+  listIn(organizationId: string, page: PageRequest): Promise<readonly OrganizationMember[]>;
+  /** `owners` are counted while nobody else changes the organization's. Undefined: not a member of it. */
+  change(
+    organizationId: string,
+    memberId: string,
+    decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
+  ): Promise<OrganizationMember | AdminRefusal | undefined>;
+  /** As `change`, and what is decided as a change is the removal. */
+  remove(
+    organizationId: string,
+    memberId: string,
+    decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
+  ): Promise<OrganizationMember | AdminRefusal | undefined>;
 }
 
 export interface SessionStore {
-  insert(tokenSha256: Buffer, session: Session, createdAt: UnixMs, audit: AuditEntry): Promise<void>;
+  insert(tokenSha256: Buffer, session: Session, audit: AuditEntry): Promise<void>;
   /** Also finds expired ones. */
   find(tokenSha256: Buffer): Promise<Session | undefined>;
+  /** Also finds expired ones. */
+  list(memberId: string, page: PageRequest): Promise<readonly Session[]>;
+  /** Notes when and where it was seen, of the session and of its member. */
+  noteSeen(session: Session): Promise<void>;
   /** Idempotent; `audit` is written only when there was a session. */
   delete(tokenSha256: Buffer, audit: (session: Session) => AuditEntry): Promise<void>;
+  /** False, and nothing is written, when the member has no such session. */
+  deleteOwn(memberId: string, id: string, audit: AuditEntry): Promise<boolean>;
+  /** How many there were; `audit` is written only when there were any. */
+  deleteOthers(memberId: string, keptId: string, audit: (ended: number) => AuditEntry): Promise<number>;
 }
 
 export interface AttemptCount {
@@ -108,11 +149,24 @@ export interface AttemptCounter {
   clear(bucket: string): Promise<void>;
 }
 
+/** What is absent is not filtered by. */
+export interface AuditFilter {
+  readonly organizationId?: string;
+  /** Such as "key.create", or "key." for all that begins so. */
+  readonly action?: string;
+  readonly actorId?: string;
+  readonly target?: string;
+  /** From this moment on. */
+  readonly since?: UnixMs;
+  /** Before this moment. */
+  readonly until?: UnixMs;
+}
+
 export interface AuditStore {
   insert(entry: AuditEntry): Promise<void>;
   /** Notes how a started change went. `not_started`: the entry is unknown or already complete otherwise. */
   complete(id: string, outcome: Exclude<AuditOutcome, 'started'>): Promise<'completed' | 'not_started'>;
-  list(organizationId: string | undefined, page: PageRequest): Promise<readonly AuditEntry[]>;
+  list(filter: AuditFilter, page: PageRequest): Promise<readonly AuditEntry[]>;
 }
 
 export interface PasswordHasher {
@@ -188,6 +242,7 @@ export interface AuthPorts {
   readonly keys: KeyStore;
   readonly keyVerifier: KeyVerifier;
   readonly members: MemberStore;
+  readonly memberships: MembershipStore;
   readonly sessions: SessionStore;
   readonly attempts: AttemptCounter;
   readonly audit: AuditStore;
@@ -206,5 +261,7 @@ export interface AuthSettings {
   readonly leaseMs: number;
   /** A dashboard session ends this long after sign-in, whatever happens in it. */
   readonly sessionLifetimeMs: number;
+  /** It ends earlier when nothing was asked in it for so long. */
+  readonly sessionIdleMs: number;
   readonly defaultOrganizationLimits: OrganizationLimits;
 }

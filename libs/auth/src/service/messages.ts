@@ -1,8 +1,7 @@
-import { nanoUsd } from '@gateway/base';
+import { nanoUsd, type UnixMs } from '@gateway/base';
 import {
   AdminRefusalReason,
   AuditOutcome,
-  MemberRole,
   Scope,
   type Actor as ActorMessage,
   type AdminRefusal as AdminRefusalMessage,
@@ -11,7 +10,7 @@ import {
   type KeyGrant as KeyGrantMessage,
   type KeyLimits as KeyLimitsMessage,
   type KeySettings as KeySettingsMessage,
-  type Member as MemberMessage,
+  type ListAuditRequest,
   type Organization as OrganizationMessage,
   type OrganizationLimits as OrganizationLimitsMessage,
   type WatchInvalidationsResponse,
@@ -20,7 +19,7 @@ import { GatewayError } from '@gateway/errors';
 import type { AdminRefusal } from '../core/admin-refusal';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
-import type { Invalidation } from '../core/ports';
+import type { AuditFilter, Invalidation } from '../core/ports';
 
 /** The contract's messages and the core's types, one function per direction. */
 
@@ -39,6 +38,7 @@ const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalRea
   invalid: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
   conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
   version_conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT,
+  forbidden: AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN,
 };
 
 const MESSAGE_OF_OUTCOME: Readonly<Record<core.AuditOutcome, AuditOutcome>> = {
@@ -47,23 +47,10 @@ const MESSAGE_OF_OUTCOME: Readonly<Record<core.AuditOutcome, AuditOutcome>> = {
   failed: AuditOutcome.AUDIT_OUTCOME_FAILED,
 };
 
-const MESSAGE_OF_ROLE: Readonly<Record<core.MemberRole, MemberRole>> = {
-  operator: MemberRole.MEMBER_ROLE_OPERATOR,
-};
-
 /** A change without an actor cannot be audited, so it is not made. */
 export function actorOf(actor: ActorMessage | undefined): core.Actor {
   if (!actor || actor.id === '') throw missing('actor');
   return actor;
-}
-
-export function memberRoleOf(role: MemberRole): core.MemberRole {
-  if (role === MemberRole.MEMBER_ROLE_OPERATOR) return 'operator';
-  throw missing('role');
-}
-
-export function memberMessage({ id, email, role }: core.Member): MemberMessage {
-  return { id, email, role: MESSAGE_OF_ROLE[role] };
 }
 
 function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
@@ -172,10 +159,33 @@ export function auditEntryMessage(entry: core.AuditEntry): AuditEntryMessage {
   };
 }
 
+/** Text that no entry can have finds none, and is not sent to the database. */
+export function auditFilterOf(
+  request: Pick<
+    ListAuditRequest,
+    'organizationId' | 'action' | 'actorId' | 'target' | 'sinceUnixMs' | 'untilUnixMs'
+  >,
+): AuditFilter {
+  const { organizationId, action, actorId, target, sinceUnixMs, untilUnixMs } = request;
+  return {
+    ...(organizationId === undefined ? {} : { organizationId }),
+    ...(action === undefined ? {} : { action: storable(action) }),
+    ...(actorId === undefined ? {} : { actorId: storable(actorId) }),
+    ...(target === undefined ? {} : { target: storable(target) }),
+    ...(sinceUnixMs === undefined ? {} : { since: Number(sinceUnixMs) as UnixMs }),
+    ...(untilUnixMs === undefined ? {} : { until: Number(untilUnixMs) as UnixMs }),
+  };
+}
+
+/** NUL and unpaired surrogates, which PostgreSQL does not take, as the character that stands for such. */
+function storable(text: string): string {
+  return text.replace(/\0|\p{Cs}/gu, '\uFFFD');
+}
+
 export function refusalMessage({ reason, message, field }: AdminRefusal): AdminRefusalMessage {
   return { reason: MESSAGE_OF_REASON[reason], message, field };
 }
 
-function missing(param: string): GatewayError {
+export function missing(param: string): GatewayError {
   return new GatewayError('invalid_request', { message: `${param} is missing.`, param });
 }

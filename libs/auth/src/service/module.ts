@@ -14,6 +14,7 @@ import { createAuthMetrics } from './metrics';
 export const DEFAULT_AUTH_SETTINGS: AuthSettings = {
   leaseMs: 3_000,
   sessionLifetimeMs: 12 * 60 * 60_000,
+  sessionIdleMs: 2 * 60 * 60_000,
   defaultOrganizationLimits: DEFAULT_ORGANIZATION_LIMITS,
 };
 

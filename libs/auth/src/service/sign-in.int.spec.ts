@@ -9,13 +9,16 @@ describe('members and sessions', () => {
   const clock = createTestClock();
 
   beforeAll(async () => {
-    fixture = await createAuthFixture({ clock, settings: { sessionLifetimeMs: 60_000 } });
+    fixture = await createAuthFixture({
+      clock,
+      settings: { sessionLifetimeMs: 60_000, sessionIdleMs: 60_000 },
+    });
     await fixture.member('ops@example.com', PASSWORD);
   });
   afterAll(() => fixture.stop());
 
   const attempt = (password: string, ipAddress = '192.0.2.1', email = 'ops@example.com') =>
-    fixture.admin.signIn({ email, password, ipAddress });
+    fixture.admin.signIn({ email, password, ipAddress, device: 'a browser' });
 
   async function signedIn(password = PASSWORD) {
     const { outcome } = await attempt(password);
@@ -27,7 +30,7 @@ describe('members and sessions', () => {
     const { sessionToken, member } = await signedIn();
     expect(member?.email).toBe('ops@example.com');
     const session = await fixture.admin.getSession({ sessionToken });
-    expect(session).toEqual({ member, expiresUnixMs: BigInt(clock.now() + 60_000) });
+    expect(session).toMatchObject({ member, expiresUnixMs: BigInt(clock.now() + 60_000), hasPassword: true });
     const { rows } = await fixture.pool.query<{ dump: string }>(
       `select string_agg(s::text, ' ') as dump from sessions s`,
     );
@@ -49,6 +52,35 @@ describe('members and sessions', () => {
     await fixture.admin.signOut({ sessionToken });
     await fixture.admin.signOut({ sessionToken });
     expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+  });
+
+  it('lists the running sessions of a member alone, and ends one, or all but one', async () => {
+    const email = 'busy@example.com';
+    const { member } = await fixture.member(email, PASSWORD);
+    const memberId = member?.id ?? '';
+    const actor = { id: memberId, label: email, ipAddress: '' };
+    const open = async (device: string) => {
+      const { outcome } = await fixture.admin.signIn({ email, password: PASSWORD, ipAddress: '::1', device });
+      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    };
+    const tokens = [await open('one\u0007'), await open('two'), await open('three')];
+    const list = async () =>
+      (await fixture.admin.listSessions({ memberId, pageSize: 0, pageToken: '' })).sessions;
+    const sessions = await list();
+    expect(sessions.map(({ device }) => device)).toEqual(['three', 'two', 'one']);
+
+    const sessionId = sessions[0]?.id ?? '';
+    const stranger = { ...actor, id: 'mem-other' };
+    expect((await fixture.admin.endSession({ actor: stranger, sessionId })).refusal).toBeDefined();
+    expect((await fixture.admin.endSession({ actor, sessionId })).refusal).toBeUndefined();
+    expect((await fixture.admin.endSession({ actor, sessionId })).refusal).toBeDefined();
+    expect((await fixture.admin.getSession({ sessionToken: tokens[2] ?? '' })).member).toBeUndefined();
+
+    const keptSessionId = sessions[2]?.id ?? '';
+    expect(await fixture.admin.endOtherSessions({ actor, keptSessionId })).toEqual({ ended: 1 });
+    expect((await list()).map(({ id }) => id)).toEqual([keptSessionId]);
+    clock.advance(60_000);
+    expect(await list()).toEqual([]);
   });
 
   it('answers a wrong password and an unknown email alike', async () => {
@@ -123,5 +155,39 @@ describe('members and sessions', () => {
   it('refuses a password that is too short and an email that is none', async () => {
     await expect(fixture.member('new@example.com', 'short')).rejects.toMatchObject({ param: 'password' });
     await expect(fixture.member('nobody', PASSWORD)).rejects.toMatchObject({ param: 'email' });
+  });
+});
+
+describe('sessions that nobody uses', () => {
+  const MINUTE = 60_000;
+
+  it('end after so long without a request, and after their lifetime however many there are', async () => {
+    const clock = createTestClock();
+    const settings = { sessionLifetimeMs: 60 * MINUTE, sessionIdleMs: 10 * MINUTE };
+    const fixture = await createAuthFixture({ clock, settings });
+    const email = 'ops@example.com';
+    await fixture.member(email, PASSWORD);
+    const open = async () => {
+      const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.1', device: '' };
+      const { outcome } = await fixture.admin.signIn(signIn);
+      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    };
+    const uses = async (sessionToken: string, ipAddress = '192.0.2.1') => {
+      const { outcome } = await fixture.admin.authorize({ sessionToken, permission: '', ipAddress });
+      return outcome?.$case === 'allowed' ? outcome.value : undefined;
+    };
+    const [idle, busy] = [await open(), await open()];
+    for (let minutes = 0; minutes < 55; minutes += 5) {
+      clock.advance(5 * MINUTE);
+      expect(await uses(busy)).toBeDefined();
+    }
+    expect(await uses(idle)).toBeUndefined();
+    clock.advance(4 * MINUTE);
+    const last = await uses(busy, '198.51.100.1');
+    expect(last).toMatchObject({ ipAddress: '198.51.100.1', lastSeenUnixMs: BigInt(clock.now()) });
+    expect(last?.idleExpiresUnixMs).toBe(last?.expiresUnixMs);
+    clock.advance(MINUTE);
+    expect(await uses(busy)).toBeUndefined();
+    await fixture.stop();
   });
 });

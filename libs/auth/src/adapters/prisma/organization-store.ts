@@ -19,8 +19,11 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
       return row ? organizationOf(row) : undefined;
     },
 
-    async list(page) {
-      return (await prisma.organization.findMany(newestFirst(page))).map(organizationOf);
+    async list(page, memberId) {
+      const { where, ...order } = newestFirst(page);
+      const own = memberId === undefined ? {} : { memberships: { some: { memberId } } };
+      const rows = await prisma.organization.findMany({ where: { ...where, ...own }, ...order });
+      return rows.map(organizationOf);
     },
 
     change(id, decide) {

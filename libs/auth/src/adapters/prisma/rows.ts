@@ -6,10 +6,17 @@ import type {
   JsonObject,
   KeyLimits,
   Member,
+  Membership,
   Organization,
   OrganizationLimits,
+  OrganizationMember,
+  OrganizationRole,
+  Person,
   Scope,
+  Session,
+  SignInMethod,
 } from '../../core/model';
+import type { StoredMember } from '../../core/ports';
 import type { Prisma } from './generated/client';
 
 /** How the model lies in the tables, both ways. Absent values are NULL there. */
@@ -117,6 +124,74 @@ function startOf(day: UtcDay): Date {
 
 export function memberOf(row: { id: string; email: string; role: string }): Member {
   return { id: row.id, email: row.email, role: row.role as Member['role'] };
+}
+
+export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
+  return { ...memberOf(row), ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }) };
+}
+
+export function membershipOf(
+  row: Prisma.MembershipModel & { organization: Prisma.OrganizationModel },
+): Membership {
+  const { id, name, suspended } = row.organization;
+  return { organization: { id, name, suspended }, role: row.role as OrganizationRole };
+}
+
+export function organizationMemberOf(
+  row: Prisma.MembershipModel & { member: Prisma.MemberModel },
+): OrganizationMember {
+  return {
+    id: row.memberId,
+    email: row.member.email,
+    role: row.role as OrganizationRole,
+    joinedAt: row.createdAt.getTime() as UnixMs,
+    ...seenOf(row.member),
+    secondFactor: false,
+  };
+}
+
+export function personOf(
+  row: Prisma.MemberModel & {
+    memberships: (Prisma.MembershipModel & { organization: Prisma.OrganizationModel })[];
+  },
+): Person {
+  return {
+    ...memberOf(row),
+    createdAt: row.createdAt.getTime() as UnixMs,
+    ...seenOf(row),
+    secondFactor: false,
+    memberships: row.memberships.map(membershipOf),
+  };
+}
+
+function seenOf({ lastSeenAt }: Prisma.MemberModel): { readonly lastSeenAt?: UnixMs } {
+  return lastSeenAt === null ? {} : { lastSeenAt: lastSeenAt.getTime() as UnixMs };
+}
+
+export function sessionOf(row: Prisma.SessionModel & { member: Prisma.MemberModel }): Session {
+  return {
+    id: row.id,
+    member: memberOf(row.member),
+    device: row.device,
+    ipAddress: row.ipAddress,
+    signedInBy: row.signedInBy as SignInMethod,
+    createdAt: row.createdAt.getTime() as UnixMs,
+    lastSeenAt: row.lastSeenAt.getTime() as UnixMs,
+    expiresAt: row.expiresAt.getTime() as UnixMs,
+  };
+}
+
+export function sessionRow(session: Session) {
+  return {
+    id: session.id,
+    memberId: session.member.id,
+    device: session.device,
+    ipAddress: session.ipAddress,
+    signedInBy: session.signedInBy,
+    createdAt: new Date(session.createdAt),
+    lastSeenAt: new Date(session.lastSeenAt),
+    expiresAt: new Date(session.expiresAt),
+  };
 }
 
 export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {

@@ -27,7 +27,7 @@ export async function ensureMember(
   const ensured = ({ id, email, role, passwordHash }: StoredMember, created: boolean): EnsuredMember => ({
     member: { id, email, role },
     created,
-    passwordVersion: ports.passwords.versionOf(passwordHash),
+    passwordVersion: passwordHash === undefined ? '' : ports.passwords.versionOf(passwordHash),
   });
 
   const email = requireEmail(requestedEmail);

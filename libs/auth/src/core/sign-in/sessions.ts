@@ -1,14 +1,84 @@
+import type { UnixMs } from '@gateway/base';
+import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
-import type { Session } from '../model';
+import type { Actor, Member, Session, SignInMethod } from '../model';
 import type { AuthPorts } from '../ports';
+import { isIdLike } from '../text-rules';
 
-/** The session of a token; undefined when there is none or it has expired. */
+/** When and where a session was seen is noted this often; each note is a write. */
+const SEEN_EVERY_MS = 60_000;
+const MAX_DEVICE_CHARACTERS = 300;
+
+export interface OpenSession {
+  readonly member: Member;
+  readonly ipAddress: string;
+  /** As the browser calls itself. */
+  readonly device: string;
+  readonly signedInBy: SignInMethod;
+}
+
+export interface OpenedSession {
+  readonly session: Session;
+  /** Shown once; only its hash is stored. */
+  readonly sessionToken: string;
+}
+
+/** A session under a token of its own: one that somebody knew before the sign-in is good for nothing after it. */
+export async function openSession(
+  ports: Pick<AuthPorts, 'sessions' | 'secrets' | 'clock' | 'newId' | 'settings'>,
+  { member, ipAddress, device, signedInBy }: OpenSession,
+): Promise<OpenedSession> {
+  const now = ports.clock.now();
+  const sessionToken = ports.secrets.random();
+  const session: Session = {
+    id: ports.newId('ses'),
+    member: { id: member.id, email: member.email, role: member.role },
+    device: device.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, MAX_DEVICE_CHARACTERS),
+    ipAddress,
+    signedInBy,
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt: (now + ports.settings.sessionLifetimeMs) as UnixMs,
+  };
+  const audit = auditOf(
+    {
+      actor: { id: member.id, label: member.email, ipAddress },
+      action: 'session.create',
+      target: member.id,
+      details: {
+        session: session.id,
+        signed_in_by: signedInBy,
+        expires_at: new Date(session.expiresAt).toISOString(),
+      },
+    },
+    ports,
+  );
+  await ports.sessions.insert(ports.secrets.sha256(sessionToken), session, audit);
+  return { session, sessionToken };
+}
+
+/** The session of a token; undefined when there is none, or it has expired or was idle for too long. */
 export async function getSession(
-  ports: Pick<AuthPorts, 'sessions' | 'secrets' | 'clock'>,
+  ports: Pick<AuthPorts, 'sessions' | 'secrets' | 'clock' | 'settings'>,
   sessionToken: string,
+  ipAddress = '',
 ): Promise<Session | undefined> {
+  const now = ports.clock.now();
   const session = await ports.sessions.find(ports.secrets.sha256(sessionToken));
-  return session && session.expiresAt > ports.clock.now() ? session : undefined;
+  if (!session || !isRunning(session, now, ports.settings.sessionIdleMs)) return undefined;
+  if (now - session.lastSeenAt < SEEN_EVERY_MS) return session;
+  const seen = { ...session, lastSeenAt: now, ipAddress: ipAddress || session.ipAddress };
+  await ports.sessions.noteSeen(seen);
+  return seen;
+}
+
+/** A session ends at its expiry, however busy, and when it was not seen for too long. */
+export function idleExpiryOf({ lastSeenAt, expiresAt }: Session, sessionIdleMs: number): UnixMs {
+  return Math.min(lastSeenAt + sessionIdleMs, expiresAt) as UnixMs;
+}
+
+export function isRunning(session: Session, now: UnixMs, sessionIdleMs: number): boolean {
+  return idleExpiryOf(session, sessionIdleMs) > now;
 }
 
 /** Ends the session at once. Idempotent. */
@@ -16,15 +86,38 @@ export async function signOut(
   ports: Pick<AuthPorts, 'sessions' | 'secrets' | 'clock' | 'newId'>,
   sessionToken: string,
 ): Promise<void> {
-  await ports.sessions.delete(ports.secrets.sha256(sessionToken), ({ member }) =>
+  await ports.sessions.delete(ports.secrets.sha256(sessionToken), ({ id, member }) =>
     auditOf(
       {
         actor: { id: member.id, label: member.email, ipAddress: '' },
         action: 'session.end',
         target: member.id,
-        details: {},
+        details: { session: id },
       },
       ports,
     ),
+  );
+}
+
+type EndPorts = Pick<AuthPorts, 'sessions' | 'clock' | 'newId'>;
+
+/** Ends one of the actor's own sessions, and says so when there is none of that name. */
+export async function endSession(
+  ports: EndPorts,
+  { actor, sessionId }: { readonly actor: Actor; readonly sessionId: string },
+): Promise<AdminRefusal | undefined> {
+  const details = { session: sessionId };
+  const audit = auditOf({ actor, action: 'session.end', target: actor.id, details }, ports);
+  const ended = isIdLike(sessionId) && (await ports.sessions.deleteOwn(actor.id, sessionId, audit));
+  return ended ? undefined : notFound('session');
+}
+
+/** @returns how many have ended. */
+export async function endOtherSessions(
+  ports: EndPorts,
+  { actor, keptSessionId }: { readonly actor: Actor; readonly keptSessionId: string },
+): Promise<number> {
+  return ports.sessions.deleteOthers(actor.id, keptSessionId, (ended) =>
+    auditOf({ actor, action: 'session.end_others', target: actor.id, details: { ended } }, ports),
   );
 }

@@ -1,29 +1,23 @@
-import type { UnixMs } from '@gateway/base';
-import { auditOf } from '../audit/audit';
 import { canonicalEmail, MAX_PASSWORD_CHARACTERS } from './member-rules';
-import type { Member } from '../model';
 import type { AuthPorts } from '../ports';
+import { openSession, type OpenedSession } from './sessions';
 import { forgiveSignIn, throttleSignIn } from './sign-in-throttle';
 
 export interface SignIn {
   readonly email: string;
   readonly password: string;
   readonly ipAddress: string;
+  /** As the browser calls itself. */
+  readonly device: string;
 }
 
 export type SignInOutcome =
-  | {
-      readonly kind: 'signed_in';
-      /** Shown once; only its hash is stored. */
-      readonly sessionToken: string;
-      readonly expiresAt: UnixMs;
-      readonly member: Member;
-    }
+  | ({ readonly kind: 'signed_in' } & OpenedSession)
   | { readonly kind: 'refused' }
   | { readonly kind: 'too_many_attempts'; readonly retryAfterMs: number };
 
 /**
- * Opens a session of a fixed length. An unknown email takes as long and
+ * Opens a session. An unknown email takes as long and
  * answers as a wrong password does, so that nobody learns who is a member.
  */
 export async function signIn(
@@ -39,7 +33,7 @@ export async function signIn(
     | 'newId'
     | 'settings'
   >,
-  { email: requestedEmail, password, ipAddress }: SignIn,
+  { email: requestedEmail, password, ipAddress, device }: SignIn,
 ): Promise<SignInOutcome> {
   const now = ports.clock.now();
   const email = canonicalEmail(requestedEmail) ?? '';
@@ -53,19 +47,7 @@ export async function signIn(
   );
   if (!stored || !matches) return { kind: 'refused' };
 
-  const member: Member = { id: stored.id, email: stored.email, role: stored.role };
-  const sessionToken = ports.secrets.random();
-  const expiresAt = (now + ports.settings.sessionLifetimeMs) as UnixMs;
-  const audit = auditOf(
-    {
-      actor: { id: member.id, label: member.email, ipAddress },
-      action: 'session.create',
-      target: member.id,
-      details: { expires_at: new Date(expiresAt).toISOString() },
-    },
-    ports,
-  );
-  await ports.sessions.insert(ports.secrets.sha256(sessionToken), { member, expiresAt }, now, audit);
+  const opened = await openSession(ports, { member: stored, ipAddress, device, signedInBy: 'password' });
   await forgiveSignIn(ports, { email, ipAddress });
-  return { kind: 'signed_in', sessionToken, expiresAt, member };
+  return { kind: 'signed_in', ...opened };
 }

@@ -2,15 +2,14 @@ import type { AuthAdminDefinition, KeyResponse, OrganizationResponse } from '@ga
 import type { RpcHandlers } from '@gateway/rpc';
 import { isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal } from '../../core/admin-refusal';
+import { refuseUnlessPermitted } from '../../core/access/authorize';
 import { createKey } from '../../core/keys/create-key';
 import { createOrganization } from '../../core/organizations/create-organization';
-import { ensureMember } from '../../core/sign-in/ensure-member';
 import type { ApiKey, Organization } from '../../core/model';
 import { readPage } from '../../core/paging';
 import type { AuthPorts } from '../../core/ports';
 import { completeAudit, recordAudit } from '../../core/audit/record-audit';
 import { revokeKey } from '../../core/keys/revoke-key';
-import { getSession, signOut } from '../../core/sign-in/sessions';
 import { setOrganizationLimits } from '../../core/organizations/set-organization-limits';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
 import { isIdLike } from '../../core/text-rules';
@@ -19,15 +18,15 @@ import type { AuthMetrics } from '../metrics';
 import {
   actorOf,
   auditEntryMessage,
+  auditFilterOf,
   keyMessage,
   keySettingsOf,
-  memberMessage,
-  memberRoleOf,
   organizationLimitsOf,
   organizationMessage,
   refusalMessage,
 } from '../messages';
-import { createSignInHandler } from './sign-in';
+import { createPeopleHandlers } from './people';
+import { createSessionHandlers } from './sessions';
 
 /** What the dashboard's API calls. */
 export function createAuthAdminHandlers(
@@ -45,55 +44,39 @@ export function createAuthAdminHandlers(
   }
 
   return {
-    async ensureMember({ actor, email, password, role, resetPassword }) {
-      const ensured = await ensureMember(ports, {
-        actor: actorOf(actor),
-        email,
-        password,
-        role: memberRoleOf(role),
-        resetPassword,
-      });
-      return { ...ensured, member: memberMessage(ensured.member) };
+    ...createSessionHandlers(ports, metrics),
+    ...createPeopleHandlers(ports),
+
+    async createOrganization({ actor: from, name, limits }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'platform:organizations');
+      if (refusal) return organizationResponse(refusal);
+      const wanted = { actor, name, ...(limits ? { limits: organizationLimitsOf(limits) } : {}) };
+      return organizationResponse(await createOrganization(ports, wanted));
     },
 
-    signIn: createSignInHandler(ports, metrics),
-
-    async getSession({ sessionToken }) {
-      const session = await getSession(ports, sessionToken);
-      return {
-        member: session && memberMessage(session.member),
-        expiresUnixMs: BigInt(session?.expiresAt ?? 0),
-      };
-    },
-
-    async signOut({ sessionToken }) {
-      await signOut(ports, sessionToken);
-      return {};
-    },
-
-    async createOrganization({ actor, name, limits }) {
-      return organizationResponse(
-        await createOrganization(ports, {
-          actor: actorOf(actor),
-          name,
-          ...(limits ? { limits: organizationLimitsOf(limits) } : {}),
-        }),
-      );
-    },
-
-    async getOrganization({ organizationId }) {
+    async getOrganization({ organizationId, actor }) {
+      const refusal =
+        actor && (await refuseUnlessPermitted(ports, actor, 'organization:read', organizationId));
+      if (refusal) return organizationResponse(refusal);
       const found = isIdLike(organizationId) ? await ports.organizations.find(organizationId) : undefined;
       return organizationResponse(found ?? notFound('organization'));
     },
 
-    async listOrganizations({ pageSize, pageToken }) {
-      const page = await readPage(pageSize, pageToken, (request) => ports.organizations.list(request));
+    async listOrganizations({ pageSize, pageToken, actor }) {
+      const seesAll = !actor || !(await refuseUnlessPermitted(ports, actor, 'platform:organizations'));
+      const page = await readPage(pageSize, pageToken, (request) =>
+        ports.organizations.list(request, seesAll ? undefined : actor.id),
+      );
       return { organizations: page.items.map(organizationMessage), nextPageToken: page.nextPageToken };
     },
 
-    async setOrganizationLimits({ actor, organizationId, limits, expectedVersion }, { signal }) {
+    async setOrganizationLimits({ actor: from, organizationId, limits, expectedVersion }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'organization:limits', organizationId);
+      if (refusal) return organizationResponse(refusal);
       const change = {
-        actor: actorOf(actor),
+        actor,
         organizationId,
         limits: organizationLimitsOf(limits ?? { multipleCompletions: false }),
         ...(expectedVersion === undefined ? {} : { expectedVersion }),
@@ -101,9 +84,12 @@ export function createAuthAdminHandlers(
       return organizationResponse(await timed(setOrganizationLimits(ports, change, signal)));
     },
 
-    async setOrganizationSuspended({ actor, organizationId, suspended, reason }, { signal }) {
+    async setOrganizationSuspended({ actor: from, organizationId, suspended, reason }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'platform:organizations', organizationId);
+      if (refusal) return organizationResponse(refusal);
       const change = {
-        actor: actorOf(actor),
+        actor,
         organizationId,
         suspended,
         ...(reason === undefined ? {} : { reason }),
@@ -111,12 +97,11 @@ export function createAuthAdminHandlers(
       return organizationResponse(await timed(setOrganizationSuspended(ports, change, signal)));
     },
 
-    async createKey({ actor, organizationId, settings }) {
-      const created = await createKey(ports, {
-        actor: actorOf(actor),
-        organizationId,
-        settings: keySettingsOf(settings),
-      });
+    async createKey({ actor: from, organizationId, settings }) {
+      const actor = actorOf(from);
+      const created =
+        (await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId)) ??
+        (await createKey(ports, { actor, organizationId, settings: keySettingsOf(settings) }));
       if (isRefusal(created)) return { outcome: { $case: 'refusal', value: refusalMessage(created) } };
       const { key, secret } = created;
       return { outcome: { $case: 'created', value: { key: keyMessage(key), secret } } };
@@ -134,9 +119,12 @@ export function createAuthAdminHandlers(
       return keyResponse((known && (await ports.keys.find(organizationId, keyId))) || notFound('key'));
     },
 
-    async updateKey({ actor, organizationId, keyId, settings, expectedVersion }, { signal }) {
+    async updateKey({ actor: from, organizationId, keyId, settings, expectedVersion }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      if (refusal) return keyResponse(refusal);
       const change = {
-        actor: actorOf(actor),
+        actor,
         organizationId,
         keyId,
         settings: keySettingsOf(settings),
@@ -145,10 +133,11 @@ export function createAuthAdminHandlers(
       return keyResponse(await timed(updateKey(ports, change, signal)));
     },
 
-    async revokeKey({ actor, organizationId, keyId }, { signal }) {
-      return keyResponse(
-        await timed(revokeKey(ports, { actor: actorOf(actor), organizationId, keyId }, signal)),
-      );
+    async revokeKey({ actor: from, organizationId, keyId }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      if (refusal) return keyResponse(refusal);
+      return keyResponse(await timed(revokeKey(ports, { actor, organizationId, keyId }, signal)));
     },
 
     async recordAudit({ actor, organizationId, action, target, detailsJson }) {
@@ -166,10 +155,11 @@ export function createAuthAdminHandlers(
       return {};
     },
 
-    async listAudit({ organizationId, pageSize, pageToken }) {
+    async listAudit({ pageSize, pageToken, ...filter }) {
+      const { organizationId } = filter;
       const page = await readPage(pageSize, pageToken, async (request) =>
         organizationId === undefined || isIdLike(organizationId)
-          ? ports.audit.list(organizationId, request)
+          ? ports.audit.list(auditFilterOf(filter), request)
           : [],
       );
       return { entries: page.items.map(auditEntryMessage), nextPageToken: page.nextPageToken };

@@ -7,14 +7,16 @@ import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { balanceView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
-import { requireOrganization } from './organization-handlers';
 
-export function createCreditHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { authAdmin, ledger, log, newId } = ports;
+export function createCreditHandlers({
+  authAdmin,
+  ledger,
+  log,
+  newId,
+}: DashboardApiPorts): readonly Implementation[] {
   return [
     implement(endpoints.credit.balance, async ({ params }) => {
       const organizationId = params.organization_id;
-      await requireOrganization(ports, organizationId);
       return { balance: balanceView(await ledger.getBalance({ organizationId })), running_low: null };
     }),
 
@@ -23,7 +25,6 @@ export function createCreditHandlers(ports: DashboardApiPorts): readonly Impleme
       const { amount_usd: amountNanoUsd, note } = body;
       const header = headers['idempotency-key'];
       const creditId = header === undefined ? newId('crd') : creditIdOf(organizationId, header);
-      await requireOrganization(ports, organizationId);
 
       const details = { amount_usd: formatUsd(amountNanoUsd), note: note ?? null };
       const { auditId } = await authAdmin.recordAudit({

@@ -31,7 +31,7 @@ function noting<Client extends object>(answers: () => Partial<Client>): Client {
 }
 
 const admin = {
-  getSession: async () => ({ member: MEMBER, expiresUnixMs: 1_764_000_000_000n }),
+  authorize: async () => ({ outcome: { $case: 'allowed', value: { id: 'ses-1', member: MEMBER } } }),
   recordAudit: async () => ({ auditId: 'aud-1' }),
   completeAudit: async () => ({}),
 } as unknown as Partial<Admin>;

@@ -13,8 +13,11 @@ export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
   const { organizations } = endpoints;
   return [
-    implement(organizations.list, async ({ query }) => {
-      const { organizations, nextPageToken } = await authAdmin.listOrganizations(pageRequest(query));
+    implement(organizations.list, async ({ query, actor }) => {
+      const { organizations, nextPageToken } = await authAdmin.listOrganizations({
+        actor,
+        ...pageRequest(query),
+      });
       return pageView(organizations.map(organizationView), nextPageToken);
     }),
 
@@ -75,13 +78,4 @@ function isStale({ outcome }: OrganizationResponse): boolean {
 
 function viewOf({ outcome }: OrganizationResponse) {
   return organizationView(accepted<Organization>(outcome));
-}
-
-/** Throws "not found" unless there is such an organization. */
-export async function requireOrganization(
-  { authAdmin }: DashboardApiPorts,
-  organizationId: string,
-): Promise<void> {
-  const { outcome } = await authAdmin.getOrganization({ organizationId });
-  accepted<Organization>(outcome);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { get } from 'node:http';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
-import { AdminRefusalReason, MemberRole } from '@gateway/contracts/auth';
+import { AdminRefusalReason, MemberRole, SignInMethod } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
@@ -18,6 +18,17 @@ import {
 } from '../../index';
 
 const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
+const SESSION = {
+  id: 'ses-1',
+  member: MEMBER,
+  device: 'a browser',
+  ipAddress: '192.0.2.1',
+  createdUnixMs: 1_764_000_000_000n,
+  lastSeenUnixMs: 1_764_000_000_000n,
+  expiresUnixMs: 1_764_000_000_000n,
+  idleExpiresUnixMs: 1_763_990_000_000n,
+  signedInBy: SignInMethod.SIGN_IN_METHOD_PASSWORD,
+};
 const ORGANIZATION = {
   id: 'org-1',
   name: 'Acme',
@@ -68,9 +79,19 @@ describe('the dashboard API over HTTP', () => {
             }
           : { $case: 'refused', value: {} },
     }),
-    getSession: ({ sessionToken }: { sessionToken: string }) => ({
-      member: sessionToken === 'token' ? MEMBER : undefined,
-      expiresUnixMs: 1_764_000_000_000n,
+    authorize: ({ sessionToken, organizationId }: { sessionToken: string; organizationId?: string }) => {
+      if (sessionToken !== 'token') return { outcome: { $case: 'notSignedIn', value: {} } };
+      return organizationId === undefined || organizationId === 'org-1'
+        ? { outcome: { $case: 'allowed', value: SESSION } }
+        : { outcome: { $case: 'noSuchOrganization', value: {} } };
+    },
+    getSession: () => ({
+      member: MEMBER,
+      session: SESSION,
+      memberships: [],
+      platformPermissions: ['platform:audit'],
+      secondFactor: false,
+      hasPassword: true,
     }),
     signOut: () => ({}),
     getOrganization: ({ organizationId }: { organizationId: string }) =>
@@ -182,9 +203,9 @@ describe('the dashboard API over HTTP', () => {
     expect(answer.json).toEqual({
       member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
       expires_at: '2025-11-24T16:00:00.000Z',
-      idle_expires_at: '2025-11-24T16:00:00.000Z',
+      idle_expires_at: '2025-11-24T13:13:20.000Z',
       memberships: [],
-      permissions: [],
+      permissions: ['platform:audit'],
       signed_in_by: 'password',
       second_factor: false,
       has_password: true,
@@ -225,6 +246,28 @@ describe('the dashboard API over HTTP', () => {
     expect(throttled.json.error?.['code']).toBe('too_many_attempts');
   });
 
+  it('ends what was signed in before in the same browser, whoever knew its cookie', async () => {
+    await ask('POST /api/session', { body: { email: 'ops@example.com', password: 'right' } });
+    expect(calls.at(-1)).toEqual({ method: 'signOut', request: { sessionToken: 'token' } });
+  });
+
+  it('asks auth for the permission that the contract names, before it looks at what was sent', async () => {
+    overrides = { authorize: async () => ({ outcome: { $case: 'forbidden', value: {} } }) };
+    const answer = await ask('POST /api/organizations/org-1/keys', { body: { nonsense: true } });
+    expect([answer.status, answer.json.error?.['code']]).toEqual([403, 'forbidden']);
+    expect(calls).toEqual([
+      {
+        method: 'authorize',
+        request: {
+          sessionToken: 'token',
+          permission: 'keys:manage',
+          organizationId: 'org-1',
+          ipAddress: '127.0.0.1',
+        },
+      },
+    ]);
+  });
+
   it('ends the session and clears the cookie on signing out', async () => {
     const answer = await ask('DELETE /api/session');
     expect(answer.status).toBe(204);
@@ -255,7 +298,7 @@ describe('the dashboard API over HTTP', () => {
       expect(answer.status).toBe(401);
       expect(answer.json.error?.['code']).toBe('not_signed_in');
     }
-    expect(calls.filter(({ method }) => method !== 'getSession')).toEqual([]);
+    expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
   });
 
   it('refuses writes from other origins and writes that a form could send', async () => {
@@ -466,7 +509,7 @@ describe('the dashboard API over HTTP', () => {
       'invalid',
       param,
     ]);
-    expect(calls.filter(({ method }) => method !== 'getSession')).toEqual([]);
+    expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
   });
 
   it('adds credit between an audit entry that starts and one that completes', async () => {
@@ -479,8 +522,7 @@ describe('the dashboard API over HTTP', () => {
       balance: { total_credits_usd: '10', balance_usd: '9.999999999', available_usd: '9.999999999' },
     });
     expect(calls.map(({ method }) => method)).toEqual([
-      'getSession',
-      'getOrganization',
+      'authorize',
       'recordAudit',
       'addCredit',
       'completeAudit',
@@ -541,6 +583,7 @@ describe('the dashboard API over HTTP', () => {
     ['GET /api/nothing', {}, 404, 'not_found'],
     ['PUT /api/organizations/org-1', { body: {} }, 404, 'not_found'],
     ['GET /nothing', {}, 404, 'not_found'],
+    ['GET /api/organizations?sort=name', {}, 400, 'invalid'],
     ['GET /api/organizations?page_size=0', {}, 400, 'invalid'],
     ['GET /api/organizations?page_size=1&page_size=2', {}, 400, 'invalid'],
     ['GET /api/organizations?page_token=a&page_token=b', {}, 400, 'invalid'],
@@ -553,7 +596,7 @@ describe('the dashboard API over HTTP', () => {
 
   it('tells nothing of an unexpected failure', async () => {
     overrides = {
-      getSession: async () => {
+      authorize: async () => {
         throw new Error('password of the database is hunter2');
       },
     };

@@ -1,4 +1,5 @@
-import type { Request, RequestHandler } from 'express';
+import type { Permission } from '@gateway/dashboard-contract';
+import type { Request, RequestHandler, Response } from 'express';
 import { isOwnHost, isSameOrigin } from '../../core/same-origin';
 import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
@@ -32,22 +33,55 @@ export function createCrossSiteGuard(publicOrigin: string | undefined): RequestH
 }
 
 /**
- * Who is signed in.
+ * Whose session it is, if they may do this. Auth decides.
  *
- * @throws DashboardError `not_signed_in`
+ * @throws DashboardError `not_signed_in`, `forbidden`, or `not_found` for an organization that is not theirs.
  */
-export async function signedInBy({ authAdmin }: DashboardApiPorts, request: Request): Promise<SignedIn> {
+export async function admitted(
+  { authAdmin }: Pick<DashboardApiPorts, 'authAdmin'>,
+  request: Request,
+  { permission, organizationId, address }: WhatIsAsked,
+): Promise<SignedIn> {
   const sessionToken = sessionTokenOf(request);
   if (sessionToken === undefined) throw new DashboardError('not_signed_in');
-  const { member, expiresUnixMs } = await authAdmin.getSession({ sessionToken });
-  if (!member) throw new DashboardError('not_signed_in');
-  return { member, sessionToken, expiresUnixMs };
+  const { outcome } = await authAdmin.authorize({
+    sessionToken,
+    permission: permission ?? '',
+    organizationId,
+    ipAddress: address,
+  });
+  switch (outcome?.$case) {
+    case 'allowed': {
+      const session = outcome.value;
+      if (!session.member) throw new Error('a session has no member');
+      return { session, member: session.member, sessionToken };
+    }
+    case 'forbidden':
+      throw new DashboardError('forbidden');
+    case 'noSuchOrganization':
+      throw new DashboardError('not_found', { message: 'No such organization.' });
+    default:
+      throw new DashboardError('not_signed_in');
+  }
+}
+
+export interface WhatIsAsked {
+  /** Absent: being signed in is enough. */
+  readonly permission?: Permission;
+  readonly organizationId?: string;
+  /** Where it is asked from. */
+  readonly address: string;
 }
 
 /** Which paths there are is not told to whoever is not signed in. */
 export function createSessionGuard(ports: DashboardApiPorts): RequestHandler {
-  return async (request, _response, next) => {
-    await signedInBy(ports, request);
+  return async (request, response, next) => {
+    await admitted(ports, request, { address: addressOf(response) });
     next();
   };
+}
+
+/** The client's address in canonical form; empty when none can be read. */
+export function addressOf(response: Response): string {
+  return (response.locals['clientAddress'] as string | undefined) ?? '';
 }

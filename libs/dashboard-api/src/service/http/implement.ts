@@ -1,4 +1,4 @@
-import type { Actor, Member } from '@gateway/contracts/auth';
+import type { Actor, Member, Session } from '@gateway/contracts/auth';
 import type {
   BodyOf,
   Endpoint,
@@ -11,9 +11,9 @@ import type { Request, Response } from 'express';
 
 /** Whose session it is that came with a request. */
 export interface SignedIn {
+  readonly session: Session;
   readonly member: Member;
   readonly sessionToken: string;
-  readonly expiresUnixMs: bigint;
 }
 
 /** What a handler gets: what was sent, after validation, and who sent it. */

@@ -1,20 +1,30 @@
-import type { Endpoint } from '@gateway/dashboard-contract';
-import { type NextFunction, Router, type Request, type Response } from 'express';
+import { allEndpoints, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
+import { Router, type Request, type Response } from 'express';
+import { z } from 'zod';
+import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
-import { signedInBy } from './guards';
+import { addressOf, admitted } from './guards';
 import type { Asked, Implementation, SignedIn } from './implement';
 import { readInput } from './read-input';
 
-/** The routes of what is implemented. Who asks is looked at first, then what was sent. */
+const NO_QUERY = z.strictObject({});
+
+/**
+ * The routes of the whole contract. Who asks is looked at first, then what was
+ * sent; also where this gateway implements nothing, so that nothing depends on
+ * which handlers there are but the answer.
+ */
 export function createEndpointRouter(
   ports: DashboardApiPorts,
   implementations: readonly Implementation[],
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  for (const { endpoint, handler } of implementations) {
+  const handlers = new Map(implementations.map(({ endpoint, handler }) => [endpoint, handler]));
+  for (const endpoint of allEndpoints()) {
+    const handler = handlers.get(endpoint) ?? notServed;
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
-    router[method](routeOf(endpoint), async (request: Request, response: Response, _next: NextFunction) => {
-      const signedIn = endpoint.who === 'anyone' ? undefined : await signedInBy(ports, request);
+    router[method](routeOf(endpoint), async (request: Request, response: Response) => {
+      const signedIn = await admittedTo(ports, endpoint, request, response);
       const answer = await handler(asked(endpoint, request, response, signedIn));
       if (endpoint.answer.kind === 'json') response.status(endpoint.answer.status).json(answer);
       if (endpoint.answer.kind === 'nothing') response.status(endpoint.answer.status).end();
@@ -23,9 +33,34 @@ export function createEndpointRouter(
   return router;
 }
 
+async function notServed(): Promise<never> {
+  throw new DashboardError('not_found', { message: 'This gateway does not serve this.' });
+}
+
 /** As express writes it. */
 function routeOf({ path }: Endpoint): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Whom the endpoint is for; undefined where it is for anybody. */
+async function admittedTo(
+  ports: DashboardApiPorts,
+  { who }: Endpoint,
+  request: Request,
+  response: Response,
+): Promise<SignedIn | undefined> {
+  if (who === 'anyone') return undefined;
+  const address = addressOf(response);
+  if (who === 'signed_in') return admitted(ports, request, { address });
+  const organizationId = request.params['organization_id'];
+  // An operator's deed in an organization is one there has to be.
+  if (organizationId === undefined && !isPlatformPermission(who))
+    throw new Error(`${who} of no organization`);
+  return admitted(ports, request, {
+    permission: who,
+    ...(typeof organizationId === 'string' ? { organizationId } : {}),
+    address,
+  });
 }
 
 function asked(
@@ -34,11 +69,11 @@ function asked(
   response: Response,
   signedIn: SignedIn | undefined,
 ): Asked<Endpoint> {
-  const address = (response.locals['clientAddress'] as string | undefined) ?? '';
-  const { query, body, headers } = endpoint;
+  const address = addressOf(response);
+  const { query = NO_QUERY, body, headers } = endpoint;
   const read = {
     params: request.params as Record<string, string>,
-    query: query ? readInput(query, request.query, 'query') : {},
+    query: readInput(query, request.query, 'query'),
     body: body ? readInput(body, (request.body as unknown) ?? {}, 'body') : {},
     headers: headers ? readInput(headers, request.headers, 'headers') : {},
     address,

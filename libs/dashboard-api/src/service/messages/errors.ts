@@ -9,6 +9,7 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID]: 'invalid',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT]: 'conflict',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT]: 'version_conflict',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN]: 'forbidden',
 };
 
 /** The domain's names of fields that this API spells otherwise. */
@@ -28,6 +29,11 @@ export function accepted<Value>(
   if (outcome === undefined) throw new Error('an answer has no outcome');
   if (outcome.$case === 'refusal') throw refusalError(outcome.value as AdminRefusal);
   return outcome.value as Value;
+}
+
+/** Goes on unless another domain refused, where there is nothing else that it could answer. */
+export function acceptedUnless(refusal: AdminRefusal | undefined): void {
+  if (refusal) throw refusalError(refusal);
 }
 
 /** Anything thrown on the way to an answer as an error of this API. */

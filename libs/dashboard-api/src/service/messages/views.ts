@@ -1,11 +1,9 @@
 import { formatUsd, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import {
   AuditOutcome,
-  MemberRole,
   Scope,
   type AuditEntry,
   type Key,
-  type Member,
   type Organization,
   type OrganizationLimits,
 } from '@gateway/contracts/auth';
@@ -25,10 +23,6 @@ const OUTCOMES = {
   [AuditOutcome.AUDIT_OUTCOME_DONE]: 'done',
   [AuditOutcome.AUDIT_OUTCOME_FAILED]: 'failed',
 } as const satisfies Readonly<Record<AuditOutcome, string>>;
-
-export function memberView({ id, email, role }: Member) {
-  return { id, email, role: role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member' } as const;
-}
 
 export function organizationView(organization: Organization) {
   const { limits } = organization;
@@ -111,6 +105,23 @@ export function auditEntryView(entry: AuditEntry) {
     target: entry.target,
     details: JSON.parse(entry.detailsJson) as unknown,
     outcome: OUTCOMES[entry.outcome],
+  };
+}
+
+/** The filters of the audit log, as auth takes them. */
+export function auditFilter(query: {
+  readonly action?: string | undefined;
+  readonly actor_id?: string | undefined;
+  readonly target?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}) {
+  return {
+    action: query.action,
+    actorId: query.actor_id,
+    target: query.target,
+    sinceUnixMs: query.since === undefined ? undefined : BigInt(Date.parse(query.since)),
+    untilUnixMs: query.until === undefined ? undefined : BigInt(Date.parse(query.until)),
   };
 }
 

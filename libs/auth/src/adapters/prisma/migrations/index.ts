@@ -1,9 +1,11 @@
 import type { Migration } from '@gateway/database';
 import init from './20261120090000_init/migration.sql';
 import versions from './20261122013500_versions/migration.sql';
+import memberships from './20261122014500_memberships/migration.sql';
 
 /** The migrations of the `auth` schema, in order. */
 export const authMigrations: readonly Migration[] = [
   { name: '20261120090000_init', sql: init },
   { name: '20261122013500_versions', sql: versions },
+  { name: '20261122014500_memberships', sql: memberships },
 ];

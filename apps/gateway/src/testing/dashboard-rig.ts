@@ -1,0 +1,159 @@
+import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
+import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
+import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import { createDashboardApi } from '@gateway/dashboard-api';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
+import { createTestDatabase } from '@gateway/testing';
+
+export const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery' };
+
+/** Balances in memory, idempotent by credit id as the ledger's contract says. */
+function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
+  const credits = new Map<string, { organizationId: string; amount: bigint }>();
+  const balanceOf = (organizationId: string): GetBalanceResponse => {
+    const own = [...credits.values()].filter((credit) => credit.organizationId === organizationId);
+    const total = own.reduce((sum, { amount }) => sum + amount, 0n);
+    return {
+      totalCreditsNanoUsd: total,
+      totalUsageNanoUsd: 0n,
+      balanceNanoUsd: total,
+      heldNanoUsd: 0n,
+      availableNanoUsd: total,
+    };
+  };
+  const stub: Pick<RpcClient<typeof BillingLedgerDefinition>, 'getBalance' | 'addCredit'> = {
+    getBalance: async ({ organizationId }) => balanceOf(organizationId),
+    addCredit: async ({ creditId, organizationId, amountNanoUsd }) => {
+      if (!credits.has(creditId)) credits.set(creditId, { organizationId, amount: amountNanoUsd });
+      return { balance: balanceOf(organizationId) };
+    },
+  };
+  return stub as RpcClient<typeof BillingLedgerDefinition>;
+}
+
+/** The dashboard's API over the real auth domain on a database of its own; the other domains are stubs. */
+export async function createDashboardRig() {
+  const database = await createTestDatabase();
+  const pool = createPool({
+    url: database.url,
+    schema: AUTH_SCHEMA,
+    applicationName: 'test',
+    maxConnections: 8,
+  });
+  await applyMigrations(pool, { schema: AUTH_SCHEMA, migrations: authMigrations });
+  const log = createSilentLogger();
+  const module = createAuthModule({
+    adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 } }),
+    clock: systemClock,
+    newId,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  await module.start();
+  const transport = createInProcessTransport(module.services);
+  const authAdmin = createClient(AuthAdminDefinition, transport);
+  await authAdmin.ensureMember({
+    actor: { id: 'system', label: 'system', ipAddress: '' },
+    ...OPERATOR,
+    role: MemberRole.MEMBER_ROLE_OPERATOR,
+    resetPassword: false,
+  });
+  const api = createDashboardApi({
+    authAdmin,
+    ledger: createLedgerStub(),
+    // No key of these tests is limited to models.
+    inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
+    deadLetters: new Map(),
+    clock: systemClock,
+    newId,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+    settings: { host: '127.0.0.1', port: 0 },
+  });
+  await api.start();
+  return {
+    api,
+    authAdmin,
+    pool,
+    auth: createClient(AuthDefinition, transport),
+    /** Signs in from a browser of its own; what it asks is as that person. */
+    signedIn: (email: string, password = OPERATOR.password) => signInAt(api.port(), email, password),
+
+    /** Somebody who can sign in, with these roles by organization id. */
+    async person(email: string, roles: Readonly<Record<string, string>> = {}): Promise<string> {
+      const { member } = await authAdmin.ensureMember({
+        actor: { id: 'system', label: 'system', ipAddress: '' },
+        email,
+        password: OPERATOR.password,
+        role: MemberRole.MEMBER_ROLE_MEMBER,
+        resetPassword: false,
+      });
+      for (const [organizationId, role] of Object.entries(roles)) {
+        await pool.query(`insert into memberships values ($1, $2, $3, now())`, [
+          organizationId,
+          member?.id,
+          role,
+        ]);
+      }
+      return member?.id ?? '';
+    },
+
+    async stop() {
+      await api.stop();
+      await module.stop();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+export type DashboardRig = Awaited<ReturnType<typeof createDashboardRig>>;
+
+/** An answer as the tests read it. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: unknown;
+  readonly error: {
+    readonly code?: string;
+    readonly param?: string;
+    readonly message?: string;
+    readonly metadata?: unknown;
+  };
+}
+
+export type Browser = Awaited<ReturnType<typeof signInAt>>;
+
+async function signInAt(port: number, email: string, password: string) {
+  const browser = createBrowser(port);
+  const answer = await browser.ask('POST /api/session', { email, password });
+  if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}`);
+  return browser;
+}
+
+/** Keeps cookies as a browser does, and sends JSON as the dashboard's pages do. */
+export function createBrowser(port: number) {
+  let cookie = '';
+  async function ask(line: string, body?: object, headers: Record<string, string> = {}): Promise<Answered> {
+    const [method = '', path = ''] = line.split(' ');
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: { ...(method === 'GET' ? {} : { 'content-type': 'application/json' }), cookie, ...headers },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+    for (const set of response.headers.getSetCookie()) cookie = set.split(';')[0] ?? '';
+    const text = await response.text();
+    const json: unknown = text.startsWith('{') ? JSON.parse(text) : {};
+    return {
+      status: response.status,
+      headers: response.headers,
+      json,
+      error: (json as { error?: object }).error ?? {},
+    };
+  }
+  return { ask, cookie: () => cookie };
+}

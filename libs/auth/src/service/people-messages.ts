@@ -1,0 +1,99 @@
+import {
+  MemberRole,
+  OrganizationRole,
+  SignInMethod,
+  type Member as MemberMessage,
+  type Membership as MembershipMessage,
+  type OrganizationMember as OrganizationMemberMessage,
+  type Person as PersonMessage,
+  type Session as SessionMessage,
+} from '@gateway/contracts/auth';
+import { organizationPermissions } from '../core/access/permissions';
+import type * as core from '../core/model';
+import { idleExpiryOf } from '../core/sign-in/sessions';
+import { missing } from './messages';
+
+/** The contract's messages of people and their sessions, and the core's types. */
+
+const MESSAGE_OF_MEMBER_ROLE: Readonly<Record<core.MemberRole, MemberRole>> = {
+  operator: MemberRole.MEMBER_ROLE_OPERATOR,
+  member: MemberRole.MEMBER_ROLE_MEMBER,
+};
+
+const MESSAGE_OF_ORGANIZATION_ROLE: Readonly<Record<core.OrganizationRole, OrganizationRole>> = {
+  owner: OrganizationRole.ORGANIZATION_ROLE_OWNER,
+  admin: OrganizationRole.ORGANIZATION_ROLE_ADMIN,
+  member: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
+};
+
+const ORGANIZATION_ROLE_OF_MESSAGE: Readonly<Partial<Record<OrganizationRole, core.OrganizationRole>>> = {
+  [OrganizationRole.ORGANIZATION_ROLE_OWNER]: 'owner',
+  [OrganizationRole.ORGANIZATION_ROLE_ADMIN]: 'admin',
+  [OrganizationRole.ORGANIZATION_ROLE_MEMBER]: 'member',
+};
+
+const MESSAGE_OF_METHOD: Readonly<Record<core.SignInMethod, SignInMethod>> = {
+  password: SignInMethod.SIGN_IN_METHOD_PASSWORD,
+  oidc: SignInMethod.SIGN_IN_METHOD_OIDC,
+};
+
+export function memberRoleOf(role: MemberRole): core.MemberRole {
+  if (role === MemberRole.MEMBER_ROLE_OPERATOR) return 'operator';
+  if (role === MemberRole.MEMBER_ROLE_MEMBER) return 'member';
+  throw missing('role');
+}
+
+export function organizationRoleOf(role: OrganizationRole): core.OrganizationRole {
+  const known = ORGANIZATION_ROLE_OF_MESSAGE[role];
+  if (known === undefined) throw missing('role');
+  return known;
+}
+
+export function memberMessage({ id, email, role }: core.Member): MemberMessage {
+  return { id, email, role: MESSAGE_OF_MEMBER_ROLE[role] };
+}
+
+export function sessionMessage(session: core.Session, sessionIdleMs: number): SessionMessage {
+  return {
+    id: session.id,
+    member: memberMessage(session.member),
+    device: session.device,
+    ipAddress: session.ipAddress,
+    createdUnixMs: BigInt(session.createdAt),
+    lastSeenUnixMs: BigInt(session.lastSeenAt),
+    expiresUnixMs: BigInt(session.expiresAt),
+    idleExpiresUnixMs: BigInt(idleExpiryOf(session, sessionIdleMs)),
+    signedInBy: MESSAGE_OF_METHOD[session.signedInBy],
+  };
+}
+
+export function membershipMessage({ organization, role }: core.Membership): MembershipMessage {
+  return {
+    organizationId: organization.id,
+    organizationName: organization.name,
+    organizationSuspended: organization.suspended,
+    role: MESSAGE_OF_ORGANIZATION_ROLE[role],
+    permissions: [...organizationPermissions({ memberRole: 'member', organizationRole: role })],
+  };
+}
+
+export function organizationMemberMessage(member: core.OrganizationMember): OrganizationMemberMessage {
+  return {
+    memberId: member.id,
+    email: member.email,
+    role: MESSAGE_OF_ORGANIZATION_ROLE[member.role],
+    joinedUnixMs: BigInt(member.joinedAt),
+    lastSeenUnixMs: member.lastSeenAt === undefined ? undefined : BigInt(member.lastSeenAt),
+    secondFactor: member.secondFactor,
+  };
+}
+
+export function personMessage(person: core.Person): PersonMessage {
+  return {
+    member: memberMessage(person),
+    createdUnixMs: BigInt(person.createdAt),
+    lastSeenUnixMs: person.lastSeenAt === undefined ? undefined : BigInt(person.lastSeenAt),
+    secondFactor: person.secondFactor,
+    memberships: person.memberships.map(membershipMessage),
+  };
+}

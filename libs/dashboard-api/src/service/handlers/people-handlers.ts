@@ -1,0 +1,56 @@
+import type { Member, OrganizationMember } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
+import { implement, type Implementation } from '../http/implement';
+import { accepted, acceptedUnless } from '../messages/errors';
+import {
+  memberView,
+  organizationMemberView,
+  organizationRoleMessage,
+  personView,
+} from '../messages/people-views';
+import { pageRequest, pageView } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
+  const { people } = endpoints;
+  return [
+    implement(people.members, async ({ params, query }) => {
+      const asked = { organizationId: params.organization_id, ...pageRequest(query) };
+      const { members, nextPageToken } = await authAdmin.listOrganizationMembers(asked);
+      return pageView(members.map(organizationMemberView), nextPageToken);
+    }),
+
+    implement(people.setMemberRole, async ({ params, body, actor }) => {
+      const { outcome } = await authAdmin.setOrganizationRole({
+        actor,
+        organizationId: params.organization_id,
+        memberId: params.member_id,
+        role: organizationRoleMessage(body.role),
+      });
+      return { member: organizationMemberView(accepted<OrganizationMember>(outcome)) };
+    }),
+
+    implement(people.removeMember, async ({ params, actor }) => {
+      const target = { actor, organizationId: params.organization_id, memberId: params.member_id };
+      acceptedUnless((await authAdmin.removeOrganizationMember(target)).refusal);
+      return undefined;
+    }),
+
+    implement(people.leave, async ({ params, actor }) => {
+      const target = { actor, organizationId: params.organization_id, memberId: actor.id };
+      acceptedUnless((await authAdmin.removeOrganizationMember(target)).refusal);
+      return undefined;
+    }),
+
+    implement(people.everybody, async ({ query }) => {
+      const { people, nextPageToken } = await authAdmin.listPeople(pageRequest(query));
+      return pageView(people.map(personView), nextPageToken);
+    }),
+
+    implement(people.setOperator, async ({ params, body, actor }) => {
+      const change = { actor, memberId: params.member_id, operator: body.operator };
+      const { outcome } = await authAdmin.setOperator(change);
+      return { member: memberView(accepted<Member>(outcome)) };
+    }),
+  ];
+}

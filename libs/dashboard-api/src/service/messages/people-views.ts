@@ -1,0 +1,109 @@
+import {
+  MemberRole,
+  OrganizationRole,
+  SignInMethod,
+  type GetSessionResponse,
+  type Member,
+  type Membership,
+  type OrganizationMember,
+  type Person,
+  type Session,
+} from '@gateway/contracts/auth';
+import { isoTime } from './views';
+
+/** How people and their sessions look as JSON of this API. */
+
+const ROLES = {
+  [OrganizationRole.ORGANIZATION_ROLE_UNSPECIFIED]: 'member',
+  [OrganizationRole.ORGANIZATION_ROLE_OWNER]: 'owner',
+  [OrganizationRole.ORGANIZATION_ROLE_ADMIN]: 'admin',
+  [OrganizationRole.ORGANIZATION_ROLE_MEMBER]: 'member',
+} as const satisfies Readonly<Record<OrganizationRole, string>>;
+
+const ROLE_MESSAGES = {
+  owner: OrganizationRole.ORGANIZATION_ROLE_OWNER,
+  admin: OrganizationRole.ORGANIZATION_ROLE_ADMIN,
+  member: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
+} as const;
+
+export function organizationRoleMessage(role: keyof typeof ROLE_MESSAGES): OrganizationRole {
+  return ROLE_MESSAGES[role];
+}
+
+export function memberView({ id, email, role }: Member) {
+  return { id, email, role: role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member' } as const;
+}
+
+export function sessionStateView(state: GetSessionResponse) {
+  const { member, session } = state;
+  if (!member || !session) throw new Error('a session that runs has no member');
+  return {
+    member: memberView(member),
+    expires_at: isoTime(session.expiresUnixMs),
+    idle_expires_at: isoTime(session.idleExpiresUnixMs),
+    memberships: state.memberships.map(membershipView),
+    permissions: state.platformPermissions,
+    signed_in_by: methodOf(session),
+    second_factor: state.secondFactor,
+    has_password: state.hasPassword,
+  };
+}
+
+function membershipView(membership: Membership) {
+  return {
+    organization: {
+      id: membership.organizationId,
+      name: membership.organizationName,
+      suspended: membership.organizationSuspended,
+    },
+    role: ROLES[membership.role],
+    permissions: membership.permissions,
+  };
+}
+
+export function sessionView(session: Session, currentId: string) {
+  return {
+    id: session.id,
+    device: session.device,
+    ip_address: session.ipAddress,
+    created_at: isoTime(session.createdUnixMs),
+    last_seen_at: isoTime(session.lastSeenUnixMs),
+    expires_at: isoTime(session.expiresUnixMs),
+    signed_in_by: methodOf(session),
+    current: session.id === currentId,
+  };
+}
+
+function methodOf({ signedInBy }: Session): 'password' | 'oidc' {
+  return signedInBy === SignInMethod.SIGN_IN_METHOD_OIDC ? 'oidc' : 'password';
+}
+
+export function organizationMemberView(member: OrganizationMember) {
+  return {
+    id: member.memberId,
+    email: member.email,
+    role: ROLES[member.role],
+    joined_at: isoTime(member.joinedUnixMs),
+    second_factor: member.secondFactor,
+    last_seen_at: timeOrNull(member.lastSeenUnixMs),
+  };
+}
+
+export function personView(person: Person) {
+  if (!person.member) throw new Error('a person is no member');
+  return {
+    ...memberView(person.member),
+    organizations: person.memberships.map(({ organizationId, organizationName, role }) => ({
+      id: organizationId,
+      name: organizationName,
+      role: ROLES[role],
+    })),
+    second_factor: person.secondFactor,
+    created_at: isoTime(person.createdUnixMs),
+    last_seen_at: timeOrNull(person.lastSeenUnixMs),
+  };
+}
+
+function timeOrNull(unixMs: bigint | undefined): string | null {
+  return unixMs === undefined ? null : isoTime(unixMs);
+}
