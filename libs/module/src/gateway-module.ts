@@ -21,6 +21,8 @@ export interface GatewayModule {
   readonly consumers: readonly ModuleConsumer[];
   /** Starts timers and watches. Called once, after the database is migrated. */
   start(): Promise<void>;
+  /** Whether it should be sent requests now; it should when absent. */
+  isReady?(): boolean | Promise<boolean>;
   /** Finishes what runs and releases everything. Safe to call twice. */
   stop(): Promise<void>;
 }

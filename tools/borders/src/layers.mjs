@@ -13,6 +13,7 @@ export const platformLayers = [
   'tokenizer',
   'events',
   'module',
+  'process',
 ];
 
 /**

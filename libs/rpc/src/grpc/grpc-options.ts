@@ -1,4 +1,4 @@
-import { ChannelCredentials, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
+import { ChannelCredentials, experimental, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
 
 /**
  * Mutual TLS: each side shows a certificate and accepts only what the given
@@ -23,10 +23,32 @@ const MAX_CONNECTION_AGE_GRACE_MS = 60 * 60_000;
 const FIRST_RECONNECT_MS = 100;
 const LAST_RECONNECT_MS = 5_000;
 
-export function serverCredentials(tls: RpcTls | undefined): ServerCredentials {
+/** The same as files, which a server looks at again and again, so that certificates may be renewed. */
+export interface RpcTlsFiles {
+  readonly certificateAuthorityFile: string;
+  readonly certificateFile: string;
+  readonly privateKeyFile: string;
+  /** How often; a minute when absent. */
+  readonly refreshIntervalMs?: number;
+}
+
+const TLS_REFRESH_INTERVAL_MS = 60_000;
+
+export function serverCredentials(tls: RpcTls | RpcTlsFiles | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
+  if ('certificateFile' in tls) return credentialsOfFiles(tls);
   const identity = { cert_chain: tls.certificate, private_key: tls.privateKey };
   return ServerCredentials.createSsl(tls.certificateAuthority, [identity], true);
+}
+
+function credentialsOfFiles(files: RpcTlsFiles): ServerCredentials {
+  const provider = new experimental.FileWatcherCertificateProvider({
+    caCertificateFile: files.certificateAuthorityFile,
+    certificateFile: files.certificateFile,
+    privateKeyFile: files.privateKeyFile,
+    refreshIntervalMs: files.refreshIntervalMs ?? TLS_REFRESH_INTERVAL_MS,
+  });
+  return experimental.createCertificateProviderServerCredentials(provider, provider, true);
 }
 
 export function channelCredentials(tls: RpcTls | undefined): ChannelCredentials {

@@ -5,7 +5,13 @@ import type { CallContext } from '../definition';
 import { isRpcUnavailable } from '../rpc-error';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
-import { HealthDefinition, ServingStatus, type HealthCheckRequest, type HealthCheckResponse } from './health';
+import {
+  HealthDefinition,
+  LIVENESS,
+  ServingStatus,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+} from './health';
 
 /** A service of the test, in the shape of the health protocol, whose messages are at hand. */
 const TestDefinition = { ...HealthDefinition, name: 'Test', fullName: 'gateway.test.v1.Test' } as const;
@@ -37,7 +43,7 @@ describe('the gRPC server', () => {
   let server: GrpcServer;
   let transport: GrpcTransport;
 
-  async function serve(drainMs: number, port = 0): Promise<number> {
+  async function serve(drainMs: number, { port = 0, isReady = (): boolean => true } = {}): Promise<number> {
     const service = bindService(TestDefinition, {
       check: (request, context) => check(request, context),
       watch: async function* (_, { signal }) {
@@ -45,7 +51,7 @@ describe('the gRPC server', () => {
         await once(signal, 'abort');
       },
     });
-    server = createGrpcServer({ services: [service], host: '127.0.0.1', port, drainMs });
+    server = createGrpcServer({ services: [service], host: '127.0.0.1', port, drainMs, isReady });
     const started = await server.start();
     transport = createGrpcTransport({ address: `127.0.0.1:${started.port}` });
     return started.port;
@@ -106,7 +112,7 @@ describe('the gRPC server', () => {
     await client.check({ service: '' });
     await server.stop();
     expect(isRpcUnavailable(await caught(client.check({ service: '' })))).toBe(true);
-    await serve(0, port);
+    await serve(0, { port });
     // Reconnecting takes a moment; until then calls fail at once.
     let answer: unknown;
     while (answer === undefined) {
@@ -154,6 +160,18 @@ describe('the gRPC server', () => {
       for (const service of ['', 'gateway.test.v1.Test']) {
         expect(await healthClient().check({ service })).toEqual(SERVING);
       }
+    });
+
+    it('is not serving while the services are not ready, though the server answers', async () => {
+      let ready = false;
+      await serve(0, { isReady: () => ready });
+      expect(await healthClient().check({ service: '' })).toEqual({ status: ServingStatus.NotServing });
+      expect(await healthClient().check({ service: LIVENESS })).toEqual(SERVING);
+      const watch = healthClient().watch({ service: '' })[Symbol.asyncIterator]();
+      expect((await watch.next()).value).toEqual({ status: ServingStatus.NotServing });
+      ready = true;
+      expect((await watch.next()).value).toEqual(SERVING);
+      await watch.return?.();
     });
 
     it('does not know other services', async () => {

@@ -12,7 +12,7 @@ import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall } from '../server-call';
 import { sendMessages } from './grpc-send-messages';
-import { serverCredentials, serverOptions, type RpcTls } from './grpc-options';
+import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import {
   asBuffer,
   fromGrpcMetadata,
@@ -32,7 +32,9 @@ export interface GrpcServerOptions {
   /** For what of a failure does not cross to the caller. */
   readonly log?: RpcLog;
   /** Plain text when absent. */
-  readonly tls?: RpcTls;
+  readonly tls?: RpcTls | RpcTlsFiles;
+  /** What grpc.health.v1 answers while the server runs; serving when absent. */
+  readonly isReady?: () => boolean | Promise<boolean>;
   /** How long calls under way may go on after `stop`, in milliseconds; then they are aborted. */
   readonly drainMs?: number;
   /** MAX_MESSAGE_BYTES when absent. */
@@ -62,11 +64,15 @@ export function createGrpcServer({
   port,
   log,
   tls,
+  isReady,
   drainMs = DEFAULT_DRAIN_MS,
   maxMessageBytes = MAX_MESSAGE_BYTES,
 }: GrpcServerOptions): GrpcServer {
   const server = new Server(serverOptions(maxMessageBytes));
-  const health = createHealth(services.map((service) => service.definition.fullName));
+  const health = createHealth(
+    services.map((service) => service.definition.fullName),
+    isReady,
+  );
   const underWay = new Set<CallUnderWay>();
   let stopping: Promise<void> | undefined;
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '../client';
 import { isRpcUnavailable } from '../rpc-error';
 import type { RpcTls } from './grpc-options';
@@ -41,5 +44,48 @@ describe('mutual TLS', () => {
     ['a caller that expects another name', { ...peerTls, serverName: 'other.test' }],
   ])('does not serve %s', async (_, tls) => {
     expect(isRpcUnavailable(await checkWith(tls))).toBe(true);
+  });
+});
+
+describe('certificates in files', () => {
+  it('are taken up when they are renewed, without a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-tls-'));
+    const write = (identity: { certificate: Buffer; privateKey: Buffer }) => {
+      writeFileSync(join(folder, 'ca.crt'), authority);
+      writeFileSync(join(folder, 'tls.crt'), identity.certificate);
+      writeFileSync(join(folder, 'tls.key'), identity.privateKey);
+    };
+    write(stranger);
+    const server = createGrpcServer({
+      services: [],
+      host: '127.0.0.1',
+      port: 0,
+      tls: {
+        certificateAuthorityFile: join(folder, 'ca.crt'),
+        certificateFile: join(folder, 'tls.crt'),
+        privateKeyFile: join(folder, 'tls.key'),
+        refreshIntervalMs: 50,
+      },
+    });
+    const { port } = await server.start();
+    const check = async (): Promise<boolean> => {
+      const transport = createGrpcTransport({ address: `127.0.0.1:${port}`, tls: peerTls });
+      const healthy = await createClient(HealthDefinition, transport)
+        .check({ service: '' })
+        .then(
+          () => true,
+          () => false,
+        );
+      transport.close();
+      return healthy;
+    };
+    expect(await check()).toBe(false);
+    write(peer);
+    const deadline = Date.now() + 15_000;
+    while (!(await check())) {
+      if (Date.now() > deadline) throw new Error('the renewed certificate was not taken up');
+    }
+    await server.stop();
+    rmSync(folder, { recursive: true });
   });
 });

@@ -68,6 +68,12 @@ export const HealthDefinition = {
   },
 } as const;
 
+/** A name under which a server says that it answers at all, ready or not: for callers that wonder about its silence. */
+export const LIVENESS = 'gateway.Liveness';
+
+/** How often a watch asks whether the services are ready. */
+const READINESS_INTERVAL_MS = 1_000;
+
 export interface Health {
   readonly service: BoundService;
   setServing(serving: boolean): void;
@@ -75,26 +81,34 @@ export interface Health {
   stop(): void;
 }
 
-/** The health of a server and of each of its services, which is one and the same. */
-export function createHealth(serviceNames: readonly string[]): Health {
+/**
+ * The health of a server and of each of its services, which is one and the
+ * same: of those who run and are ready. Watchers hear of a change of readiness
+ * within a second.
+ */
+export function createHealth(
+  serviceNames: readonly string[],
+  isReady: () => boolean | Promise<boolean> = () => true,
+): Health {
   const known = new Set(['', ...serviceNames]);
   const watchers = new Set<() => void>();
   let serving = false;
   let stopped = false;
 
-  const statusOf = (service: string): ServingStatus => {
+  const statusOf = async (service: string): Promise<ServingStatus> => {
+    if (service === LIVENESS) return ServingStatus.Serving;
     if (!known.has(service)) return ServingStatus.ServiceUnknown;
-    return serving ? ServingStatus.Serving : ServingStatus.NotServing;
+    return serving && (await isReady()) ? ServingStatus.Serving : ServingStatus.NotServing;
   };
 
   async function* watch(service: string, signal: AbortSignal): AsyncGenerator<HealthCheckResponse> {
     let told: ServingStatus | undefined;
     while (!signal.aborted) {
-      const status = statusOf(service);
+      const status = await statusOf(service);
       if (status !== told) yield { status };
       told = status;
       if (stopped) return;
-      if (statusOf(service) === told) await changed(signal);
+      await changed(signal);
     }
   }
 
@@ -102,10 +116,12 @@ export function createHealth(serviceNames: readonly string[]): Health {
     if (signal.aborted || stopped) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = (): void => {
+        clearTimeout(timer);
         watchers.delete(wake);
         signal.removeEventListener('abort', wake);
         resolve();
       };
+      const timer = setTimeout(wake, READINESS_INTERVAL_MS);
       watchers.add(wake);
       signal.addEventListener('abort', wake);
     });
@@ -119,7 +135,7 @@ export function createHealth(serviceNames: readonly string[]): Health {
   return {
     service: bindService(HealthDefinition, {
       check: async ({ service }) => {
-        const status = statusOf(service);
+        const status = await statusOf(service);
         // The protocol asks for NOT_FOUND here, which this code of the error table stands for.
         if (status === ServingStatus.ServiceUnknown) throw new GatewayError('route_not_found');
         return { status };

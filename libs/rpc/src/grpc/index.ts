@@ -1,4 +1,4 @@
-export type { RpcTls } from './grpc-options';
+export type { RpcTls, RpcTlsFiles } from './grpc-options';
 export * from './grpc-server';
 export * from './grpc-transport';
 export * from './health';

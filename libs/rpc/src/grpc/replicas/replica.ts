@@ -13,7 +13,7 @@ export interface ReplicaParts {
   readonly address: string;
   readonly client: Client;
   readonly transport: RpcTransport;
-  /** Resolves when the replica is serving; rejects when it is not, or does not answer in time. */
+  /** Resolves when the replica answers, ready or not; rejects when it does not in time. */
   readonly probe: (timeoutMs: number) => Promise<void>;
   readonly limits: ReplicaLimits;
   /** Told when it can be called again, or cannot any more. */

@@ -6,7 +6,7 @@ import { isRpcDeadlineExceeded, isRpcUnavailable, RpcError } from '../../rpc-err
 import type { TransportCall } from '../../transport';
 import { channelCredentials, clientOptions, type RpcTls } from '../grpc-options';
 import { transportOver, type GrpcTransport } from '../grpc-transport';
-import { HealthDefinition, ServingStatus } from '../health';
+import { HealthDefinition, LIVENESS } from '../health';
 import { checkTarget, resolveTarget, type ServerAddress } from './addresses';
 import { Replica, type ReplicaLimits } from './replica';
 import { ReplicaSet } from './replica-set';
@@ -71,8 +71,7 @@ export function createReplicatedTransport({
     const transport = transportOver(client);
     const health = createClient(HealthDefinition, transport);
     const probe = async (timeoutMs: number): Promise<void> => {
-      const { status } = await health.check({ service: '' }, { timeoutMs });
-      if (status !== ServingStatus.Serving) throw new RpcError('unavailable', `${address} is not serving`);
+      await health.check({ service: LIVENESS }, { timeoutMs });
     };
     return new Replica({ address, client, transport, probe, limits, onChange });
   }

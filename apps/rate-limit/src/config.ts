@@ -1,0 +1,23 @@
+import { redisUrlSetting, serviceSettings } from '@gateway/process';
+import { readConfig } from '@gateway/runtime';
+import { z } from 'zod';
+
+const MAX_REPLICAS = 1_000;
+
+export const settings = z.object({
+  ...serviceSettings,
+  /** Where all replicas count. */
+  REDIS_URL: redisUrlSetting,
+  /**
+   * While Redis is away: `refuse` every request, since limits could not be kept, or
+   * admit a `share` of each limit, which is the limit divided by the replicas.
+   */
+  GATEWAY_LIMITS_WITHOUT_REDIS: z.enum(['refuse', 'share']).default('refuse'),
+  GATEWAY_RATE_LIMIT_REPLICAS: z.coerce.number().int().min(1).max(MAX_REPLICAS).default(2),
+});
+
+export type Config = z.output<typeof settings>;
+
+export function loadConfig(): Config {
+  return readConfig(settings, process.env);
+}

@@ -1,0 +1,109 @@
+import { RateLimitDefinition, type Admission } from '@gateway/contracts/rate-limit';
+import { findFreePort } from '@gateway/database';
+import { describeWith, redis, startRedis, type RedisServer } from '@gateway/dev-infra';
+import { createService, type RunningService } from '@gateway/process';
+import { createClient, type RpcClient } from '@gateway/rpc';
+import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
+import { createSilentLogger, readConfig } from '@gateway/runtime';
+import { eventually } from '@gateway/testing';
+import { settings, type Config } from './config';
+import { wireRateLimit } from './wiring';
+
+describeWith(redis, 'the rate-limit service in two replicas', () => {
+  let server: RedisServer;
+  const services: RunningService[] = [];
+  let transport: GrpcTransport;
+  let client: RpcClient<typeof RateLimitDefinition>;
+  let adminPorts: number[];
+
+  async function start(more: Record<string, string> = {}): Promise<Config> {
+    const config = readConfig(settings, {
+      GATEWAY_HOST: '127.0.0.1',
+      GATEWAY_RPC_PORT: String(await findFreePort()),
+      GATEWAY_ADMIN_PORT: String(await findFreePort()),
+      REDIS_URL: server.url,
+      ...more,
+    });
+    const service = createService({
+      name: 'rate-limit',
+      config,
+      log: createSilentLogger(),
+      wire: wireRateLimit,
+    });
+    services.push(service);
+    await service.start();
+    return config;
+  }
+
+  async function open(more: Record<string, string> = {}): Promise<void> {
+    server = await startRedis();
+    const configs = [await start(more), await start(more)];
+    adminPorts = configs.map((config) => config.GATEWAY_ADMIN_PORT);
+    transport = createReplicatedTransport({
+      target: configs.map((config) => `127.0.0.1:${config.GATEWAY_RPC_PORT}`).join(','),
+    });
+    client = createClient(RateLimitDefinition, transport);
+    await eventually('both to be ready', async () => ((await readiness()).every(Boolean) ? true : undefined));
+  }
+
+  afterEach(async () => {
+    transport.close();
+    await Promise.all(services.splice(0).map((service) => service.stop()));
+    await server.stop();
+  });
+
+  const readiness = () =>
+    Promise.all(
+      adminPorts.map(
+        async (port) =>
+          (await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } })).ok,
+      ),
+    );
+
+  let ids = 0;
+  const ask = (concurrency: number): Admission => ({
+    admissionId: `gen-${(ids += 1)}`,
+    organizationId: 'org-1',
+    keyId: 'key-1',
+    tokens: 1,
+    keyLimits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency },
+    organizationLimits: undefined,
+  });
+
+  async function outcomes(admissions: readonly Admission[]): Promise<(string | undefined)[]> {
+    const answers = await Promise.all(
+      admissions.map((admission) => client.admit({ admissions: [admission] })),
+    );
+    return answers.map(({ results }) => results[0]?.outcome?.$case);
+  }
+
+  const count = (told: readonly (string | undefined)[], outcome: string) =>
+    told.filter((each) => each === outcome).length;
+
+  it('admits exactly the limit over both', async () => {
+    await open();
+    const told = await outcomes(Array.from({ length: 60 }, () => ask(20)));
+    expect([count(told, 'admitted'), count(told, 'refused')]).toEqual([20, 40]);
+  });
+
+  it('is not ready and decides nothing while Redis is away, and comes back by itself', async () => {
+    await open();
+    await server.kill();
+    await eventually('both to notice', async () => ((await readiness()).some(Boolean) ? undefined : true));
+    expect(await outcomes([ask(5), ask(5)])).toEqual(['undecided', 'undecided']);
+    await server.start();
+    await eventually('both to be ready again', async () =>
+      (await readiness()).every(Boolean) ? true : undefined,
+    );
+    expect(await outcomes([ask(5), ask(5)])).toEqual(['admitted', 'admitted']);
+  });
+
+  it('admits its share by setting while Redis is away, and stays ready', async () => {
+    await open({ GATEWAY_LIMITS_WITHOUT_REDIS: 'share', GATEWAY_RATE_LIMIT_REPLICAS: '2' });
+    await server.kill();
+    const told = await outcomes(Array.from({ length: 40 }, () => ask(10)));
+    expect(count(told, 'undecided')).toBe(0);
+    expect(count(told, 'admitted')).toBe(10);
+    expect(await readiness()).toEqual([true, true]);
+  });
+});

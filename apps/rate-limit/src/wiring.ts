@@ -1,0 +1,41 @@
+import type { ServiceParts, ServiceWiring } from '@gateway/process';
+import {
+  connectRedis,
+  createDegradingLimitStore,
+  createMemoryLimitStore,
+  createRateLimitModule,
+  createRedisLimitStore,
+  type LimitStore,
+} from '@gateway/rate-limit';
+import { systemClock as clock } from '@gateway/runtime';
+import type { Config } from './config';
+
+export async function wireRateLimit({
+  config,
+  log,
+  metrics,
+  life,
+}: ServiceParts<Config>): Promise<ServiceWiring> {
+  const redis = connectRedis({
+    url: config.REDIS_URL,
+    onError: (error) => log.warn({ err: error }, 'Redis cannot be reached'),
+  });
+  life.onStop(async () => redis.disconnect());
+  const shared = createRedisLimitStore({
+    redis,
+    onFailure: (error) => log.warn({ err: error }, 'admissions could not be decided'),
+  });
+  const shares = config.GATEWAY_LIMITS_WITHOUT_REDIS === 'share';
+
+  function withOwnShare(): LimitStore {
+    return createDegradingLimitStore(
+      { shared, own: createMemoryLimitStore({ clock }), clock },
+      { replicas: config.GATEWAY_RATE_LIMIT_REPLICAS },
+    );
+  }
+
+  return {
+    modules: [createRateLimitModule({ store: shares ? withOwnShare() : shared, metrics })],
+    ready: () => shares || redis.status === 'ready',
+  };
+}

@@ -1,0 +1,3 @@
+export * from './await-dependency';
+export * from './run-service';
+export * from './settings';

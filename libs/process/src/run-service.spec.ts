@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { HealthDefinition, ServingStatus, createReplicatedTransport } from '@gateway/rpc/grpc';
+import { createClient } from '@gateway/rpc';
+import { createSilentLogger } from '@gateway/runtime';
+import { eventually } from '@gateway/testing';
+import type { GatewayModule } from '@gateway/module';
+import { findFreePort } from '@gateway/database';
+import { createService, type RunningService } from './run-service';
+import type { ServiceConfig } from './settings';
+
+const config = async (): Promise<ServiceConfig> => ({
+  GATEWAY_HOST: '127.0.0.1',
+  GATEWAY_RPC_PORT: await findFreePort(),
+  GATEWAY_ADMIN_PORT: await findFreePort(),
+  GATEWAY_RPC_TLS_DIR: undefined,
+  GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
+  LOG_LEVEL: 'silent',
+});
+
+describe('a service', () => {
+  let service: RunningService;
+  let settings: ServiceConfig;
+  let told: string[];
+
+  const module = (name: string, more: Partial<GatewayModule> = {}): GatewayModule => ({
+    name,
+    services: [],
+    consumers: [],
+    start: async () => void told.push(`start ${name}`),
+    stop: async () => void told.push(`stop ${name}`),
+    ...more,
+  });
+
+  const statusOf = async (path: string) =>
+    (await fetch(`http://127.0.0.1:${settings.GATEWAY_ADMIN_PORT}${path}`)).status;
+
+  beforeEach(async () => {
+    settings = await config();
+    told = [];
+  });
+  afterEach(() => service.stop());
+
+  const create = (wire: Parameters<typeof createService<ServiceConfig>>[0]['wire']) =>
+    createService({ name: 'test', config: settings, log: createSilentLogger(), wire });
+
+  it('is alive while it waits for what it stands on, and ready once it is there', async () => {
+    let database: 'away' | 'there' = 'away';
+    let tries = 0;
+    service = create(async ({ awaitDependency }) => {
+      await awaitDependency('the database', async () => {
+        tries += 1;
+        if (database === 'away') throw new Error('connection refused');
+      });
+      return { modules: [module('a')] };
+    });
+    const started = service.start();
+    await eventually('several tries', async () => (tries >= 2 ? true : undefined));
+    expect(await statusOf('/livez')).toBe(200);
+    expect(await statusOf('/readyz')).toBe(503);
+    database = 'there';
+    await started;
+    expect(await statusOf('/readyz')).toBe(200);
+  });
+
+  it('gives up waiting when it is stopped', async () => {
+    service = create(async ({ awaitDependency }) => {
+      await awaitDependency('the database', () => Promise.reject(new Error('away')));
+      return { modules: [] };
+    });
+    const started = service.start().catch((error: Error) => error.message);
+    await eventually('the admin server', async () =>
+      (await statusOf('/livez').catch(() => 0)) === 200 ? true : undefined,
+    );
+    await service.stop();
+    expect(await started).toBe('the service stops');
+  });
+
+  it('is ready only while its modules and what they stand on are', async () => {
+    let moduleReady = false;
+    let redisAnswers = true;
+    service = create(async () => ({
+      modules: [module('a', { isReady: () => moduleReady })],
+      ready: () => redisAnswers,
+    }));
+    await service.start();
+    expect(await statusOf('/readyz')).toBe(503);
+    moduleReady = true;
+    expect(await statusOf('/readyz')).toBe(200);
+    redisAnswers = false;
+    expect(await statusOf('/readyz')).toBe(503);
+  });
+
+  it('ends streams that never would with their module, and closes what they used last', async () => {
+    const ending = new AbortController();
+    let watching = (): void => undefined;
+    const watched = new Promise<void>((resolve) => (watching = resolve));
+    const watch = {
+      definition: { ...HealthDefinition, fullName: 'gateway.test.v1.Watch' },
+      handlers: {
+        check: async () => ({ status: ServingStatus.Serving }),
+        watch: async function* () {
+          watching();
+          yield { status: ServingStatus.Serving };
+          if (!ending.signal.aborted) await once(ending.signal, 'abort');
+          told.push('the watch ends');
+        },
+      },
+    };
+    service = create(async ({ life }) => {
+      life.onStop(async () => void told.push('the pool closes'));
+      const stop = async () => {
+        told.push('stop a');
+        ending.abort();
+      };
+      return { modules: [module('a', { services: [watch as never], stop })] };
+    });
+    await service.start();
+    const transport = createReplicatedTransport({ target: `127.0.0.1:${settings.GATEWAY_RPC_PORT}` });
+    const read = (async () => {
+      for await (const _ of createClient(watch.definition, transport).watch({ service: '' }));
+    })();
+    await watched;
+    await service.stop();
+    await read;
+    transport.close();
+    expect(told.slice(0, 3)).toEqual(['start a', 'stop a', 'the watch ends']);
+    expect(told.at(-1)).toBe('the pool closes');
+  });
+});

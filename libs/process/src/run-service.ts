@@ -1,0 +1,176 @@
+import { createLifecycle, type GatewayModule, type Lifecycle } from '@gateway/module';
+import type { RpcTransport } from '@gateway/rpc';
+import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
+import {
+  ConfigError,
+  createAdminServer,
+  createLogger,
+  createMetrics,
+  runProcess,
+  type Logger,
+  type Registry,
+} from '@gateway/runtime';
+import type { EventSubscriber } from '@gateway/events';
+import { awaitDependency } from './await-dependency';
+import type { ServiceConfig } from './settings';
+import { openTlsFolder } from './tls-folder';
+
+/** What a service is made of. */
+export interface ServiceParts<Config> {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  /** Stops what was opened, in reverse. */
+  readonly life: Lifecycle;
+  /** Calls another service, every replica of it. */
+  connect(target: string): RpcTransport;
+  /** Waits, with a log line for each try, for what the service cannot start without. */
+  awaitDependency<Value>(what: string, attempt: () => Promise<Value>): Promise<Value>;
+}
+
+export interface ServiceWiring {
+  /** Those that others stand on first. Their services are served, their consumers subscribed. */
+  readonly modules: readonly GatewayModule[];
+  /** For the consumers of the modules. */
+  readonly events?: EventSubscriber;
+  /** Whether what it stands on answers; true when absent. */
+  readonly ready?: () => boolean | Promise<boolean>;
+}
+
+export interface ServiceOptions<Config extends ServiceConfig> {
+  /** As everywhere: of the app, the module, the image. */
+  readonly name: string;
+  /** Throws a ConfigError. */
+  readonly loadConfig: () => Config;
+  readonly wire: (parts: ServiceParts<Config>) => Promise<ServiceWiring>;
+}
+
+/** Of a process that could not do what it was asked because of how it was asked. */
+const USAGE_EXIT_CODE = 2;
+/** Beyond the grace of what runs: for closing what it used. */
+const STOP_MARGIN_MS = 15_000;
+
+/**
+ * The main program of every service: configuration, logs, health and metrics,
+ * the gRPC server, and an orderly start and stop. `--check-config` says whether
+ * the configuration is valid and ends.
+ */
+export function runService<Config extends ServiceConfig>(
+  { name, loadConfig, wire }: ServiceOptions<Config>,
+  args: readonly string[] = process.argv.slice(2),
+): void {
+  const config = readOrExit(name, loadConfig, args);
+  const log = createLogger({ name, level: config.LOG_LEVEL, pretty: process.stdout.isTTY === true });
+  const service = createService({ name, config, wire, log });
+  void runProcess({
+    start: service.start,
+    stop: service.stop,
+    graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,
+    log,
+  });
+}
+
+export interface RunningService {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A service without the process around it. */
+export function createService<Config extends ServiceConfig>({
+  name,
+  config,
+  wire,
+  log,
+}: Omit<ServiceOptions<Config>, 'loadConfig'> & {
+  readonly config: Config;
+  readonly log: Logger;
+}): RunningService {
+  const metrics = createMetrics({ labels: { process: name } });
+  const life = createLifecycle({ log });
+  const tls =
+    config.GATEWAY_RPC_TLS_DIR === undefined ? undefined : openTlsFolder(config.GATEWAY_RPC_TLS_DIR);
+  const stopping = new AbortController();
+  let ready: () => Promise<boolean> = async () => false;
+
+  const parts: ServiceParts<Config> = {
+    config,
+    log,
+    metrics,
+    life,
+    connect: (target) => {
+      const transport = createReplicatedTransport({
+        target,
+        ...(tls && { tls: () => tls.read() }),
+        onUnresolved: (error) => log.warn({ err: error, target }, 'a service cannot be found by its name'),
+      });
+      life.onStop(async () => transport.close());
+      return transport;
+    },
+    awaitDependency: (what, attempt) => awaitDependency(what, attempt, { log, signal: stopping.signal }),
+  };
+
+  async function start(): Promise<void> {
+    const { GATEWAY_HOST: host, GATEWAY_ADMIN_PORT: port } = config;
+    const admin = createAdminServer({ host, port, metrics, ready: () => ready(), log });
+    life.onStop(() => admin.stop());
+    const { port: adminPort } = await admin.start();
+    const { modules, events, ready: standsFirm = () => true } = await wire(parts);
+    await life.startModules(modules);
+    if (events !== undefined) await life.subscribe(modules, events);
+    const isReady = async (): Promise<boolean> => {
+      if (stopping.signal.aborted || !(await standsFirm())) return false;
+      const states = await Promise.all(modules.map((module) => module.isReady?.() ?? true));
+      return states.every(Boolean);
+    };
+    const services = modules.flatMap((module) => module.services);
+    if (services.length > 0) {
+      const server = createGrpcServer({
+        services,
+        host,
+        port: config.GATEWAY_RPC_PORT,
+        log,
+        isReady,
+        drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+        ...(tls && { tls: tls.files }),
+      });
+      life.onStop(() => stopServing(server, modules));
+      const { port: rpcPort } = await server.start();
+      log.info({ rpcPort, adminPort }, `${name} is open`);
+    } else {
+      log.info({ adminPort }, `${name} is open`);
+    }
+    ready = isReady;
+  }
+
+  /** No new calls; those under way end together with the modules, which end the streams that never would. */
+  async function stopServing(server: GrpcServer, modules: readonly GatewayModule[]): Promise<void> {
+    const drained = server.stop();
+    for (const module of [...modules].reverse()) await module.stop();
+    await drained;
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort(new Error('the service stops'));
+    await life.stop();
+  }
+
+  return { start, stop };
+}
+
+function readOrExit<Config>(name: string, loadConfig: () => Config, args: readonly string[]): Config {
+  const unknown = args.filter((arg) => arg !== '--check-config');
+  if (unknown.length > 0) {
+    process.stderr.write(`${name}: unknown option ${unknown[0]}\nUsage: ${name} [--check-config]\n`);
+    process.exit(USAGE_EXIT_CODE);
+  }
+  try {
+    const config = loadConfig();
+    if (args.length === 0) return config;
+    process.stdout.write('The configuration is valid.\n');
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(USAGE_EXIT_CODE);
+  }
+}
