@@ -1,3 +1,4 @@
 export * from './describe-with';
 export * from './redis';
 export * from './tethered-process';
+export * from './kafka';
