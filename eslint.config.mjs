@@ -1,5 +1,6 @@
 import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 import { layerConstraints, testingInSpecs } from './tools/borders/src/layers.mjs';
 import { noFileCircles } from './tools/borders/src/no-file-circles.mjs';
@@ -56,9 +57,9 @@ export default [
       '**/prisma/generated/**',
     ],
   },
-  ...tseslint.configs.recommended.map((config) => ({ files: ['**/*.ts'], ...config })),
+  ...tseslint.configs.recommended.map((config) => ({ files: ['**/*.{ts,tsx}'], ...config })),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     plugins: { '@nx': nx, borders: { rules: { 'no-file-circles': noFileCircles } } },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
@@ -167,10 +168,15 @@ export default [
     },
   },
   {
+    files: ['apps/dashboard/src/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: { 'react-hooks/rules-of-hooks': 'error', 'react-hooks/exhaustive-deps': 'error' },
+  },
+  {
     // The rules above are about what runs in production; tests read the environment and print.
     files: [
       'apps/*/src/config.ts',
-      '**/*.spec.ts',
+      '**/*.spec.{ts,tsx}',
       '**/*.contract.ts',
       'apps/e2e/**',
       'tools/**',

@@ -6,10 +6,13 @@ import { setUp } from './lib/set-up.mjs';
 const [name, ...asked] = process.argv.slice(2);
 
 try {
-  const check = CHECKS.find((one) => one.name === name);
-  if (!check) throw new StepFailed(`There is no check called ${name}.`);
+  const checks = CHECKS.filter((one) => one.name === name);
+  if (checks.length === 0) throw new StepFailed(`There is no check called ${name}.`);
   await setUp();
-  process.exitCode = await runVisibly(process.execPath, [check.script, ...argumentsOf(check, asked)]);
+  for (const check of checks) {
+    const code = await runVisibly(process.execPath, [check.script, ...argumentsOf(check, asked)]);
+    if (code !== 0) process.exitCode = code;
+  }
 } catch (error) {
   exitOnFailure(error);
 }

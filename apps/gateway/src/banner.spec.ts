@@ -25,6 +25,7 @@ it('tells a person at a terminal everything that is needed', () => {
   ]) {
     expect(text).toContain(fact);
   }
+  expect(text).toMatch(/^ +Open this +http:\/\/127\.0\.0\.1:8081$/m);
   expect(text).toContain(`-H 'Authorization: Bearer ${facts.apiKey}'`);
 });
 

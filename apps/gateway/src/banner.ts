@@ -22,11 +22,12 @@ export function banner(facts: BannerFacts): string {
     '',
     'The gateway is ready.',
     '',
-    `  Base URL            ${facts.baseUrl}`,
-    `  API key             ${secret(facts.apiKey)}`,
-    `  Dashboard           ${facts.dashboardUrl}`,
+    `  Open this           ${facts.dashboardUrl}`,
     `  Login               ${facts.adminEmail}`,
     `  Password            ${secret(facts.adminPassword)}`,
+    '',
+    `  Base URL            ${facts.baseUrl}`,
+    `  API key             ${secret(facts.apiKey)}`,
     '',
     ...(facts.modelId === undefined
       ? [`No model is enabled: add one to ${modelsFile}.`, '']

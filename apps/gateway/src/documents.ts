@@ -10,3 +10,9 @@ export function builtDocuments(): { readonly folder: string } | undefined {
   const folder = path.join(__dirname, 'documents');
   return existsSync(folder) ? { folder } : undefined;
 }
+
+/** The folder of the built web app; absent as above. */
+export function builtWebApp(): { readonly folder: string } | undefined {
+  const folder = path.join(__dirname, '..', 'dashboard');
+  return existsSync(path.join(folder, 'index.html')) ? { folder } : undefined;
+}

@@ -40,7 +40,7 @@ import { openBodyThreads } from './body-threads';
 import { type Config } from './config';
 import { type Pools } from './database';
 import { modelsFileOf, secretsOf } from './models-file';
-import { builtDocuments } from './documents';
+import { builtDocuments, builtWebApp } from './documents';
 
 export interface ModuleParts {
   readonly config: Config;
@@ -185,6 +185,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     log,
     metrics,
     documents: builtDocuments(),
+    webApp: builtWebApp(),
     settings: {
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_DASHBOARD_PORT,

@@ -1,2 +1,2 @@
 export { createDashboardApi, type DashboardApi } from './service/module';
-export type { DashboardApiPorts, DashboardApiSettings, PublicDocuments } from './service/ports';
+export type { DashboardApiPorts, DashboardApiSettings, PublicDocuments, WebApp } from './service/ports';

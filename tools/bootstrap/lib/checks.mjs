@@ -14,6 +14,12 @@ export const CHECKS = [
     args: ['--noEmit', '-p', 'tsconfig.json'],
   },
   {
+    name: 'typecheck',
+    title: 'Types of the dashboard',
+    script: bin('typescript', 'bin', 'tsc'),
+    args: ['--noEmit', '-p', 'apps/dashboard/tsconfig.json'],
+  },
+  {
     name: 'lint',
     title: 'Lint',
     script: bin('eslint', 'bin', 'eslint.js'),

@@ -137,6 +137,9 @@ const BUILD_THREADS = {
   gateway: { 'body-worker.js': 'libs/edge-proxy/src/adapters/worker-threads/body-worker.ts' },
 };
 
+/** What the web app imports of this repository. */
+const DASHBOARD_LIBRARIES = ['libs/base', 'libs/dashboard-contract'];
+
 /** Every bundle of a program: its file in dist/<program>/, and its entry. */
 function bundlesOf(program) {
   return Object.entries({ 'main.js': BUILD_ENTRIES[program], ...BUILD_THREADS[program] });
@@ -144,12 +147,14 @@ function bundlesOf(program) {
 
 /** Bundles the named programs to dist/<name>/main.js, and their threads beside it. Packages stay outside the bundle. */
 export async function build(names) {
+  if (names.includes('gateway')) await buildDashboard();
   const hash = hashFiles([
     'package-lock.json',
     'tsconfig.base.json',
     ...filesUnder(
       ['apps', 'libs', 'tools'],
-      (file) => /\.(ts|sql|mjs)$/.test(file) && !file.endsWith('.spec.ts'),
+      (file) =>
+        /\.(ts|sql|mjs)$/.test(file) && !file.endsWith('.spec.ts') && !file.startsWith('apps/dashboard/'),
     ),
     ...filesUnder(['proto'], (file) => file.endsWith('.proto')),
     ...prismaSchemas(),
@@ -194,6 +199,25 @@ export async function build(names) {
   // Its own process would stay for as long as this one, which may go on as the gateway.
   await stop();
   progress.done();
+}
+
+/** The web app, as files in dist/dashboard that the dashboard API serves. */
+async function buildDashboard() {
+  const hash = hashFiles([
+    'package-lock.json',
+    'tsconfig.base.json',
+    ...filesUnder(['apps/dashboard', ...DASHBOARD_LIBRARIES], (file) => !/\.spec\.tsx?$/.test(file)),
+  ]);
+  if (isFresh('build-dashboard', hash) && exists('dist/dashboard/index.html')) return;
+  forget('build-dashboard');
+  await runStep('Building the dashboard', path.join('node_modules', 'vite', 'bin', 'vite.js'), [
+    'build',
+    '--config',
+    'apps/dashboard/vite.config.mjs',
+    '--logLevel',
+    'warn',
+  ]);
+  markFresh('build-dashboard', hash);
 }
 
 function copyBuildFiles(program) {

@@ -33,12 +33,19 @@ export const noFileCircles = {
   },
 };
 
+/** What runs in browsers is read with settings of its own. */
+const CONFIG_FILES = ['tsconfig.json', 'apps/dashboard/tsconfig.json'];
+
 function readImports(root) {
-  const configFile = path.join(root, 'tsconfig.json');
+  return { targets: new Map(CONFIG_FILES.flatMap((name) => [...targetsOf(root, name)])) };
+}
+
+function targetsOf(root, configName) {
+  const configFile = path.join(root, configName);
   const { options, fileNames } = ts.parseJsonConfigFileContent(
     ts.readConfigFile(configFile, ts.sys.readFile).config,
     ts.sys,
-    root,
+    path.dirname(configFile),
     undefined,
     configFile,
   );
@@ -54,7 +61,7 @@ function readImports(root) {
     }
     targets.set(path.resolve(file), imports);
   }
-  return { targets };
+  return targets;
 }
 
 /** From one file to another by imports, both included; undefined when there is no way. */

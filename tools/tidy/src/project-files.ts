@@ -23,12 +23,12 @@ export function projectFiles(folder = ''): ProjectFile[] {
 }
 
 export function isTypeScript({ name }: ProjectFile): boolean {
-  return name.endsWith('.ts') && !name.endsWith('.d.ts');
+  return /\.tsx?$/.test(name) && !name.endsWith('.d.ts');
 }
 
 /** Specs, shared suites, and what only they use. */
 export function isForTests({ name }: ProjectFile): boolean {
-  return /\.(spec|contract)\.ts$|\/(testing|test-support|e2e)\//.test(name);
+  return /\.(spec|contract)\.tsx?$|\/(testing|test-support|e2e)\//.test(name);
 }
 
 /** The files, by their names without ending, that a file imports by relative path. */

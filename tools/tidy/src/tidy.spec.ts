@@ -37,9 +37,9 @@ describe('the project', () => {
   it('has no file that nothing uses', () => {
     const used = new Set(sources.flatMap(relativeImports));
     const entries =
-      /(^|\/)(index|main)\.ts$|-(process|worker)\.ts$|\.spec\.ts$|^libs\/contracts\/src\/|jest-global-/;
+      /(^|\/)(index|main)\.tsx?$|-(process|worker)\.ts$|\.spec\.tsx?$|^libs\/contracts\/src\/|jest-global-/;
     const dead = sources.filter(({ name }) => {
-      const bare = name.replace(/\.ts$/, '');
+      const bare = name.replace(/\.tsx?$/, '');
       return !entries.test(name) && !used.has(bare) && !used.has(bare.replace(/\/index$/, ''));
     });
     expect(named(dead)).toEqual([]);
@@ -47,7 +47,7 @@ describe('the project', () => {
 
   it('reads the environment only where settings are read', () => {
     const allowed =
-      /^apps\/[^/]+\/src\/config\.ts$|^tools\/|^apps\/e2e\/|^libs\/(testing|dev-infra)\/|\.(spec|contract)\.ts$/;
+      /^apps\/[^/]+\/src\/config\.ts$|^tools\/|^apps\/e2e\/|^libs\/(testing|dev-infra)\/|\.(spec|contract)\.tsx?$/;
     const offenders = sources.filter(({ name, text }) => text.includes('process.env') && !allowed.test(name));
     expect(named(offenders)).toEqual([]);
   });

@@ -32,6 +32,12 @@ export interface PublicDocuments {
   readonly folder: string;
 }
 
+/** The dashboard's pages. */
+export interface WebApp {
+  /** The built app: index.html, and files in assets/ whose names change with their content; .br and .gz beside them. */
+  readonly folder: string;
+}
+
 export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
@@ -44,5 +50,7 @@ export interface DashboardApiPorts {
   readonly metrics: Registry;
   /** Served at /openapi.json and below /docs; absent: not served. */
   readonly documents?: PublicDocuments;
+  /** Served at every path that is nobody else's; absent: a page that lists the endpoints is at /. */
+  readonly webApp?: WebApp;
   readonly settings: DashboardApiSettings;
 }

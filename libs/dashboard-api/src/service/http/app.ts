@@ -10,6 +10,7 @@ import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './gua
 import { createEndpointRouter } from './router';
 import { createHandlers } from '../handlers';
 import { startPage } from '../handlers/start-page';
+import { createWebAppRoutes } from '../handlers/web-app-routes';
 
 const MAX_BODY_BYTES = 100 * 1024;
 
@@ -30,10 +31,14 @@ export function createApp(ports: DashboardApiPorts): Express {
     }),
   );
   app.use(createHostGuard(settings.publicOrigin));
-  app.get('/', (_request, response) => {
-    response.type('html').send(startPage(settings.documentationUrl, ports.documents !== undefined));
-  });
   if (ports.documents) app.use(createDocumentRoutes(ports.documents));
+  if (ports.webApp) {
+    app.use(createWebAppRoutes(ports.webApp));
+  } else {
+    app.get('/', (_request, response) => {
+      response.type('html').send(startPage(settings.documentationUrl, ports.documents !== undefined));
+    });
+  }
   app.use('/api', (_request, response, next) => {
     response.setHeader('cache-control', 'no-store');
     next();

@@ -1,0 +1,21 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { queryOptions } from '@tanstack/react-query';
+import { api } from './client';
+
+export type Live = Result<'GET /api/organizations/{organization_id}/live'>;
+export type Balance = Live['balance'];
+
+const LIVE_MS = 1_000;
+
+/** The figures that move, asked for every second while somebody looks. */
+export const liveQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['live', organizationId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/live', {
+        params: { organization_id: organizationId },
+        signal,
+      }),
+    refetchInterval: ({ state }) => (state.status === 'error' ? LIVE_MS * 10 : LIVE_MS),
+    staleTime: 0,
+  });

@@ -1,0 +1,4 @@
+import { createDashboardClient } from '@gateway/dashboard-contract/client';
+
+/** The dashboard's API, on this page's own origin. */
+export const api = createDashboardClient();

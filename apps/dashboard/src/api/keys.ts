@@ -1,0 +1,47 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
+import { api } from './client';
+
+export type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
+export type Key = KeyPage['data'][number];
+export type KeyBounds = KeyPage['bounds'];
+
+const PAGE_SIZE = '100';
+
+export const keysQuery = (organizationId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['keys', organizationId],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('GET /api/organizations/{organization_id}/keys', {
+        params: { organization_id: organizationId },
+        query: { page_size: PAGE_SIZE, page_token: pageParam },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
+  });
+
+export const keyQuery = (organizationId: string, keyId: string) =>
+  queryOptions({
+    queryKey: ['key', organizationId, keyId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/keys/{key_id}', {
+        params: { organization_id: organizationId, key_id: keyId },
+        signal,
+      }),
+  });
+
+/** The names of the latest keys by their ids, for pages that know keys by id. */
+export function useKeyNames(organizationId: string): ReadonlyMap<string, string> {
+  const { data } = useQuery({
+    queryKey: ['key-names', organizationId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/keys', {
+        params: { organization_id: organizationId },
+        query: { page_size: '200' },
+        signal,
+      }),
+    staleTime: 60_000,
+  });
+  return new Map(data?.data.map(({ id, name, last4 }) => [id, `${name} …${last4}`]));
+}

@@ -1,0 +1,28 @@
+import { ApiError } from '@gateway/dashboard-contract/client';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+
+/** What was read this long ago is shown at once and asked for again behind the scenes. */
+const STALE_MS = 10_000;
+
+/** @param onSignedOut the session has ended while the page was open. */
+export function createQueryClient(onSignedOut: () => void): QueryClient {
+  const onError = (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_MS,
+        // A refusal stays one; a lost connection may be found again.
+        retry: (failures, error) => failures < 1 && isPassing(error),
+        retryDelay: 400,
+      },
+    },
+  });
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'unreachable' || error.code === 'unavailable');
+}

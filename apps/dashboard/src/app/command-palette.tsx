@@ -1,0 +1,132 @@
+import * as RadixDialog from '@radix-ui/react-dialog';
+import { useId, useState, type KeyboardEvent } from 'react';
+import { cx } from '../ui/cx';
+import { Icon } from '../ui/icons';
+import { useCommands, type Command } from './commands';
+
+interface PaletteProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+}
+
+const MAX_SHOWN = 40;
+
+/** Every place and action by a few letters of its name. */
+export function CommandPalette({ open, onOpenChange }: PaletteProps) {
+  return (
+    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+      <RadixDialog.Portal>
+        <div className="fixed inset-0 z-40 bg-veil" />
+        <RadixDialog.Content
+          aria-describedby={undefined}
+          className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border border-line bg-paper shadow-float"
+        >
+          <RadixDialog.Title className="sr-only">Search or go to</RadixDialog.Title>
+          <PaletteBody onDone={() => onOpenChange(false)} />
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}
+
+function PaletteBody({ onDone }: { readonly onDone: () => void }) {
+  const [text, setText] = useState('');
+  const [active, setActive] = useState(0);
+  const listId = useId();
+  const commands = useCommands();
+  const found = matching(commands, text).slice(0, MAX_SHOWN);
+  const chosen = found[Math.min(active, found.length - 1)];
+
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    onDone();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      const next = (Math.min(active, found.length - 1) + step + found.length) % Math.max(1, found.length);
+      setActive(next);
+      document.getElementById(`${listId}-${next}`)?.scrollIntoView({ block: 'nearest' });
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      run(chosen);
+    }
+  };
+
+  return (
+    <div onKeyDown={onKeyDown}>
+      <div className="flex items-center gap-2.5 border-b border-line px-4">
+        <Icon name="search" className="text-ink-faint" />
+        <input
+          autoFocus
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={listId}
+          aria-activedescendant={chosen && `${listId}-${found.indexOf(chosen)}`}
+          aria-label="Search or go to"
+          placeholder="Search or go to"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setActive(0);
+          }}
+          className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-ink-faint"
+        />
+      </div>
+      <ul
+        id={listId}
+        role="listbox"
+        aria-label="Places and actions"
+        className="max-h-[50vh] overflow-y-auto p-1.5"
+      >
+        {found.map((command, index) => (
+          <li
+            key={command.id}
+            id={`${listId}-${index}`}
+            role="option"
+            aria-selected={command === chosen}
+            onMouseMove={() => setActive(index)}
+            onClick={() => run(command)}
+            className={cx(
+              'flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm',
+              command === chosen && 'bg-sunken',
+            )}
+          >
+            <Icon name={command.icon} className="text-ink-faint" />
+            <span className="min-w-0 truncate">
+              <bdi>{command.label}</bdi>
+            </span>
+            {command.note !== undefined && (
+              <span className="truncate text-xs text-ink-faint">{command.note}</span>
+            )}
+            {command.keys !== undefined && (
+              <kbd className="ml-auto font-sans text-2xs text-ink-faint">{command.keys}</kbd>
+            )}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && (
+        <p role="status" className="px-4 pb-6 text-center text-sm text-ink-soft">
+          Nothing is called that.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Those whose words begin with what was typed come before those that hold it somewhere. */
+export function matching(commands: readonly Command[], text: string): readonly Command[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const rank = ({ label, note = '' }: Command) => {
+    const name = `${label} ${note}`.toLowerCase();
+    if (!words.every((word) => name.includes(word))) return undefined;
+    return words.every((word) => name.startsWith(word) || name.includes(` ${word}`)) ? 0 : 1;
+  };
+  return commands
+    .map((command) => ({ command, rank: rank(command) }))
+    .filter((one): one is { command: Command; rank: 0 | 1 } => one.rank !== undefined)
+    .sort((left, right) => left.rank - right.rank)
+    .map(({ command }) => command);
+}

@@ -1,0 +1,80 @@
+import type { Permission } from '@gateway/dashboard-contract';
+import type { IconName } from '../ui/icons';
+
+/** Where one can go: the sidebar, the command palette and the keyboard all read this. */
+export interface Place {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly to: string;
+  /** Whoever lacks it does not see the place. */
+  readonly permission: Permission;
+  /** Typed after "g". */
+  readonly shortcut?: string;
+}
+
+const inOrganization = (path: string) => `/o/$organizationId${path}`;
+
+export const WORK: readonly Place[] = [
+  {
+    label: 'Overview',
+    icon: 'overview',
+    to: inOrganization('/'),
+    permission: 'organization:read',
+    shortcut: 'o',
+  },
+  { label: 'Keys', icon: 'key', to: inOrganization('/keys'), permission: 'keys:read', shortcut: 'k' },
+  { label: 'Usage', icon: 'chart', to: inOrganization('/usage'), permission: 'usage:read', shortcut: 'u' },
+  {
+    label: 'Generations',
+    icon: 'list',
+    to: inOrganization('/generations'),
+    permission: 'usage:read',
+    shortcut: 'g',
+  },
+  {
+    label: 'Credit',
+    icon: 'wallet',
+    to: inOrganization('/credit'),
+    permission: 'credit:read',
+    shortcut: 'c',
+  },
+  {
+    label: 'Playground',
+    icon: 'play',
+    to: inOrganization('/playground'),
+    permission: 'playground:use',
+    shortcut: 'p',
+  },
+];
+
+export const ORGANIZATION: readonly Place[] = [
+  {
+    label: 'Limits',
+    icon: 'sliders',
+    to: inOrganization('/limits'),
+    permission: 'organization:read',
+    shortcut: 'l',
+  },
+  {
+    label: 'Members',
+    icon: 'people',
+    to: inOrganization('/members'),
+    permission: 'members:read',
+    shortcut: 'm',
+  },
+  { label: 'Audit log', icon: 'book', to: inOrganization('/audit'), permission: 'audit:read', shortcut: 'a' },
+];
+
+export const OPERATOR: readonly Place[] = [
+  {
+    label: 'Organizations',
+    icon: 'building',
+    to: '/operator/organizations',
+    permission: 'platform:organizations',
+  },
+  { label: 'Models', icon: 'layers', to: '/operator/models', permission: 'platform:models' },
+  { label: 'Providers', icon: 'pulse', to: '/operator/providers', permission: 'platform:models' },
+  { label: 'Settlement', icon: 'scale', to: '/operator/settlement', permission: 'platform:settlement' },
+  { label: 'People', icon: 'people', to: '/operator/people', permission: 'platform:people' },
+  { label: 'Whole audit log', icon: 'book', to: '/operator/audit', permission: 'platform:audit' },
+];

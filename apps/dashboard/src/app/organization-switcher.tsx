@@ -1,0 +1,56 @@
+import { useNavigate } from '@tanstack/react-router';
+import type { Organization } from '../api/organizations';
+import { Icon, Mark } from '../ui/icons';
+import { Menu, MenuItem, MenuLabel } from '../ui/menu';
+import { visible } from '../ui/values';
+
+interface SwitcherProps {
+  readonly currentId: string | undefined;
+  readonly organizations: readonly Organization[];
+  readonly onGo: (() => void) | undefined;
+}
+
+/** Goes to the same page of another organization where that is possible, else to its overview. */
+export function OrganizationSwitcher({ currentId, organizations, onGo }: SwitcherProps) {
+  const navigate = useNavigate();
+  const current = organizations.find(({ id }) => id === currentId);
+  const go = (organizationId: string) => {
+    void navigate({ to: '/o/$organizationId', params: { organizationId } });
+    onGo?.();
+  };
+  return (
+    <Menu
+      wide
+      align="start"
+      trigger={
+        <button
+          type="button"
+          aria-label={`Organization: ${current?.name ?? 'none'}. Switch`}
+          className="flex items-center gap-2.5 rounded-md p-1 text-left hover:bg-sunken"
+        >
+          <Mark />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate text-base leading-5 font-semibold">
+              <bdi>{current ? visible(current.name) : 'Inference Gateway'}</bdi>
+            </span>
+            <span className="block truncate text-xs text-ink-faint">
+              {current?.suspended ? 'Suspended' : 'Inference Gateway'}
+            </span>
+          </span>
+          <Icon name="updown" className="text-ink-faint" />
+        </button>
+      }
+    >
+      <MenuLabel>Organizations</MenuLabel>
+      {organizations.map(({ id, name, suspended }) => (
+        <MenuItem key={id} checked={id === currentId} onSelect={() => go(id)}>
+          <bdi>{visible(name)}</bdi>
+          {suspended && <span className="text-ink-faint"> · suspended</span>}
+        </MenuItem>
+      ))}
+      {organizations.length === 0 && (
+        <p className="px-2 pb-2 text-sm text-ink-soft">You belong to none yet.</p>
+      )}
+    </Menu>
+  );
+}

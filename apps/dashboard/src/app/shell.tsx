@@ -1,0 +1,57 @@
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { IconButton } from '../ui/button';
+import { Drawer } from '../ui/dialog';
+import { CommandPalette } from './command-palette';
+import { Sidebar } from './sidebar';
+import { useShortcuts } from './shortcuts';
+
+/** What surrounds every page of whoever is signed in. */
+export function Shell() {
+  const [searching, setSearching] = useState(false);
+  const [menuOpen, setMenuOpen] = useState(false);
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const main = useRef<HTMLElement>(null);
+  useShortcuts({ onSearch: () => setSearching((open) => !open) });
+
+  // A new page begins at its top, for the eye and for screen readers.
+  const previous = useRef(pathname);
+  useEffect(() => {
+    if (previous.current === pathname) return;
+    previous.current = pathname;
+    window.scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [pathname]);
+
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-70 focus:rounded-md focus:bg-paper focus:px-3 focus:py-2 focus:shadow-float"
+      >
+        Skip to the page
+      </a>
+      <aside className="sticky top-0 hidden h-dvh border-r border-line bg-panel lg:block">
+        <Sidebar onSearch={() => setSearching(true)} />
+      </aside>
+      <header className="sticky top-0 z-30 flex items-center justify-between border-b border-line bg-panel px-2 py-1.5 lg:hidden">
+        <IconButton icon="menu" label="Open the menu" onClick={() => setMenuOpen(true)} />
+        <span className="text-sm font-semibold">Inference Gateway</span>
+        <IconButton icon="search" label="Search or go to" onClick={() => setSearching(true)} />
+      </header>
+      <Drawer open={menuOpen} onOpenChange={setMenuOpen} title="Menu">
+        <Sidebar
+          onSearch={() => {
+            setMenuOpen(false);
+            setSearching(true);
+          }}
+          onGo={() => setMenuOpen(false)}
+        />
+      </Drawer>
+      <main ref={main} id="main" tabIndex={-1} className="min-w-0 outline-none">
+        <Outlet />
+      </main>
+      <CommandPalette open={searching} onOpenChange={setSearching} />
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { may, useSession } from '../api/session';
+import { useCurrentOrganization } from './current-organization';
+import { ORGANIZATION, WORK } from './navigation';
+
+/** How long "g" waits for its second letter. */
+const SEQUENCE_MS = 1_200;
+
+/** ⌘K or Ctrl K opens the palette; "g" and a letter go to a page. */
+export function useShortcuts({ onSearch }: { readonly onSearch: () => void }): void {
+  const navigate = useNavigate();
+  const session = useSession();
+  const { id: organizationId } = useCurrentOrganization();
+  const goPressedAt = useRef(Number.NEGATIVE_INFINITY);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        onSearch();
+        return;
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      const isSecond = event.timeStamp - goPressedAt.current < SEQUENCE_MS;
+      goPressedAt.current = !isSecond && event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      if (!isSecond || organizationId === undefined) return;
+      const place = [...WORK, ...ORGANIZATION].find(({ shortcut }) => shortcut === event.key);
+      if (!place || !may(session, place.permission, organizationId)) return;
+      event.preventDefault();
+      void navigate({ to: place.to, params: { organizationId } });
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [navigate, onSearch, organizationId, session]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+      target.closest('[role="dialog"],[role="menu"]') !== null)
+  );
+}

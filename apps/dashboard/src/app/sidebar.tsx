@@ -1,0 +1,71 @@
+import { Link } from '@tanstack/react-router';
+import { may, useSession } from '../api/session';
+import { Icon } from '../ui/icons';
+import { AccountMenu } from './account-menu';
+import { useCurrentOrganization } from './current-organization';
+import { OPERATOR, ORGANIZATION, WORK, type Place } from './navigation';
+import { OrganizationSwitcher } from './organization-switcher';
+
+export function Sidebar({ onSearch, onGo }: { readonly onSearch: () => void; readonly onGo?: () => void }) {
+  const { id, all } = useCurrentOrganization();
+  const name = all.find((organization) => organization.id === id)?.name;
+  return (
+    <div className="flex h-full flex-col gap-4 p-3">
+      <OrganizationSwitcher currentId={id} organizations={all} onGo={onGo} />
+      <button
+        type="button"
+        onClick={onSearch}
+        className="flex h-8 items-center gap-2 rounded-md border border-line bg-paper px-2 text-sm text-ink-faint hover:border-line-strong"
+      >
+        <Icon name="search" />
+        <span className="flex-1 text-left">Search or go to</span>
+        <kbd className="font-sans text-2xs">{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <nav aria-label="Main" className="grid flex-1 content-start gap-5 overflow-y-auto">
+        {id !== undefined && <Places places={WORK} organizationId={id} onGo={onGo} />}
+        {id !== undefined && (
+          <Places title="Organization" places={ORGANIZATION} organizationId={id} onGo={onGo} label={name} />
+        )}
+        <Places title="Operator" places={OPERATOR} organizationId={id} onGo={onGo} />
+      </nav>
+      <AccountMenu />
+    </div>
+  );
+}
+
+interface PlacesProps {
+  readonly title?: string;
+  readonly label?: string | undefined;
+  readonly places: readonly Place[];
+  readonly organizationId: string | undefined;
+  readonly onGo: (() => void) | undefined;
+}
+
+function Places({ title, places, organizationId, onGo }: PlacesProps) {
+  const session = useSession();
+  const shown = places.filter(({ permission }) => may(session, permission, organizationId));
+  if (shown.length === 0) return null;
+  return (
+    <div>
+      {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-ink-faint">{title}</p>}
+      <ul className="grid gap-px">
+        {shown.map(({ label, icon, to }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              params={{ organizationId: organizationId ?? '' }}
+              activeOptions={{ exact: to.endsWith('/'), includeSearch: false }}
+              onClick={onGo}
+              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft hover:bg-sunken hover:text-ink data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink [&[data-status=active]_svg]:text-accent"
+            >
+              <Icon name={icon} />
+              {label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const isMac = () => /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -1,0 +1,41 @@
+import { useSession } from '../../api/session';
+import { exactTime } from '../../format/time';
+import { Fact, Facts, Page, Section } from '../../ui/page';
+import { Text, Time } from '../../ui/values';
+import { ChangePassword } from './change-password';
+import { SecondFactor } from './second-factor';
+import { Sessions } from './sessions';
+
+export function AccountPage() {
+  const session = useSession();
+  return (
+    <Page narrow title="Your account" description={<Text>{session.member.email}</Text>}>
+      <Section title="You">
+        <Facts>
+          <Fact name="Role">{session.member.role === 'operator' ? 'Operator of the gateway' : 'Member'}</Fact>
+          <Fact name="Organizations">
+            {session.memberships.length === 0 ? (
+              'None'
+            ) : (
+              <ul>
+                {session.memberships.map(({ organization, role }) => (
+                  <li key={organization.id}>
+                    <Text>{organization.name}</Text> <span className="text-ink-faint">as {role}</span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Fact>
+          <Fact name="This session">
+            by {session.signed_in_by === 'oidc' ? 'single sign-on' : 'password'}; ends{' '}
+            <Time at={session.idle_expires_at} /> unless you do something, and for good at{' '}
+            {exactTime(session.expires_at)}
+          </Fact>
+        </Facts>
+      </Section>
+      {session.has_password && <ChangePassword />}
+      {session.has_password && <SecondFactor on={session.second_factor} />}
+      <Sessions />
+    </Page>
+  );
+}

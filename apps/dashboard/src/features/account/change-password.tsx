@@ -1,0 +1,56 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { sessionQuery } from '../../api/session';
+import { Button } from '../../ui/button';
+import { Field, Input } from '../../ui/field';
+import { Section } from '../../ui/page';
+import { FailureLine } from '../../ui/states';
+import { useToast } from '../../ui/toast';
+import { NewPassword } from '../sign-in/new-password-fields';
+
+export function ChangePassword() {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const change = useMutation({
+    mutationFn: () =>
+      api.call('PUT /api/account/password', { body: { current_password: current, new_password: next } }),
+    onSuccess: async (session) => {
+      queryClient.setQueryData(sessionQuery.queryKey, session);
+      setCurrent('');
+      setNext('');
+      toast('The password is changed. Your other sessions were ended.');
+      await queryClient.invalidateQueries({ queryKey: ['sessions'] });
+    },
+  });
+  return (
+    <Section title="Password" description="Changing it ends all your other sessions.">
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Present password">
+            <Input
+              type="password"
+              autoComplete="current-password"
+              required
+              value={current}
+              onChange={({ target }) => setCurrent(target.value)}
+            />
+          </Field>
+          <NewPassword value={next} onChange={setNext} />
+        </div>
+        {change.error && <FailureLine error={change.error} />}
+        <Button type="submit" className="justify-self-start" busy={change.isPending}>
+          Change the password
+        </Button>
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,96 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api } from '../../api/client';
+import { counted } from '../../format/count';
+import { Button } from '../../ui/button';
+import { Badge } from '../../ui/notice';
+import { Section } from '../../ui/page';
+import { Failure, messageOf, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { useToast } from '../../ui/toast';
+import { Id, Text, Time } from '../../ui/values';
+
+type SessionInList = Result<'GET /api/sessions'>['data'][number];
+
+/** Where one is signed in, each to be ended from here. */
+export function Sessions() {
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const query = useQuery({
+    queryKey: ['sessions'],
+    queryFn: async ({ signal }) =>
+      (await api.call('GET /api/sessions', { query: { page_size: '100' }, signal })).data,
+  });
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['sessions'] });
+  const end = useMutation({
+    mutationFn: (id: string) => api.call('DELETE /api/sessions/{session_id}', { params: { session_id: id } }),
+    onError: (error) => toast(messageOf(error)),
+    onSettled: refresh,
+  });
+  const endOthers = useMutation({
+    mutationFn: () => api.call('POST /api/sessions/end-others'),
+    onSuccess: ({ ended }) => toast(`${counted(ended, 'session')} ended.`),
+    onError: (error) => toast(messageOf(error)),
+    onSettled: refresh,
+  });
+  const columns: readonly Column<SessionInList>[] = [
+    {
+      id: 'device',
+      header: 'Where',
+      cell: ({ row: { original: session } }) => (
+        <>
+          <Text className="font-medium">{session.device}</Text>{' '}
+          {session.current && <Badge tone="good">This one</Badge>}
+          <p className="text-xs text-ink-faint">
+            <Id>{session.ip_address}</Id>, by{' '}
+            {session.signed_in_by === 'oidc' ? 'single sign-on' : 'password'}
+          </p>
+        </>
+      ),
+    },
+    {
+      id: 'begun',
+      header: 'Begun',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original } }) => <Time at={original.created_at} />,
+    },
+    { id: 'seen', header: 'Last seen', cell: ({ row: { original } }) => <Time at={original.last_seen_at} /> },
+    {
+      id: 'actions',
+      header: () => <span className="sr-only">Actions</span>,
+      meta: { className: 'text-right' },
+      cell: ({ row: { original: session } }) =>
+        !session.current && (
+          <Button
+            small
+            aria-label={`End the session of ${session.device}`}
+            busy={end.isPending && end.variables === session.id}
+            onClick={() => end.mutate(session.id)}
+          >
+            End
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Section
+      title="Sessions"
+      description="Where you are signed in."
+      actions={
+        (query.data?.length ?? 0) > 1 && (
+          <Button small busy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      {query.error ? (
+        <Failure error={query.error} what="your sessions" onRetry={() => void query.refetch()} />
+      ) : !query.data ? (
+        <SkeletonRows rows={2} />
+      ) : (
+        <Table caption="Sessions" rows={query.data} columns={columns} rowId={({ id }) => id} />
+      )}
+    </Section>
+  );
+}

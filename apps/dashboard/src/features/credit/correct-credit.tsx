@@ -1,0 +1,145 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { Button } from '../../ui/button';
+import { DialogActions } from '../../ui/dialog';
+import { Field, Input } from '../../ui/field';
+import { FailureLine } from '../../ui/states';
+import { useToast } from '../../ui/toast';
+import { exactUsd, Money } from '../../ui/values';
+import { refreshCredit } from './add-credit-form';
+import { faultOfAmount } from './amounts';
+
+type Preview = Result<'POST /api/organizations/{organization_id}/corrections/preview'>;
+
+interface CorrectCreditProps {
+  readonly organizationId: string;
+  readonly onDone: () => void;
+}
+
+/** Two steps: what it would leave, then the booking of exactly that. */
+export function CorrectCredit({ organizationId, onDone }: CorrectCreditProps) {
+  const [amount, setAmount] = useState('');
+  const [reason, setReason] = useState('');
+  const [touched, setTouched] = useState(false);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const body = { amount_usd: amount.trim(), reason: reason.trim() };
+  const params = { organization_id: organizationId };
+  const preview = useMutation({
+    mutationFn: () =>
+      api.call('POST /api/organizations/{organization_id}/corrections/preview', { params, body }),
+  });
+  const correct = useMutation({
+    mutationFn: (confirmationToken: string) =>
+      api.call('POST /api/organizations/{organization_id}/corrections', {
+        params,
+        body: { ...body, confirmation_token: confirmationToken },
+      }),
+    onSuccess: async ({ correction }) => {
+      toast(`Corrected by ${exactUsd(correction.amount_usd)}.`);
+      await refreshCredit(queryClient, organizationId);
+      onDone();
+    },
+  });
+  const fault = faultOfAmount(amount);
+
+  if (preview.data) {
+    return (
+      <div className="grid gap-4">
+        <Looks preview={preview.data} />
+        <p className="text-sm text-ink-soft">
+          Reason: <bdi className="text-ink">{reason}</bdi>
+        </p>
+        {correct.error && <FailureLine error={correct.error} />}
+        <DialogActions>
+          <Button
+            onClick={() => {
+              correct.reset();
+              preview.reset();
+            }}
+          >
+            Back
+          </Button>
+          <Button
+            kind="danger"
+            busy={correct.isPending}
+            onClick={() => correct.mutate(preview.data.confirmation_token)}
+          >
+            Take {exactUsd(body.amount_usd)} back
+          </Button>
+        </DialogActions>
+      </div>
+    );
+  }
+  return (
+    <form
+      noValidate
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTouched(true);
+        if (fault === undefined && reason.trim() !== '') preview.mutate();
+      }}
+    >
+      <Field label="Amount to take back, US dollars" error={touched ? fault : undefined}>
+        <Input inputMode="decimal" value={amount} onChange={({ target }) => setAmount(target.value)} />
+      </Field>
+      <Field
+        label="Reason"
+        hint="It is in the statement and in the audit log."
+        error={touched && reason.trim() === '' ? 'A correction needs a reason.' : undefined}
+      >
+        <Input maxLength={200} value={reason} onChange={({ target }) => setReason(target.value)} />
+      </Field>
+      {preview.error && <FailureLine error={preview.error} />}
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={preview.isPending}>
+          Look at it first
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function Looks({ preview: { before, after } }: { readonly preview: Preview }) {
+  const rows = [
+    { name: 'Added in all', key: 'total_credits_usd' },
+    { name: 'Balance', key: 'balance_usd' },
+    { name: 'Available', key: 'available_usd' },
+  ] as const;
+  return (
+    <table className="w-full text-sm">
+      <thead>
+        <tr className="border-b border-line text-xs text-ink-soft">
+          <th className="h-8 text-left font-medium" scope="col">
+            <span className="sr-only">Figure</span>
+          </th>
+          <th className="text-right font-medium" scope="col">
+            Now
+          </th>
+          <th className="text-right font-medium" scope="col">
+            After it
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, key }) => (
+          <tr key={key} className="border-b border-line">
+            <th scope="row" className="py-2 text-left font-normal">
+              {name}
+            </th>
+            <td className="text-right">
+              <Money usd={before[key]} />
+            </td>
+            <td className="text-right font-medium">
+              <Money usd={after[key]} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

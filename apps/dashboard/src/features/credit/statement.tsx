@@ -1,0 +1,191 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api } from '../../api/client';
+import { monthName } from '../../format/time';
+import { Button, buttonClass } from '../../ui/button';
+import { Select } from '../../ui/field';
+import { Icon } from '../../ui/icons';
+import { Figure, Figures, Section } from '../../ui/page';
+import { Empty, Failure, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { Id, Money, Text, Time } from '../../ui/values';
+
+type StatementPage = Result<'GET /api/organizations/{organization_id}/statement'>;
+type StatementLine = StatementPage['data'][number];
+
+interface StatementProps {
+  readonly organizationId: string;
+  /** Such as "2026-11"; the present month when absent. */
+  readonly month: string | undefined;
+  readonly onMonth: (month: string | undefined) => void;
+}
+
+const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
+
+/** What moved the balance, by months of UTC, with what it began and ended with. */
+export function Statement({ organizationId, month, onMonth }: StatementProps) {
+  const present = new Date().toISOString().slice(0, 7);
+  const chosen = month !== undefined && MONTH.test(month) ? month : present;
+  const params = { organization_id: organizationId };
+  const months = useQuery({
+    queryKey: ['statement-months', organizationId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/statement/months', { params, signal }),
+  });
+  const lines = useInfiniteQuery({
+    queryKey: ['statement', organizationId, chosen],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('GET /api/organizations/{organization_id}/statement', {
+        params,
+        query: { month: chosen, page_token: pageParam },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
+    placeholderData: keepPreviousData,
+  });
+  const offered = [...new Set([present, chosen, ...(months.data?.data.map((one) => one.month) ?? [])])]
+    .sort()
+    .reverse();
+  const rows = lines.data?.pages.flatMap(({ data }) => data) ?? [];
+  const sums = lines.data?.pages[0];
+
+  return (
+    <Section
+      title="Statement"
+      description="Months are those of UTC."
+      actions={
+        <>
+          <Select
+            aria-label="Month"
+            className="!w-44"
+            value={chosen}
+            onChange={({ target }) => onMonth(target.value === present ? undefined : target.value)}
+          >
+            {offered.map((one) => (
+              <option key={one} value={one}>
+                {monthName(one)}
+              </option>
+            ))}
+          </Select>
+          <a
+            className={buttonClass()}
+            download
+            href={api.address('GET /api/organizations/{organization_id}/statement.csv', {
+              params,
+              query: { month: chosen },
+            })}
+          >
+            <Icon name="download" />
+            CSV
+          </a>
+        </>
+      }
+    >
+      {lines.error ? (
+        <Failure error={lines.error} what="the statement" onRetry={() => void lines.refetch()} />
+      ) : !sums ? (
+        <SkeletonRows />
+      ) : (
+        <div className="grid gap-4">
+          <Figures>
+            <Figure label="Opening balance">
+              <Money usd={sums.opening_balance_usd} />
+            </Figure>
+            <Figure label="Added">
+              <Money usd={sums.added_usd} />
+            </Figure>
+            <Figure label="Corrected">
+              <Money usd={sums.corrected_usd} />
+            </Figure>
+            <Figure label="Used">
+              <Money usd={sums.used_usd} />
+            </Figure>
+            <Figure label={chosen === present ? 'Balance so far' : 'Closing balance'}>
+              <Money usd={sums.closing_balance_usd} />
+            </Figure>
+          </Figures>
+          {rows.length === 0 ? (
+            <Empty icon="wallet" title={`Nothing was booked in ${monthName(chosen)}`}>
+              Credit that an operator adds and what generations cost is listed here, each with the balance
+              after it.
+            </Empty>
+          ) : (
+            <Table
+              caption={`Statement of ${monthName(chosen)}`}
+              rows={rows}
+              columns={columns(organizationId)}
+              rowId={({ kind, reference }) => `${kind} ${reference}`}
+              stale={lines.isPlaceholderData}
+            />
+          )}
+          {lines.hasNextPage && (
+            <Button
+              className="justify-self-center"
+              busy={lines.isFetchingNextPage}
+              onClick={() => void lines.fetchNextPage()}
+            >
+              Earlier lines
+            </Button>
+          )}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+const KINDS = { credit: 'Credit added', correction: 'Correction', settlement: 'Generation' } as const;
+
+function columns(organizationId: string): readonly Column<StatementLine>[] {
+  return [
+    {
+      id: 'at',
+      header: 'Booked',
+      cell: ({ row: { original: line } }) => <Time at={line.posted_at} className="text-ink-soft" />,
+    },
+    {
+      id: 'what',
+      header: 'What',
+      cell: ({ row: { original: line } }) => (
+        <div>
+          {KINDS[line.kind]}
+          {line.note !== null && (
+            <p className="text-xs text-ink-soft">
+              <Text>{line.note}</Text>
+            </p>
+          )}
+        </div>
+      ),
+    },
+    {
+      id: 'reference',
+      header: 'Reference',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: line } }) =>
+        line.kind === 'settlement' ? (
+          <Link
+            to="/o/$organizationId/generations/$generationId"
+            params={{ organizationId, generationId: line.reference }}
+            className="text-accent hover:underline"
+          >
+            <Id>{line.reference}</Id>
+          </Link>
+        ) : (
+          <Id>{line.reference}</Id>
+        ),
+    },
+    {
+      id: 'amount',
+      header: 'Amount',
+      meta: { figures: true },
+      cell: ({ row: { original: line } }) => <Money usd={line.amount_usd} />,
+    },
+    {
+      id: 'balance',
+      header: 'Balance after',
+      meta: { figures: true },
+      cell: ({ row: { original: line } }) => <Money usd={line.balance_usd} />,
+    },
+  ];
+}

@@ -1,0 +1,276 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { generationQuery, type GenerationDetail } from '../../api/generations';
+import { useKeyNames } from '../../api/keys';
+import { count } from '../../format/count';
+import { nanoUsdOf } from '../../format/money';
+import { duration, exactTime } from '../../format/time';
+import { CopyIcon } from '../../ui/copy';
+import { Badge, Notice } from '../../ui/notice';
+import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
+import { Failure, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { Id, Money, Text, Time } from '../../ui/values';
+import { GenerationStatus } from './generation-columns';
+
+const route = getRouteApi('/signed-in/o/$organizationId/generations/$generationId');
+
+export function GenerationPage() {
+  const { organizationId, generationId } = route.useParams();
+  const query = useQuery(generationQuery(organizationId, generationId));
+  const keyNames = useKeyNames(organizationId);
+  if (query.error || !query.data) {
+    return (
+      <Page title="Generation">
+        {query.error ? (
+          <Failure error={query.error} what="the generation" onRetry={() => void query.refetch()} />
+        ) : (
+          <SkeletonRows />
+        )}
+      </Page>
+    );
+  }
+  const one = query.data;
+  return (
+    <Page
+      narrow
+      title={`Generation ${one.id}`}
+      heading={
+        <span className="flex flex-wrap items-center gap-3">
+          <Text>{one.model_id}</Text>
+          <GenerationStatus of={one} />
+        </span>
+      }
+      description={
+        <>
+          <Id>{one.id}</Id> · {exactTime(one.created_at)}
+        </>
+      }
+      actions={<CopyIcon text={one.id} what="the id" />}
+    >
+      {one.error_code !== null && (
+        <Notice tone="bad" title="The provider failed after its first event">
+          <Id>{one.error_code}</Id>. What was produced until then is charged.
+        </Notice>
+      )}
+      <Figures>
+        <Figure
+          label="Charged"
+          note={
+            nanoUsdOf(one.cost_usd) !== nanoUsdOf(one.charged_usd) && (
+              <>
+                it cost <Money usd={one.cost_usd} />
+              </>
+            )
+          }
+        >
+          <Money usd={one.charged_usd} />
+        </Figure>
+        <Figure label="Tokens in, out">
+          {count(one.prompt_tokens)}, {count(one.completion_tokens)}
+        </Figure>
+        <Figure label="Took" note={one.streamed ? 'streamed' : 'answered whole'}>
+          {duration(one.duration_ms)}
+        </Figure>
+        {one.time_to_first_token_ms !== null && (
+          <Figure label="First token after">{duration(one.time_to_first_token_ms)}</Figure>
+        )}
+      </Figures>
+      <Costs of={one} />
+      <Attempts of={one} />
+      <Entries of={one} />
+      <Section title="Details">
+        <Facts>
+          <Fact name="Key">
+            <Link
+              to="/o/$organizationId/keys/$keyId"
+              params={{ organizationId, keyId: one.key_id }}
+              className="text-accent hover:underline"
+            >
+              <Text>{keyNames.get(one.key_id) ?? one.key_id}</Text>
+            </Link>
+          </Fact>
+          <Fact name="Request">
+            <Id>{one.request_id}</Id> <CopyIcon text={one.request_id} what="the request id" />
+          </Fact>
+          <Fact name="External user">
+            {one.external_user === null ? (
+              '—'
+            ) : (
+              <Link
+                to="/o/$organizationId/generations"
+                params={{ organizationId }}
+                search={{ user: one.external_user }}
+                className="text-accent hover:underline"
+              >
+                <Text>{one.external_user}</Text>
+              </Link>
+            )}
+          </Fact>
+          <Fact name="Finish reason">{one.finish_reason ?? '—'}</Fact>
+          <Fact name="Until the provider’s first event">{duration(one.latency_ms)}</Fact>
+          <Fact name="From first to last event">{duration(one.generation_time_ms)}</Fact>
+          <Fact name="Tokens were counted by">
+            {one.usage_source === null
+              ? 'not recorded'
+              : one.usage_source === 'provider'
+                ? 'the provider'
+                : 'the gateway'}
+          </Fact>
+          <Fact name="Settled">
+            <Time at={one.settled_at} />
+          </Fact>
+        </Facts>
+      </Section>
+    </Page>
+  );
+}
+
+const KINDS = {
+  input: 'Input',
+  cached_input: 'Cached input',
+  image: 'Images',
+  output: 'Output',
+  reasoning: 'Reasoning',
+} as const;
+
+type Cost = NonNullable<GenerationDetail['cost_by_kind']>[number];
+type Attempt = NonNullable<GenerationDetail['attempts']>[number];
+type Entry = NonNullable<GenerationDetail['ledger_entries']>[number];
+
+const COST_COLUMNS: readonly Column<Cost>[] = [
+  { id: 'kind', header: 'Kind', cell: ({ row: { original } }) => KINDS[original.kind] },
+  {
+    id: 'tokens',
+    header: 'Tokens',
+    meta: { figures: true },
+    cell: ({ row: { original } }) => count(original.tokens),
+  },
+  {
+    id: 'price',
+    header: 'Price per million',
+    meta: { figures: true },
+    cell: ({ row: { original } }) => <Money usd={original.price_usd_per_million} />,
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    meta: { figures: true },
+    cell: ({ row: { original } }) => <Money usd={original.cost_usd} />,
+  },
+];
+
+function Costs({ of: one }: { readonly of: GenerationDetail }) {
+  return (
+    <Section title="Cost" description="By the prices that were frozen when the request was admitted.">
+      {one.cost_by_kind === null ? (
+        <p className="text-sm text-ink-soft">From before prices were kept with generations.</p>
+      ) : (
+        <>
+          <Table
+            caption="Cost by kind of token"
+            rows={one.cost_by_kind}
+            columns={COST_COLUMNS}
+            rowId={({ kind }) => kind}
+          />
+          <p className="flex justify-between text-sm font-medium">
+            Together <Money usd={one.cost_usd} />
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}
+
+const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+  {
+    id: 'provider',
+    header: 'Provider',
+    cell: ({ row: { original } }) => (
+      <>
+        <Text>{original.provider}</Text>
+        {original.provider_model !== null && (
+          <span className="text-ink-faint">
+            {' '}
+            <Id>{original.provider_model}</Id>
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'outcome',
+    header: 'Outcome',
+    cell: ({ row: { original } }) => (
+      <Badge tone={original.outcome === 'ok' ? 'good' : 'warn'}>
+        {original.outcome.replaceAll('_', ' ')}
+      </Badge>
+    ),
+  },
+  {
+    id: 'time',
+    header: 'Took',
+    meta: { figures: true },
+    cell: ({ row: { original } }) => duration(original.duration_ms),
+  },
+];
+
+function Attempts({ of: { attempts } }: { readonly of: GenerationDetail }) {
+  return (
+    <Section title="Calls to providers" description="In their order.">
+      {attempts === null ? (
+        <p className="text-sm text-ink-soft">From before calls were kept with generations.</p>
+      ) : (
+        <Table
+          caption="Calls to providers"
+          rows={attempts.map((attempt, index) => ({ ...attempt, index }))}
+          columns={ATTEMPT_COLUMNS}
+          rowId={(attempt) => String((attempt as Attempt & { index: number }).index)}
+        />
+      )}
+    </Section>
+  );
+}
+
+const ENTRY_KINDS = {
+  credit: 'Credit',
+  correction: 'Correction',
+  hold: 'Held',
+  settlement: 'Settled',
+  void: 'Let go',
+} as const;
+
+const ENTRY_COLUMNS: readonly Column<Entry>[] = [
+  { id: 'kind', header: 'Entry', cell: ({ row: { original } }) => ENTRY_KINDS[original.kind] },
+  { id: 'at', header: 'Booked', cell: ({ row: { original } }) => <Time at={original.posted_at} /> },
+  ...(['credit_usd', 'held_usd', 'revenue_usd', 'uncollected_usd'] as const).map(
+    (account): Column<Entry> => ({
+      id: account,
+      header: {
+        credit_usd: 'Credit',
+        held_usd: 'Held',
+        revenue_usd: 'Revenue',
+        uncollected_usd: 'Uncollected',
+      }[account],
+      meta: { figures: true, ...(account === 'uncollected_usd' ? { hide: 'phone' as const } : {}) },
+      cell: ({ row: { original } }) => <Money usd={original[account]} />,
+    }),
+  ),
+];
+
+function Entries({ of: { ledger_entries: entries } }: { readonly of: GenerationDetail }) {
+  return (
+    <Section title="In the ledger" description="Each entry adds up to zero over its accounts.">
+      {entries === null ? (
+        <p className="text-sm text-ink-soft">The ledger cannot be asked right now.</p>
+      ) : (
+        <Table
+          caption="Ledger entries"
+          rows={entries}
+          columns={ENTRY_COLUMNS}
+          rowId={({ kind, posted_at: at }) => `${kind} ${at}`}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,212 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useState, type InputHTMLAttributes } from 'react';
+import { generationsQuery, type GenerationFilters } from '../../api/generations';
+import { useKeyNames } from '../../api/keys';
+import { modelsQuery } from '../../api/models';
+import { present } from '../../app/search';
+import { exactTime } from '../../format/time';
+import { Button } from '../../ui/button';
+import { Field, Input, Select } from '../../ui/field';
+import { Page } from '../../ui/page';
+import { Empty, Failure, SkeletonRows } from '../../ui/states';
+import { Table } from '../../ui/table';
+import { generationColumns } from './generation-columns';
+import type { GenerationSearch } from './search';
+
+const route = getRouteApi('/signed-in/o/$organizationId/generations');
+
+const DAY_MS = 86_400_000;
+/** A pause in typing after which what was typed is looked for. */
+const TYPING_MS = 300;
+
+export function GenerationsPage() {
+  const { organizationId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const keyNames = useKeyNames(organizationId);
+  const generations = useInfiniteQuery(generationsQuery(organizationId, filtersOf(search)));
+  const rows = generations.data?.pages.flatMap(({ data }) => data) ?? [];
+  const searchedUntil = generations.data?.pages.at(-1)?.searched_until;
+  const filtered = Object.keys(search).length > 0;
+  const change = (changes: Partial<GenerationSearch>) =>
+    void navigate({ search: (before) => present({ ...before, ...changes }), replace: true });
+
+  return (
+    <Page title="Generations" description="Every request that was run and settled, newest first.">
+      <Filters search={search} onChange={change} keyNames={keyNames} />
+      {generations.error ? (
+        <Failure error={generations.error} what="generations" onRetry={() => void generations.refetch()} />
+      ) : generations.isPending ? (
+        <SkeletonRows rows={8} />
+      ) : (
+        <div className="grid gap-3">
+          {rows.length > 0 ? (
+            <Table
+              caption="Generations"
+              rows={rows}
+              columns={generationColumns({ organizationId, keyNames })}
+              rowId={({ id }) => id}
+              stale={generations.isPlaceholderData}
+            />
+          ) : generations.hasNextPage ? null : (
+            <Empty
+              icon={filtered ? 'search' : 'list'}
+              title={filtered ? 'Nothing is like that' : 'No request yet'}
+              action={
+                filtered && (
+                  <Button onClick={() => void navigate({ search: {}, replace: true })}>
+                    Take filters away
+                  </Button>
+                )
+              }
+            >
+              {filtered
+                ? 'A generation is here from a second after its end on. Ids have to be whole.'
+                : 'What programs ask with your keys appears here a second later, with tokens, time and cost.'}
+            </Empty>
+          )}
+          {generations.hasNextPage && (
+            <div className="grid justify-items-center gap-1">
+              {searchedUntil && (
+                <p className="text-xs text-ink-faint">
+                  Looked through all back to {exactTime(searchedUntil)}.
+                </p>
+              )}
+              <Button busy={generations.isFetchingNextPage} onClick={() => void generations.fetchNextPage()}>
+                {rows.length > 0 ? 'Older ones' : 'Look further back'}
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** Days in the address are whole days of UTC, both included. */
+export function filtersOf(search: GenerationSearch): GenerationFilters {
+  const since = dayStart(search.from);
+  const until = dayStart(search.to);
+  return present({
+    search: search.find,
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+    until: until === undefined ? undefined : new Date(until + DAY_MS).toISOString(),
+    model_id: search.model,
+    key_id: search.key,
+    external_user: search.user,
+    status: (['completed', 'cancelled', 'failed'] as const).find((one) => one === search.status),
+    min_cost_usd: amountIn(search.min_cost),
+    max_cost_usd: amountIn(search.max_cost),
+  });
+}
+
+function dayStart(day: string | undefined): number | undefined {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(day ?? '') ? Date.parse(day ?? '') : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+const amountIn = (text: string | undefined) => (/^\d{1,9}(\.\d{1,9})?$/.test(text ?? '') ? text : undefined);
+
+interface FiltersProps {
+  readonly search: GenerationSearch;
+  readonly onChange: (changes: Partial<GenerationSearch>) => void;
+  readonly keyNames: ReadonlyMap<string, string>;
+}
+
+function Filters({ search, onChange, keyNames }: FiltersProps) {
+  const { data: models = [] } = useQuery(modelsQuery);
+  const text = (name: keyof GenerationSearch) => ({
+    value: search[name] ?? '',
+    onCommit: (value: string) => onChange({ [name]: value || undefined }),
+  });
+  return (
+    <div className="grid gap-3">
+      <TypedInput
+        type="search"
+        aria-label="Find by id"
+        placeholder="Whole id of a generation, a request or an external user"
+        {...text('find')}
+      />
+      <div className="flex flex-wrap items-end gap-3">
+        <Field label="From">
+          <TypedInput type="date" className="!w-36" {...text('from')} />
+        </Field>
+        <Field label="To, included">
+          <TypedInput type="date" className="!w-36" {...text('to')} />
+        </Field>
+        <Field label="Model">
+          <Select
+            className="!w-44"
+            value={search.model ?? ''}
+            onChange={({ target }) => onChange({ model: target.value || undefined })}
+          >
+            <option value="">All</option>
+            {[
+              ...new Set([
+                ...models.map(({ id }) => id),
+                ...(search.model === undefined ? [] : [search.model]),
+              ]),
+            ].map((id) => (
+              <option key={id}>{id}</option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Key">
+          <Select
+            className="!w-44"
+            value={search.key ?? ''}
+            onChange={({ target }) => onChange({ key: target.value || undefined })}
+          >
+            <option value="">All</option>
+            {[...new Set([...keyNames.keys(), ...(search.key === undefined ? [] : [search.key])])].map(
+              (id) => (
+                <option key={id} value={id}>
+                  {keyNames.get(id) ?? id}
+                </option>
+              ),
+            )}
+          </Select>
+        </Field>
+        <Field label="Status">
+          <Select
+            className="!w-32"
+            value={search.status ?? ''}
+            onChange={({ target }) => onChange({ status: target.value || undefined })}
+          >
+            <option value="">All</option>
+            <option value="completed">Completed</option>
+            <option value="cancelled">Cancelled</option>
+            <option value="failed">Failed</option>
+          </Select>
+        </Field>
+        <Field label="Cost from">
+          <TypedInput inputMode="decimal" placeholder="0.00" className="!w-24" {...text('min_cost')} />
+        </Field>
+        <Field label="Cost to">
+          <TypedInput inputMode="decimal" placeholder="1.00" className="!w-24" {...text('max_cost')} />
+        </Field>
+        <Field label="External user">
+          <TypedInput className="!w-40" {...text('user')} />
+        </Field>
+      </div>
+    </div>
+  );
+}
+
+interface TypedInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> {
+  readonly value: string;
+  readonly onCommit: (value: string) => void;
+}
+
+/** Takes letters at once and tells of them after a pause: each letter is no question of its own. */
+function TypedInput({ value, onCommit, ...rest }: TypedInputProps) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed.trim() === value) return;
+    const timer = setTimeout(() => onCommit(typed.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  });
+  return <Input {...rest} value={typed} onChange={({ target }) => setTyped(target.value)} />;
+}

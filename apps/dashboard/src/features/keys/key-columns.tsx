@@ -1,0 +1,132 @@
+import { Link } from '@tanstack/react-router';
+import type { Key } from '../../api/keys';
+import { counted } from '../../format/count';
+import { nanoUsdOf } from '../../format/money';
+import { Badge } from '../../ui/notice';
+import type { Column } from '../../ui/table';
+import { Tip } from '../../ui/tooltip';
+import { Day, Id, Money, Text, Time } from '../../ui/values';
+
+export function keyColumns(organizationId: string): readonly Column<Key>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Name',
+      accessorFn: ({ name }) => name.toLowerCase(),
+      cell: ({ row: { original: key } }) => (
+        <div className="min-w-40">
+          <Link
+            to="/o/$organizationId/keys/$keyId"
+            params={{ organizationId, keyId: key.id }}
+            className="font-medium hover:text-accent hover:underline"
+          >
+            <Text>{key.name}</Text>
+          </Link>
+          <p className="text-xs text-ink-faint">
+            <Id>{`sk-gw-…${key.last4}`}</Id>
+          </p>
+        </div>
+      ),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      enableSorting: false,
+      cell: ({ row: { original: key } }) => <KeyState of={key} />,
+    },
+    {
+      id: 'may',
+      header: 'May',
+      meta: { hide: 'tablet' },
+      cell: ({ row: { original: key } }) => <Restrictions of={key} />,
+    },
+    {
+      id: 'used',
+      header: 'Last used',
+      accessorFn: ({ activity }) => activity?.last_used_at ?? '',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: key } }) =>
+        key.activity === null ? (
+          <Unknown />
+        ) : key.activity.last_used_at === null ? (
+          <span className="text-ink-faint">Never</span>
+        ) : (
+          <Time at={key.activity.last_used_at} />
+        ),
+    },
+    {
+      id: 'today',
+      header: 'Today',
+      accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_today_usd ?? '0')),
+      meta: { figures: true },
+      cell: ({ row: { original: key } }) => (
+        <>
+          {key.activity ? <Money usd={key.activity.spend_today_usd} /> : <Unknown />}
+          {key.daily_budget_usd !== null && (
+            <p className="text-xs text-ink-faint">
+              of <Money usd={key.daily_budget_usd} />
+            </p>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'month',
+      header: 'This month',
+      accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_this_month_usd ?? '0')),
+      meta: { figures: true, hide: 'phone' },
+      cell: ({ row: { original: key } }) =>
+        key.activity ? <Money usd={key.activity.spend_this_month_usd} /> : <Unknown />,
+    },
+  ];
+}
+
+export function KeyState({ of: key }: { readonly of: Key }) {
+  if (key.state === 'revoked') {
+    return (
+      <Tip text={key.revoked_at ? `Revoked ${key.revoked_at.slice(0, 16).replace('T', ' ')} UTC` : 'Revoked'}>
+        <span tabIndex={0}>
+          <Badge tone="bad">Revoked</Badge>
+        </span>
+      </Tip>
+    );
+  }
+  if (key.state === 'expired') return <Badge tone="warn">Expired</Badge>;
+  return (
+    <div className="grid justify-items-start gap-0.5">
+      <Badge tone="good">Active</Badge>
+      {key.expires_on !== null && (
+        <span className="text-xs text-ink-faint">
+          until <Day on={key.expires_on} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Restrictions({ of: key }: { readonly of: Key }) {
+  const restrictions = [
+    key.allowed_models.length > 0 && counted(key.allowed_models.length, 'model'),
+    key.ip_allowlist.length > 0 && counted(key.ip_allowlist.length, 'address', 'addresses'),
+    key.requests_per_minute !== null && `${key.requests_per_minute} rpm`,
+    key.tokens_per_minute !== null && `${key.tokens_per_minute} tpm`,
+    key.concurrency !== null && `${key.concurrency} at once`,
+  ].filter((one): one is string => one !== false);
+  return (
+    <div className="grid gap-0.5">
+      <span>{key.scopes.map((scope) => (scope === 'chat' ? 'Chat' : 'Read usage')).join(', ')}</span>
+      {restrictions.length > 0 && <span className="text-xs text-ink-faint">{restrictions.join(' · ')}</span>}
+    </div>
+  );
+}
+
+/** A figure that cannot be had right now is not a zero. */
+function Unknown() {
+  return (
+    <Tip text="This figure cannot be had right now.">
+      <span tabIndex={0} className="text-ink-faint">
+        —
+      </span>
+    </Tip>
+  );
+}

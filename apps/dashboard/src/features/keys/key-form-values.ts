@@ -1,0 +1,114 @@
+import type { Arguments } from '@gateway/dashboard-contract/client';
+import { ApiError } from '@gateway/dashboard-contract/client';
+import type { UseFormSetError } from 'react-hook-form';
+import type { Key } from '../../api/keys';
+import { count } from '../../format/count';
+import { exactUsd, nanoUsdOf } from '../../format/money';
+import { addressesIn } from './addresses';
+
+/** A key's settings as one types them. */
+export interface KeyFormValues {
+  readonly name: string;
+  readonly chat: boolean;
+  readonly readUsage: boolean;
+  readonly models: readonly string[];
+  readonly addresses: string;
+  readonly expiresOn: string;
+  readonly requestsPerMinute: string;
+  readonly tokensPerMinute: string;
+  readonly concurrency: string;
+  readonly dailyBudget: string;
+}
+
+export type KeyBody = Arguments<'POST /api/organizations/{organization_id}/keys'>['body'];
+
+const MAX_COUNT = 2_147_483_647;
+
+export const EMPTY_KEY: KeyFormValues = {
+  name: '',
+  chat: true,
+  readUsage: false,
+  models: [],
+  addresses: '',
+  expiresOn: '',
+  requestsPerMinute: '',
+  tokensPerMinute: '',
+  concurrency: '',
+  dailyBudget: '',
+};
+
+export function valuesOf(key: Key): KeyFormValues {
+  return {
+    name: key.name,
+    chat: key.scopes.includes('chat'),
+    readUsage: key.scopes.includes('usage:read'),
+    models: key.allowed_models,
+    addresses: key.ip_allowlist.join('\n'),
+    expiresOn: key.expires_on ?? '',
+    requestsPerMinute: key.requests_per_minute?.toString() ?? '',
+    tokensPerMinute: key.tokens_per_minute?.toString() ?? '',
+    concurrency: key.concurrency?.toString() ?? '',
+    dailyBudget: key.daily_budget_usd ?? '',
+  };
+}
+
+/** Everything that the form shows, so that what was emptied is taken away. */
+export function bodyOf(values: KeyFormValues): KeyBody {
+  return {
+    name: values.name.trim(),
+    scopes: [
+      ...(values.chat ? (['chat'] as const) : []),
+      ...(values.readUsage ? (['usage:read'] as const) : []),
+    ],
+    allowed_models: values.models.length > 0 ? [...values.models] : null,
+    ip_allowlist: addressesIn(values.addresses),
+    expires_on: values.expiresOn || null,
+    requests_per_minute: capIn(values.requestsPerMinute),
+    tokens_per_minute: capIn(values.tokensPerMinute),
+    concurrency: capIn(values.concurrency),
+    daily_budget_usd: values.dailyBudget.trim() || null,
+  };
+}
+
+const capIn = (text: string) => (text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, '')));
+
+export function faultOfCap(text: string, bound: number | null | undefined): string | undefined {
+  if (text.trim() === '') return undefined;
+  const value = capIn(text) ?? 0;
+  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_COUNT)
+    return 'A whole number from 1, or nothing.';
+  return typeof bound === 'number' && value > bound
+    ? `At most ${count(bound)}, which is the organization’s.`
+    : undefined;
+}
+
+export function faultOfBudget(text: string, bound: string | null | undefined): string | undefined {
+  const amount = text.trim();
+  if (amount === '') return undefined;
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(amount) || nanoUsdOf(amount) === 0n)
+    return 'An amount above 0 such as 12.50, or nothing.';
+  return bound && nanoUsdOf(amount) > nanoUsdOf(bound)
+    ? `At most ${exactUsd(bound)}, which is the organization’s.`
+    : undefined;
+}
+
+const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
+  name: 'name',
+  scopes: 'chat',
+  allowed_models: 'models',
+  ip_allowlist: 'addresses',
+  expires_on: 'expiresOn',
+  requests_per_minute: 'requestsPerMinute',
+  tokens_per_minute: 'tokensPerMinute',
+  concurrency: 'concurrency',
+  daily_budget_usd: 'dailyBudget',
+};
+
+/** Shows what the server refused at the field that it names; false when it names none. */
+export function showAtField(error: unknown, setError: UseFormSetError<KeyFormValues>): boolean {
+  if (!(error instanceof ApiError) || error.code !== 'invalid') return false;
+  const field = FIELD_OF_PARAM[error.param?.replace(/[[.].*$/, '') ?? ''];
+  if (field === undefined) return false;
+  setError(field, { message: error.message }, { shouldFocus: true });
+  return true;
+}

@@ -1,0 +1,194 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { keyQuery, type Key } from '../../api/keys';
+import { useMay } from '../../api/session';
+import { count } from '../../format/count';
+import { Button, buttonClass } from '../../ui/button';
+import { Notice } from '../../ui/notice';
+import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
+import { Failure, SkeletonRows } from '../../ui/states';
+import { Day, Id, Money, Text, Time, visible } from '../../ui/values';
+import { EditKey } from './edit-key';
+import { KeyState } from './key-columns';
+import { PreviousSecret, RotateKey } from './rotate-key';
+import { RevokeKey } from './revoke-key';
+import { SecretOnce } from './secret-once';
+
+const route = getRouteApi('/signed-in/o/$organizationId/keys/$keyId');
+
+export function KeyPage() {
+  const { organizationId, keyId } = route.useParams();
+  const query = useQuery(keyQuery(organizationId, keyId));
+  const mayManage = useMay(organizationId)('keys:manage');
+  const [editing, setEditing] = useState(false);
+  const [secret, setSecret] = useState<string>();
+
+  if (query.error || !query.data) {
+    return (
+      <Page title="Key">
+        {query.error ? (
+          <Failure error={query.error} what="the key" onRetry={() => void query.refetch()} />
+        ) : (
+          <SkeletonRows />
+        )}
+      </Page>
+    );
+  }
+  const { key, bounds } = query.data;
+  const changeable = mayManage && key.state !== 'revoked';
+  return (
+    <Page
+      narrow
+      title={visible(key.name)}
+      heading={
+        <span className="flex flex-wrap items-center gap-3">
+          <Text>{key.name}</Text>
+          <KeyState of={key} />
+        </span>
+      }
+      description={<Id>{`sk-gw-…${key.last4}`}</Id>}
+      actions={
+        changeable &&
+        !editing && (
+          <>
+            <Button onClick={() => setEditing(true)}>Edit</Button>
+            <RotateKey of={key} onRotated={setSecret} />
+            <RevokeKey of={key} />
+          </>
+        )
+      }
+    >
+      {secret !== undefined && <SecretOnce secret={secret} />}
+      {key.previous_secret && <PreviousSecret of={key} changeable={changeable} />}
+      {key.state === 'expired' && (
+        <Notice tone="warn" title="This key has expired">
+          Requests with it are refused. Move its day of expiry to let it work again.
+        </Notice>
+      )}
+      {editing ? (
+        <EditKey of={key} bounds={bounds} onDone={() => setEditing(false)} />
+      ) : (
+        <KeyDetails of={key} organizationId={organizationId} />
+      )}
+    </Page>
+  );
+}
+
+function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly organizationId: string }) {
+  return (
+    <>
+      {key.activity && (
+        <Figures>
+          <Figure
+            label="Spent today"
+            note={
+              key.daily_budget_usd !== null && (
+                <>
+                  of <Money usd={key.daily_budget_usd} />
+                </>
+              )
+            }
+          >
+            <Money usd={key.activity.spend_today_usd} />
+          </Figure>
+          <Figure label="Spent this month">
+            <Money usd={key.activity.spend_this_month_usd} />
+          </Figure>
+          <Figure label="Last used">
+            {key.activity.last_used_at === null ? 'Never' : <Time at={key.activity.last_used_at} />}
+          </Figure>
+        </Figures>
+      )}
+      <Section
+        title="What it may"
+        actions={
+          <>
+            <Link
+              to="/o/$organizationId/usage"
+              params={{ organizationId }}
+              search={{ key: key.id }}
+              className={buttonClass('quiet', true)}
+            >
+              Its usage
+            </Link>
+            <Link
+              to="/o/$organizationId/generations"
+              params={{ organizationId }}
+              search={{ key: key.id }}
+              className={buttonClass('quiet', true)}
+            >
+              Its generations
+            </Link>
+          </>
+        }
+      >
+        <Facts>
+          <Fact name="Scopes">
+            {key.scopes.map((scope) => (scope === 'chat' ? 'Chat' : 'Read usage')).join(', ')}
+          </Fact>
+          <Fact name="Models">
+            {key.allowed_models.length === 0 ? (
+              'Every model'
+            ) : (
+              <ul>
+                {key.allowed_models.map((id) => (
+                  <li key={id}>
+                    <Id>{id}</Id>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Fact>
+          <Fact name="Addresses">
+            {key.ip_allowlist.length === 0 ? (
+              'From everywhere'
+            ) : (
+              <ul>
+                {key.ip_allowlist.map((address) => (
+                  <li key={address}>
+                    <Id>{address}</Id>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Fact>
+          <Fact name="Expires">{key.expires_on === null ? 'Never' : <Day on={key.expires_on} />}</Fact>
+          <Fact name="Requests per minute">{limit(key.requests_per_minute)}</Fact>
+          <Fact name="Tokens per minute">{limit(key.tokens_per_minute)}</Fact>
+          <Fact name="Requests at once">{limit(key.concurrency)}</Fact>
+          <Fact name="Daily budget">
+            {key.daily_budget_usd === null ? 'No limit of its own' : <Money usd={key.daily_budget_usd} />}
+          </Fact>
+        </Facts>
+      </Section>
+      <Section title="History">
+        <Facts>
+          <Fact name="Created">
+            <Time at={key.created_at} />
+          </Fact>
+          {key.revoked_at !== null && (
+            <Fact name="Revoked">
+              <Time at={key.revoked_at} />
+            </Fact>
+          )}
+          <Fact name="Id">
+            <Id>{key.id}</Id>
+          </Fact>
+          <Fact name="Changes">
+            <Link
+              to="/o/$organizationId/audit"
+              params={{ organizationId }}
+              search={{ target: key.id }}
+              className="text-accent hover:underline"
+            >
+              In the audit log
+            </Link>
+          </Fact>
+        </Facts>
+      </Section>
+    </>
+  );
+}
+
+const limit = (value: number | null) => (value === null ? 'No limit of its own' : count(value));

@@ -1,0 +1,81 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { organizationQuery } from '../../api/organizations';
+import { Button, buttonClass } from '../../ui/button';
+import { Page } from '../../ui/page';
+import { FailureLine } from '../../ui/states';
+import { KeyFields, useKeyForm } from './key-form';
+import { bodyOf, EMPTY_KEY, showAtField } from './key-form-values';
+import { SecretOnce } from './secret-once';
+
+const route = getRouteApi('/signed-in/o/$organizationId/keys/new');
+
+export function NewKeyPage() {
+  const { organizationId } = route.useParams();
+  const [secret, setSecret] = useState<string>();
+  return (
+    <Page
+      narrow
+      title={secret === undefined ? 'Create a key' : 'The key is ready'}
+      description={
+        secret === undefined ? undefined : 'It works already. This is the only time that it can be seen.'
+      }
+    >
+      {secret === undefined ? (
+        <NewKeyForm organizationId={organizationId} onCreated={setSecret} />
+      ) : (
+        <div className="grid gap-6">
+          <SecretOnce secret={secret} />
+          <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass('primary')}>
+            I have kept it
+          </Link>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+interface NewKeyFormProps {
+  readonly organizationId: string;
+  readonly onCreated: (secret: string) => void;
+}
+
+function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
+  const { data: organization } = useQuery(organizationQuery(organizationId));
+  const queryClient = useQueryClient();
+  const form = useKeyForm(EMPTY_KEY);
+  const create = useMutation({
+    mutationFn: (body: ReturnType<typeof bodyOf>) =>
+      api.call('POST /api/organizations/{organization_id}/keys', {
+        params: { organization_id: organizationId },
+        body,
+      }),
+    onSuccess: ({ secret }) => {
+      void queryClient.invalidateQueries({ queryKey: ['keys', organizationId] });
+      void queryClient.invalidateQueries({ queryKey: ['key-names', organizationId] });
+      onCreated(secret);
+    },
+    onError: (error) => showAtField(error, form.setError),
+  });
+  const shownAtField = Object.keys(form.formState.errors).length > 0;
+  return (
+    <form
+      className="grid gap-8"
+      onSubmit={form.handleSubmit((values) => create.mutate(bodyOf(values)))}
+      noValidate
+    >
+      <KeyFields form={form} bounds={organization?.limits} />
+      {create.error && !shownAtField && <FailureLine error={create.error} />}
+      <div className="flex gap-2">
+        <Button type="submit" kind="primary" busy={create.isPending}>
+          Create the key
+        </Button>
+        <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass('quiet')}>
+          Cancel
+        </Link>
+      </div>
+    </form>
+  );
+}

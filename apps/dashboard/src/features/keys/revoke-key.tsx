@@ -1,0 +1,53 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import type { Key } from '../../api/keys';
+import { Button } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
+import { useToast } from '../../ui/toast';
+import { Text } from '../../ui/values';
+import { refreshKey } from './edit-key';
+
+/** Says "revoked" only when the server has: from then on no process of the gateway accepts the key. */
+export function RevokeKey({ of: key }: { readonly of: Key }) {
+  const [open, setOpen] = useState(false);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const revoke = useMutation({
+    mutationFn: () =>
+      api.call('POST /api/organizations/{organization_id}/keys/{key_id}/revoke', {
+        params: { organization_id: key.organization_id, key_id: key.id },
+      }),
+    onSuccess: async () => {
+      setOpen(false);
+      toast('The key is revoked, everywhere.');
+      await refreshKey(queryClient, key);
+    },
+  });
+  return (
+    <>
+      <Button kind="danger" onClick={() => setOpen(true)}>
+        Revoke
+      </Button>
+      <Confirm
+        danger
+        open={open}
+        onOpenChange={(next) => {
+          setOpen(next);
+          if (!next) revoke.reset();
+        }}
+        title="Revoke this key?"
+        action="Revoke the key"
+        typed={key.name}
+        busy={revoke.isPending}
+        error={revoke.error}
+        onConfirm={() => revoke.mutate()}
+      >
+        <p>
+          Every program that uses <Text className="font-medium text-ink">{key.name}</Text> is refused from now
+          on. Requests that already run finish. This cannot be taken back.
+        </p>
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import type { Organization } from '../../api/organizations';
+import { Button, IconButton } from '../../ui/button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { Field, Input } from '../../ui/field';
+import { Menu, MenuItem } from '../../ui/menu';
+import { FailureLine } from '../../ui/states';
+import { useToast } from '../../ui/toast';
+import { Text } from '../../ui/values';
+
+/** Suspend and resume; the rest is on pages of their own. */
+export function OrganizationActions({ of }: { readonly of: Organization }) {
+  const [open, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const params = { organizationId: of.id };
+  return (
+    <>
+      <Menu trigger={<IconButton small className="!w-7" icon="more" label={`Actions for ${of.name}`} />}>
+        <MenuItem icon="wallet" onSelect={() => void navigate({ to: '/o/$organizationId/credit', params })}>
+          Credit
+        </MenuItem>
+        <MenuItem icon="sliders" onSelect={() => void navigate({ to: '/o/$organizationId/limits', params })}>
+          Limits
+        </MenuItem>
+        <MenuItem icon="people" onSelect={() => void navigate({ to: '/o/$organizationId/members', params })}>
+          Members
+        </MenuItem>
+        <MenuItem danger={!of.suspended} icon={of.suspended ? 'play' : 'stop'} onSelect={() => setOpen(true)}>
+          {of.suspended ? 'Resume' : 'Suspend'}
+        </MenuItem>
+      </Menu>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={of.suspended ? 'Resume this organization?' : 'Suspend this organization?'}
+      >
+        <SuspendForm of={of} onDone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function SuspendForm({ of, onDone }: { readonly of: Organization; readonly onDone: () => void }) {
+  const [reason, setReason] = useState('');
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const change = useMutation({
+    mutationFn: () => {
+      const params = { organization_id: of.id };
+      return of.suspended
+        ? api.call('POST /api/organizations/{organization_id}/resume', { params })
+        : api.call('POST /api/organizations/{organization_id}/suspend', {
+            params,
+            body: { reason: reason.trim() || null },
+          });
+    },
+    onSuccess: async () => {
+      toast(of.suspended ? 'Its keys work again, everywhere.' : 'Its keys are refused, everywhere.');
+      await Promise.all(
+        ['all-organizations', 'organizations', 'organization'].map((name) =>
+          queryClient.invalidateQueries({ queryKey: [name] }),
+        ),
+      );
+      onDone();
+    },
+  });
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      <p className="text-sm text-ink-soft">
+        {of.suspended ? (
+          <>
+            Requests with the keys of <Text className="font-medium text-ink">{of.name}</Text> are taken again
+            at once.
+          </>
+        ) : (
+          <>
+            All requests with the keys of <Text className="font-medium text-ink">{of.name}</Text> get 403 from
+            now on. Those that run finish. It can be resumed at any time.
+          </>
+        )}
+      </p>
+      {!of.suspended && (
+        <Field label="Reason" optional hint="Its members see it.">
+          <Input
+            autoFocus
+            maxLength={500}
+            value={reason}
+            onChange={({ target }) => setReason(target.value)}
+          />
+        </Field>
+      )}
+      {change.error && <FailureLine error={change.error} />}
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" kind={of.suspended ? 'primary' : 'danger'} busy={change.isPending}>
+          {of.suspended ? 'Resume' : 'Suspend'}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

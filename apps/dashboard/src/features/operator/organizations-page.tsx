@@ -1,0 +1,174 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import type { Organization } from '../../api/organizations';
+import { count } from '../../format/count';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { Input } from '../../ui/field';
+import { Badge } from '../../ui/notice';
+import { Page } from '../../ui/page';
+import { Empty, Failure, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { Id, Money, Text, Time } from '../../ui/values';
+import { CreateOrganizationForm } from './create-organization-form';
+import { OrganizationActions } from './organization-actions';
+import { RunningVersion } from './running-version';
+
+const route = getRouteApi('/signed-in/operator/organizations');
+
+export function OrganizationsPage() {
+  const { find = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const goTo = useNavigate();
+  const [creating, setCreating] = useState(false);
+  const query = useInfiniteQuery({
+    queryKey: ['all-organizations'],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('GET /api/organizations', { query: { page_size: '100', page_token: pageParam }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
+  });
+  const all = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const shown = all.filter(({ name, id }) =>
+    `${name} ${id}`.toLowerCase().includes(find.trim().toLowerCase()),
+  );
+  return (
+    <Page
+      title="Organizations"
+      description={<RunningVersion />}
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          Create an organization
+        </Button>
+      }
+    >
+      {query.error ? (
+        <Failure error={query.error} what="the organizations" onRetry={() => void query.refetch()} />
+      ) : query.isPending ? (
+        <SkeletonRows />
+      ) : all.length === 0 ? (
+        <Empty
+          icon="building"
+          title="No organization yet"
+          action={
+            <Link to="/welcome" className="text-accent hover:underline">
+              Set up the first one, step by step
+            </Link>
+          }
+        >
+          An organization owns keys, credit and limits.
+        </Empty>
+      ) : (
+        <div className="grid gap-3">
+          <Input
+            type="search"
+            aria-label="Find by name or id"
+            placeholder="Find by name or id"
+            className="!w-64"
+            value={find}
+            onChange={({ target }) =>
+              void navigate({ search: target.value ? { find: target.value } : {}, replace: true })
+            }
+          />
+          <Table caption="Organizations" rows={shown} columns={COLUMNS} rowId={({ id }) => id} />
+          {query.hasNextPage && (
+            <Button
+              className="justify-self-center"
+              busy={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
+              Older organizations
+            </Button>
+          )}
+        </div>
+      )}
+      <Dialog open={creating} onOpenChange={setCreating} title="Create an organization">
+        <CreateOrganizationForm
+          onCreated={({ id }) => void goTo({ to: '/o/$organizationId', params: { organizationId: id } })}
+        />
+      </Dialog>
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Organization>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    accessorFn: ({ name }) => name.toLowerCase(),
+    cell: ({ row: { original: one } }) => (
+      <div className="min-w-40">
+        <Link
+          to="/o/$organizationId"
+          params={{ organizationId: one.id }}
+          className="font-medium hover:text-accent hover:underline"
+        >
+          <Text>{one.name}</Text>
+        </Link>
+        <p className="text-xs text-ink-faint">
+          <Id>{one.id}</Id>
+        </p>
+      </div>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    enableSorting: false,
+    cell: ({ row: { original: one } }) =>
+      one.suspended ? (
+        <div className="grid justify-items-start gap-0.5">
+          <Badge tone="bad">Suspended</Badge>
+          {one.suspended_reason !== null && (
+            <span className="text-xs text-ink-soft">
+              <Text>{one.suspended_reason}</Text>
+            </span>
+          )}
+        </div>
+      ) : (
+        <Badge tone="good">Active</Badge>
+      ),
+  },
+  {
+    id: 'rpm',
+    header: 'Requests per minute',
+    accessorFn: ({ limits }) => limits.requests_per_minute ?? Number.MAX_SAFE_INTEGER,
+    meta: { figures: true, hide: 'tablet' },
+    cell: ({ row: { original: one } }) => cap(one.limits.requests_per_minute),
+  },
+  {
+    id: 'tpm',
+    header: 'Tokens per minute',
+    accessorFn: ({ limits }) => limits.tokens_per_minute ?? Number.MAX_SAFE_INTEGER,
+    meta: { figures: true, hide: 'tablet' },
+    cell: ({ row: { original: one } }) => cap(one.limits.tokens_per_minute),
+  },
+  {
+    id: 'budget',
+    header: 'Daily budget',
+    enableSorting: false,
+    meta: { figures: true, hide: 'phone' },
+    cell: ({ row: { original: one } }) =>
+      one.limits.daily_budget_usd === null ? cap(null) : <Money usd={one.limits.daily_budget_usd} />,
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    accessorFn: ({ created_at: at }) => at,
+    meta: { hide: 'phone' },
+    cell: ({ row: { original: one } }) => <Time at={one.created_at} />,
+  },
+  {
+    id: 'actions',
+    header: () => <span className="sr-only">Actions</span>,
+    enableSorting: false,
+    meta: { className: 'text-right' },
+    cell: ({ row: { original: one } }) => <OrganizationActions of={one} />,
+  },
+];
+
+function cap(value: number | null) {
+  return value === null ? <span className="text-ink-faint">No limit</span> : count(value);
+}

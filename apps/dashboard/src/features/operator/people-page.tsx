@@ -1,0 +1,189 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { useSession } from '../../api/session';
+import { Button, IconButton } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
+import { CopyButton } from '../../ui/copy';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { Input } from '../../ui/field';
+import { Menu, MenuItem } from '../../ui/menu';
+import { Badge } from '../../ui/notice';
+import { Page } from '../../ui/page';
+import { Failure, messageOf, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { useToast } from '../../ui/toast';
+import { Text, Time } from '../../ui/values';
+
+type Person = Result<'GET /api/people'>['data'][number];
+
+export function PeoplePage() {
+  const query = useInfiniteQuery({
+    queryKey: ['people'],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('GET /api/people', { query: { page_size: '100', page_token: pageParam }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
+  });
+  const people = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <Page
+      title="People"
+      description="Everybody with an account. People come in by an invitation of an organization."
+    >
+      {query.error ? (
+        <Failure error={query.error} what="people" onRetry={() => void query.refetch()} />
+      ) : query.isPending ? (
+        <SkeletonRows />
+      ) : (
+        <div className="grid gap-3">
+          <Table caption="People" rows={people} columns={COLUMNS} rowId={({ id }) => id} />
+          {query.hasNextPage && (
+            <Button
+              className="justify-self-center"
+              busy={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
+              More
+            </Button>
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Person>[] = [
+  {
+    id: 'email',
+    header: 'Person',
+    accessorFn: ({ email }) => email,
+    cell: ({ row: { original: person } }) => (
+      <span className="flex flex-wrap items-center gap-2">
+        <Text className="font-medium">{person.email}</Text>
+        {person.role === 'operator' && <Badge tone="good">Operator</Badge>}
+      </span>
+    ),
+  },
+  {
+    id: 'organizations',
+    header: 'Organizations',
+    enableSorting: false,
+    cell: ({ row: { original: person } }) =>
+      person.organizations.length === 0 ? (
+        <span className="text-ink-faint">None</span>
+      ) : (
+        <ul>
+          {person.organizations.map(({ id, name, role }) => (
+            <li key={id}>
+              <Text>{name}</Text> <span className="text-ink-faint">as {role}</span>
+            </li>
+          ))}
+        </ul>
+      ),
+  },
+  {
+    id: 'factor',
+    header: 'Second factor',
+    enableSorting: false,
+    meta: { hide: 'phone' },
+    cell: ({ row: { original: person } }) =>
+      person.second_factor ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>,
+  },
+  {
+    id: 'seen',
+    header: 'Last seen',
+    accessorFn: ({ last_seen_at: at }) => at ?? '',
+    meta: { hide: 'phone' },
+    cell: ({ row: { original: person } }) =>
+      person.last_seen_at === null ? (
+        <span className="text-ink-faint">Never</span>
+      ) : (
+        <Time at={person.last_seen_at} />
+      ),
+  },
+  {
+    id: 'actions',
+    header: () => <span className="sr-only">Actions</span>,
+    enableSorting: false,
+    meta: { className: 'text-right' },
+    cell: ({ row: { original: person } }) => <PersonActions of={person} />,
+  },
+];
+
+function PersonActions({ of: person }: { readonly of: Person }) {
+  const { member } = useSession();
+  const [changing, setChanging] = useState(false);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const makeLink = useMutation({
+    mutationFn: () =>
+      api.call('POST /api/people/{member_id}/password-reset-link', { params: { member_id: person.id } }),
+    onError: (error) => toast(messageOf(error)),
+  });
+  const isOperator = person.role === 'operator';
+  const setOperator = useMutation({
+    mutationFn: () =>
+      api.call('PUT /api/people/{member_id}/operator', {
+        params: { member_id: person.id },
+        body: { operator: !isOperator },
+      }),
+    onSuccess: async () => {
+      setChanging(false);
+      await queryClient.invalidateQueries({ queryKey: ['people'] });
+    },
+  });
+  return (
+    <>
+      <Menu trigger={<IconButton small className="!w-7" icon="more" label={`Actions for ${person.email}`} />}>
+        <MenuItem onSelect={() => makeLink.mutate()}>Make a link for a new password</MenuItem>
+        {/* Nobody changes this of themselves, so that an operator is always left. */}
+        {person.id !== member.id && (
+          <MenuItem danger={isOperator} onSelect={() => setChanging(true)}>
+            {isOperator ? 'No longer an operator' : 'Make an operator'}
+          </MenuItem>
+        )}
+      </Menu>
+      <Confirm
+        danger={isOperator}
+        open={changing}
+        onOpenChange={setChanging}
+        title={isOperator ? 'No longer an operator?' : 'Make an operator?'}
+        action={isOperator ? 'Take it away' : 'Make an operator'}
+        busy={setOperator.isPending}
+        error={setOperator.error}
+        onConfirm={() => setOperator.mutate()}
+      >
+        <p>
+          {isOperator
+            ? 'The person keeps what the roles in organizations allow.'
+            : 'The person may then do everything, in every organization, and add credit.'}{' '}
+          All sessions of <Text className="font-medium text-ink">{person.email}</Text> end.
+        </p>
+      </Confirm>
+      <Dialog
+        insistent
+        open={makeLink.data !== undefined}
+        onOpenChange={() => makeLink.reset()}
+        title="A link for a new password"
+        description="Give it to the person by a way that you trust. It is good once, for one hour, and is not shown again."
+      >
+        <div className="grid gap-4">
+          <Input
+            readOnly
+            aria-label="The link"
+            className="font-mono !text-sm"
+            value={makeLink.data?.link ?? ''}
+          />
+          <DialogActions>
+            <CopyButton text={makeLink.data?.link ?? ''} what="the link" />
+            <Button kind="primary" onClick={() => makeLink.reset()}>
+              Done
+            </Button>
+          </DialogActions>
+        </div>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,213 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { count, percent } from '../../format/count';
+import { duration } from '../../format/time';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { Badge } from '../../ui/notice';
+import { Page, Section } from '../../ui/page';
+import { Empty, Failure, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { Tip } from '../../ui/tooltip';
+import { Id, Text, Time } from '../../ui/values';
+import { DrainForm } from './drain-form';
+
+type Health = Result<'GET /api/operator/providers'>['health'];
+type TargetHealth = Health['targets'][number];
+
+const FOLLOW_MS = 2_000;
+
+export function ProvidersPage() {
+  const query = useQuery({
+    queryKey: ['provider-health'],
+    queryFn: async ({ signal }) => (await api.call('GET /api/operator/providers', { signal })).health,
+    refetchInterval: FOLLOW_MS,
+  });
+  const health = query.data;
+  return (
+    <Page
+      title="Providers"
+      description={
+        health
+          ? `Calls of the last ${duration(health.window_ms)}, as ${health.observer} has seen them.`
+          : 'How the targets of models do.'
+      }
+    >
+      {query.error && !health ? (
+        <Failure error={query.error} what="the health of providers" onRetry={() => void query.refetch()} />
+      ) : !health ? (
+        <SkeletonRows />
+      ) : health.targets.length === 0 ? (
+        <Empty icon="pulse" title="No model has a target">
+          Add a model with its provider to the models file; its targets appear here.
+        </Empty>
+      ) : (
+        <>
+          <Table
+            caption="Targets"
+            rows={health.targets}
+            columns={COLUMNS}
+            rowId={({ provider, provider_model: model }) => `${provider} ${model}`}
+          />
+          <Section title="Calls under way" description="Of all targets of a provider together.">
+            <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+              {health.providers.map(({ name, calls_under_way: running, max_concurrent: most }) => (
+                <li key={name} className="grid gap-1.5 rounded-md border border-line p-3 text-sm">
+                  <div className="flex justify-between gap-3">
+                    <Text className="font-medium">{name}</Text>
+                    <span className="figures text-ink-soft">
+                      {count(running)} of {count(most)}
+                    </span>
+                  </div>
+                  <meter
+                    className="h-1.5 w-full"
+                    aria-label={`Calls under way at ${name}`}
+                    min={0}
+                    max={Math.max(1, most)}
+                    value={running}
+                  />
+                </li>
+              ))}
+            </ul>
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}
+
+const BREAKERS = {
+  closed: { tone: 'good', label: 'Serving', meaning: 'Requests go there.' },
+  half_open: {
+    tone: 'warn',
+    label: 'Trying',
+    meaning: 'A few requests are let through to see whether it is well again.',
+  },
+  open: { tone: 'bad', label: 'Kept away', meaning: 'It failed too often; requests go to the next target.' },
+} as const;
+
+const COLUMNS: readonly Column<TargetHealth>[] = [
+  {
+    id: 'target',
+    header: 'Target',
+    cell: ({ row: { original: target } }) => (
+      <div className="min-w-36">
+        <Text className="font-medium">{target.provider}</Text>
+        <p className="text-xs text-ink-faint">
+          <Id>{target.provider_model}</Id>
+        </p>
+      </div>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    cell: ({ row: { original: target } }) => (
+      <div className="grid justify-items-start gap-1">
+        {target.drained ? (
+          <>
+            <Badge tone="warn">Drained</Badge>
+            <span className="text-xs text-ink-soft">
+              <Time at={target.drained.since} /> by <Text>{target.drained.by}</Text>:{' '}
+              <Text>{target.drained.reason}</Text>
+            </span>
+          </>
+        ) : (
+          <Tip text={BREAKERS[target.breaker].meaning}>
+            <span tabIndex={0}>
+              <Badge tone={BREAKERS[target.breaker].tone}>{BREAKERS[target.breaker].label}</Badge>
+            </span>
+          </Tip>
+        )}
+        {target.organizations_open > 0 && (
+          <span className="text-xs text-ink-soft">
+            kept from {count(target.organizations_open)} organizations
+          </span>
+        )}
+      </div>
+    ),
+  },
+  {
+    id: 'calls',
+    header: 'Calls',
+    meta: { figures: true },
+    cell: ({ row: { original: target } }) => (
+      <>
+        {count(target.calls)}
+        <p className="text-xs text-ink-faint">{count(target.calls_under_way)} under way</p>
+      </>
+    ),
+  },
+  {
+    id: 'failures',
+    header: 'Failed',
+    meta: { figures: true },
+    cell: ({ row: { original: target } }) => {
+      const kinds = Object.entries(target.failures_by_kind);
+      const text =
+        target.calls === 0 ? '—' : `${count(target.failures)}, ${percent(target.failures / target.calls)}`;
+      if (kinds.length === 0) return text;
+      return (
+        <Tip text={kinds.map(([kind, number]) => `${kind.replaceAll('_', ' ')}: ${number}`).join(', ')}>
+          <span tabIndex={0} className={target.failures > 0 ? 'text-bad' : undefined}>
+            {text}
+          </span>
+        </Tip>
+      );
+    },
+  },
+  {
+    id: 'latency',
+    header: 'First event, median and 95%',
+    meta: { figures: true, hide: 'tablet' },
+    cell: ({ row: { original: target } }) =>
+      target.first_event === null
+        ? '—'
+        : `${duration(target.first_event.p50_ms)}, ${duration(target.first_event.p95_ms)}`,
+  },
+  {
+    id: 'models',
+    header: 'Models',
+    meta: { hide: 'tablet' },
+    cell: ({ row: { original: target } }) => (
+      <ul className="text-xs">
+        {target.models.map((id) => (
+          <li key={id}>
+            <Id>{id}</Id>
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  {
+    id: 'actions',
+    header: () => <span className="sr-only">Actions</span>,
+    meta: { className: 'text-right' },
+    cell: ({ row: { original: target } }) => <Drain of={target} />,
+  },
+];
+
+function Drain({ of: target }: { readonly of: TargetHealth }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button small onClick={() => setOpen(true)}>
+        {target.drained ? 'Let requests on' : 'Drain'}
+      </Button>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={target.drained ? 'Let requests on again' : 'Drain this target'}
+        description={
+          target.drained
+            ? 'Within seconds every router sends requests there again.'
+            : 'Within seconds no router sends new requests there; what runs ends. A model of which all targets are drained answers 503.'
+        }
+      >
+        <DrainForm of={target} onDone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { Page } from '../../ui/page';
+import { AuditLog } from './audit-log';
+
+const route = getRouteApi('/signed-in/o/$organizationId/audit');
+
+export function AuditPage() {
+  const { organizationId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Page
+      title="Audit log"
+      description="Written in the same transaction as each change. Days are those of UTC."
+    >
+      <AuditLog
+        organizationId={organizationId}
+        search={search}
+        onSearch={(changed) => void navigate({ search: changed, replace: true })}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,237 @@
+import { ApiError } from '@gateway/dashboard-contract/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { organizationQuery, type Organization } from '../../api/organizations';
+import { useMay } from '../../api/session';
+import { count } from '../../format/count';
+import { Button } from '../../ui/button';
+import { Checkbox, Field, Input } from '../../ui/field';
+import { Notice } from '../../ui/notice';
+import { Fact, Facts, Page, Section } from '../../ui/page';
+import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
+import { useToast } from '../../ui/toast';
+import { Id, Money, Time } from '../../ui/values';
+import { faultOfBudget, faultOfCap } from '../keys/key-form-values';
+
+const route = getRouteApi('/signed-in/o/$organizationId/limits');
+
+export function LimitsPage() {
+  const { organizationId } = route.useParams();
+  const query = useQuery(organizationQuery(organizationId));
+  const mayChange = useMay(organizationId)('organization:limits');
+  const [editing, setEditing] = useState(false);
+  return (
+    <Page
+      narrow
+      title="Limits"
+      description="What all keys of this organization may together. Keys have caps of their own, at or below these."
+      actions={
+        mayChange && query.data && !editing && <Button onClick={() => setEditing(true)}>Change</Button>
+      }
+    >
+      {query.error ? (
+        <Failure error={query.error} what="the limits" onRetry={() => void query.refetch()} />
+      ) : !query.data ? (
+        <SkeletonRows rows={6} />
+      ) : editing ? (
+        <LimitsForm organization={query.data} onDone={() => setEditing(false)} />
+      ) : (
+        <>
+          <LimitFacts of={query.data} />
+          <Section title="Organization">
+            <Facts>
+              <Fact name="Id">
+                <Id>{query.data.id}</Id>
+              </Fact>
+              <Fact name="Created">
+                <Time at={query.data.created_at} />
+              </Fact>
+            </Facts>
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function LimitFacts({ of: { limits } }: { readonly of: Organization }) {
+  const cap = (value: number | null) => (value === null ? 'No limit' : count(value));
+  return (
+    <Facts>
+      <Fact name="Requests per minute">{cap(limits.requests_per_minute)}</Fact>
+      <Fact name="Tokens per minute">{cap(limits.tokens_per_minute)}</Fact>
+      <Fact name="Requests at once">{cap(limits.concurrency)}</Fact>
+      <Fact name="Daily budget">
+        {limits.daily_budget_usd === null ? (
+          'No limit'
+        ) : (
+          <>
+            <Money usd={limits.daily_budget_usd} />, anew at 00:00 UTC
+          </>
+        )}
+      </Fact>
+      <Fact name="Most output tokens of a request">{cap(limits.max_output_tokens)}</Fact>
+      <Fact name="Several completions of a request">
+        {limits.multiple_completions ? 'Allowed' : 'Refused'}
+      </Fact>
+    </Facts>
+  );
+}
+
+interface Values {
+  readonly requestsPerMinute: string;
+  readonly tokensPerMinute: string;
+  readonly concurrency: string;
+  readonly dailyBudget: string;
+  readonly maxOutputTokens: string;
+  readonly multipleCompletions: boolean;
+}
+
+const CAPS = [
+  { name: 'requestsPerMinute', label: 'Requests per minute' },
+  { name: 'tokensPerMinute', label: 'Tokens per minute' },
+  { name: 'concurrency', label: 'Requests at once' },
+  { name: 'maxOutputTokens', label: 'Most output tokens of a request' },
+] as const;
+
+function valuesOf({ limits }: Organization): Values {
+  return {
+    requestsPerMinute: limits.requests_per_minute?.toString() ?? '',
+    tokensPerMinute: limits.tokens_per_minute?.toString() ?? '',
+    concurrency: limits.concurrency?.toString() ?? '',
+    dailyBudget: limits.daily_budget_usd ?? '',
+    maxOutputTokens: limits.max_output_tokens?.toString() ?? '',
+    multipleCompletions: limits.multiple_completions,
+  };
+}
+
+function bodyOf(values: Values) {
+  const cap = (text: string) => (text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, '')));
+  return {
+    requests_per_minute: cap(values.requestsPerMinute),
+    tokens_per_minute: cap(values.tokensPerMinute),
+    concurrency: cap(values.concurrency),
+    daily_budget_usd: values.dailyBudget.trim() || null,
+    max_output_tokens: cap(values.maxOutputTokens),
+    multiple_completions: values.multipleCompletions,
+  };
+}
+
+interface LimitsFormProps {
+  readonly organization: Organization;
+  readonly onDone: () => void;
+}
+
+/** Saved only over what was read: of two editors the second is told. */
+export function LimitsForm({ organization, onDone }: LimitsFormProps) {
+  const [values, setValues] = useState(() => valuesOf(organization));
+  const [readVersion, setReadVersion] = useState(organization.version);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('PUT /api/organizations/{organization_id}/limits', {
+        params: { organization_id: organization.id },
+        body: { ...bodyOf(values), version: readVersion },
+      }),
+    onSuccess: async ({ organization: changed }) => {
+      queryClient.setQueryData(organizationQuery(organization.id).queryKey, changed);
+      await queryClient.invalidateQueries({ queryKey: ['organizations'] });
+      await queryClient.invalidateQueries({ queryKey: ['all-organizations'] });
+      toast('The limits are changed, and in force everywhere.');
+      onDone();
+    },
+  });
+  const conflict =
+    save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
+  const current = conflict?.details.metadata['current'] as Organization | undefined;
+  const faults = {
+    ...Object.fromEntries(CAPS.map(({ name }) => [name, faultOfCap(values[name], null)])),
+    dailyBudget: faultOfBudget(values.dailyBudget, null),
+  } as Partial<Record<keyof Values, string>>;
+  const set = (name: keyof Values, value: string | boolean) => setValues({ ...values, [name]: value });
+
+  return (
+    <form
+      noValidate
+      className="grid gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (Object.values(faults).every((fault) => fault === undefined)) save.mutate();
+      }}
+    >
+      <p className="text-sm text-ink-soft">
+        Empty: no limit. A key’s own cap that is higher than these has no effect.
+      </p>
+      <div className="grid gap-5 sm:grid-cols-2">
+        {CAPS.map(({ name, label }) => (
+          <Field key={name} label={label} error={faults[name]}>
+            <Input
+              inputMode="numeric"
+              placeholder="No limit"
+              value={values[name]}
+              onChange={({ target }) => set(name, target.value)}
+            />
+          </Field>
+        ))}
+        <Field label="Daily budget, US dollars" hint="Starts anew at 00:00 UTC." error={faults.dailyBudget}>
+          <Input
+            inputMode="decimal"
+            placeholder="No limit"
+            value={values.dailyBudget}
+            onChange={({ target }) => set('dailyBudget', target.value)}
+          />
+        </Field>
+      </div>
+      <Checkbox
+        label="Allow several completions of a request (n above 1)"
+        checked={values.multipleCompletions}
+        onChange={({ target }) => set('multipleCompletions', target.checked)}
+      />
+      {conflict && (
+        <Notice
+          tone="warn"
+          title="Somebody else changed these limits meanwhile"
+          action={
+            current && (
+              <div className="flex flex-wrap gap-2">
+                <Button
+                  small
+                  onClick={() => {
+                    setValues(valuesOf(current));
+                    setReadVersion(current.version);
+                    save.reset();
+                  }}
+                >
+                  Take theirs
+                </Button>
+                <Button
+                  small
+                  onClick={() => {
+                    setReadVersion(current.version);
+                    save.reset();
+                  }}
+                >
+                  Keep mine, and save again
+                </Button>
+              </div>
+            )
+          }
+        >
+          Nothing of yours was saved.
+        </Notice>
+      )}
+      {save.error && !conflict && <FailureLine error={save.error} />}
+      <div className="flex gap-2">
+        <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
+          Save
+        </Button>
+        <Button kind="quiet" onClick={onDone}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,313 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { useMay, useSession } from '../../api/session';
+import { Button, IconButton } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
+import { Select } from '../../ui/field';
+import { Menu, MenuItem } from '../../ui/menu';
+import { Badge } from '../../ui/notice';
+import { Page, Section } from '../../ui/page';
+import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { useToast } from '../../ui/toast';
+import { Text, Time } from '../../ui/values';
+import { InvitePerson } from './invite-person';
+
+const route = getRouteApi('/signed-in/o/$organizationId/members');
+
+type Member = Result<'GET /api/organizations/{organization_id}/members'>['data'][number];
+type Invitation = Result<'GET /api/organizations/{organization_id}/invitations'>['data'][number];
+
+const MAX_SHOWN = '200';
+
+export function MembersPage() {
+  const { organizationId } = route.useParams();
+  const may = useMay(organizationId);
+  const members = useQuery({
+    queryKey: ['members', organizationId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/members', {
+        params: { organization_id: organizationId },
+        query: { page_size: MAX_SHOWN },
+        signal,
+      }),
+  });
+  const mayManage = may('members:manage');
+  return (
+    <Page
+      title="Members"
+      description="Owners manage everything, admins all but owners, members read."
+      actions={
+        mayManage && (
+          <InvitePerson organizationId={organizationId} mayInviteOwners={may('members:manage_owners')} />
+        )
+      }
+    >
+      {members.error ? (
+        <Failure error={members.error} what="the members" onRetry={() => void members.refetch()} />
+      ) : !members.data ? (
+        <SkeletonRows />
+      ) : members.data.data.length === 0 ? (
+        <Empty icon="people" title="Nobody belongs to this organization yet">
+          {mayManage
+            ? 'Invite its first owner: the link brings them in.'
+            : 'Its operator invites the first owner.'}
+        </Empty>
+      ) : (
+        <MemberTable organizationId={organizationId} members={members.data.data} />
+      )}
+      {mayManage && <Invitations organizationId={organizationId} />}
+    </Page>
+  );
+}
+
+function MemberTable({
+  organizationId,
+  members,
+}: {
+  readonly organizationId: string;
+  readonly members: readonly Member[];
+}) {
+  const may = useMay(organizationId);
+  const session = useSession();
+  const columns: readonly Column<Member>[] = [
+    {
+      id: 'email',
+      header: 'Person',
+      accessorFn: ({ email }) => email,
+      cell: ({ row: { original: member } }) => (
+        <>
+          <Text className="font-medium">{member.email}</Text>
+          {member.id === session.member.id && <span className="text-ink-faint"> (you)</span>}
+        </>
+      ),
+    },
+    {
+      id: 'role',
+      header: 'Role',
+      enableSorting: false,
+      cell: ({ row: { original: member } }) => <MemberRole of={member} organizationId={organizationId} />,
+    },
+    {
+      id: 'factor',
+      header: 'Second factor',
+      meta: { hide: 'phone' },
+      enableSorting: false,
+      cell: ({ row: { original: member } }) =>
+        member.second_factor ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>,
+    },
+    {
+      id: 'joined',
+      header: 'Joined',
+      accessorFn: ({ joined_at: at }) => at,
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: member } }) => <Time at={member.joined_at} />,
+    },
+    {
+      id: 'seen',
+      header: 'Last seen',
+      accessorFn: ({ last_seen_at: at }) => at ?? '',
+      meta: { hide: 'tablet' },
+      cell: ({ row: { original: member } }) =>
+        member.last_seen_at === null ? (
+          <span className="text-ink-faint">Never</span>
+        ) : (
+          <Time at={member.last_seen_at} />
+        ),
+    },
+    {
+      id: 'actions',
+      header: () => <span className="sr-only">Actions</span>,
+      meta: { className: 'text-right' },
+      enableSorting: false,
+      cell: ({ row: { original: member } }) =>
+        mayChange(member, may) || member.id === session.member.id ? (
+          <RemoveMember of={member} organizationId={organizationId} self={member.id === session.member.id} />
+        ) : null,
+    },
+  ];
+  return <Table caption="Members" rows={members} columns={columns} rowId={({ id }) => id} />;
+}
+
+function mayChange({ role }: Member, may: ReturnType<typeof useMay>): boolean {
+  return may(role === 'owner' ? 'members:manage_owners' : 'members:manage');
+}
+
+interface OfMember {
+  readonly of: Member;
+  readonly organizationId: string;
+}
+
+function MemberRole({ of: member, organizationId }: OfMember) {
+  const may = useMay(organizationId);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const setRole = useMutation({
+    mutationFn: (role: Member['role']) =>
+      api.call('PUT /api/organizations/{organization_id}/members/{member_id}/role', {
+        params: { organization_id: organizationId, member_id: member.id },
+        body: { role },
+      }),
+    onSuccess: () => toast('The role is changed; it counts from the next request on.'),
+    onError: (error) => toast(messageOf(error)),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['members', organizationId] }),
+  });
+  if (!mayChange(member, may)) return <span className="capitalize">{member.role}</span>;
+  return (
+    <Select
+      aria-label={`Role of ${member.email}`}
+      className="!w-32"
+      value={setRole.isPending ? setRole.variables : member.role}
+      disabled={setRole.isPending}
+      onChange={({ target }) => setRole.mutate(target.value as Member['role'])}
+    >
+      {may('members:manage_owners') && <option value="owner">Owner</option>}
+      <option value="admin">Admin</option>
+      <option value="member">Member</option>
+    </Select>
+  );
+}
+
+function RemoveMember({ of: member, organizationId, self }: OfMember & { readonly self: boolean }) {
+  const [open, setOpen] = useState(false);
+  const queryClient = useQueryClient();
+  const remove = useMutation({
+    mutationFn: async () => {
+      const params = { organization_id: organizationId };
+      if (self) await api.call('POST /api/organizations/{organization_id}/leave', { params });
+      else {
+        await api.call('DELETE /api/organizations/{organization_id}/members/{member_id}', {
+          params: { ...params, member_id: member.id },
+        });
+      }
+    },
+    onSuccess: async () => {
+      setOpen(false);
+      if (self) {
+        queryClient.clear();
+        window.location.assign('/');
+      }
+      await queryClient.invalidateQueries({ queryKey: ['members', organizationId] });
+    },
+  });
+  return (
+    <>
+      <Menu trigger={<IconButton small className="!w-7" icon="more" label={`Actions for ${member.email}`} />}>
+        <MenuItem danger onSelect={() => setOpen(true)}>
+          {self ? 'Leave the organization' : 'Take out of the organization'}
+        </MenuItem>
+      </Menu>
+      <Confirm
+        danger
+        open={open}
+        onOpenChange={setOpen}
+        title={self ? 'Leave this organization?' : 'Take this person out?'}
+        action={self ? 'Leave' : 'Take out'}
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate()}
+      >
+        <p>
+          <Text className="font-medium text-ink">{member.email}</Text> sees nothing of this organization any
+          more. The account stays, with its other organizations; keys that were created stay too.
+        </p>
+      </Confirm>
+    </>
+  );
+}
+
+const STATES = {
+  pending: { tone: 'good', label: 'Open' },
+  expired: { tone: 'warn', label: 'Expired' },
+  accepted: { tone: 'plain', label: 'Accepted' },
+  revoked: { tone: 'faint', label: 'Revoked' },
+} as const;
+
+function Invitations({ organizationId }: { readonly organizationId: string }) {
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const invitations = useQuery({
+    queryKey: ['invitations', organizationId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/invitations', {
+        params: { organization_id: organizationId },
+        query: { page_size: MAX_SHOWN },
+        signal,
+      }),
+  });
+  const revoke = useMutation({
+    mutationFn: (invitationId: string) =>
+      api.call('DELETE /api/organizations/{organization_id}/invitations/{invitation_id}', {
+        params: { organization_id: organizationId, invitation_id: invitationId },
+      }),
+    onSuccess: () => toast('The invitation is revoked; its link is good for nothing.'),
+    onError: (error) => toast(messageOf(error)),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['invitations', organizationId] }),
+  });
+  const columns: readonly Column<Invitation>[] = [
+    {
+      id: 'email',
+      header: 'Invited',
+      cell: ({ row: { original: one } }) => <Text className="font-medium">{one.email}</Text>,
+    },
+    {
+      id: 'role',
+      header: 'As',
+      cell: ({ row: { original: one } }) => <span className="capitalize">{one.role}</span>,
+    },
+    {
+      id: 'state',
+      header: 'State',
+      cell: ({ row: { original: one } }) => (
+        <Badge tone={STATES[one.state].tone}>{STATES[one.state].label}</Badge>
+      ),
+    },
+    {
+      id: 'by',
+      header: 'By',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: one } }) => <Text>{one.invited_by}</Text>,
+    },
+    {
+      id: 'ends',
+      header: 'Ends',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: one } }) => <Time at={one.expires_at} />,
+    },
+    {
+      id: 'actions',
+      header: () => <span className="sr-only">Actions</span>,
+      meta: { className: 'text-right' },
+      cell: ({ row: { original: one } }) =>
+        one.state === 'pending' && (
+          <Button
+            small
+            busy={revoke.isPending && revoke.variables === one.id}
+            onClick={() => revoke.mutate(one.id)}
+          >
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Section title="Invitations" description="A link is good once, for seven days.">
+      {invitations.error ? (
+        <Failure
+          error={invitations.error}
+          what="the invitations"
+          onRetry={() => void invitations.refetch()}
+        />
+      ) : !invitations.data ? (
+        <SkeletonRows rows={2} />
+      ) : invitations.data.data.length === 0 ? (
+        <p className="text-sm text-ink-soft">Nobody has been invited. “Invite a person” makes a link.</p>
+      ) : (
+        <Table caption="Invitations" rows={invitations.data.data} columns={columns} rowId={({ id }) => id} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { liveQuery } from '../../api/balance';
+import { latestGenerationsQuery } from '../../api/generations';
+import { buttonClass } from '../../ui/button';
+import { Section } from '../../ui/page';
+import { Empty, Failure, SkeletonRows } from '../../ui/states';
+import { Table } from '../../ui/table';
+import { generationColumns } from '../generations/generation-columns';
+
+/** Asked for anew whenever the live figures know of a later one. */
+export function LatestGenerations({ organizationId }: { readonly organizationId: string }) {
+  const { data: live } = useQuery(liveQuery(organizationId));
+  const latest = useQuery(latestGenerationsQuery(organizationId));
+  const { refetch } = latest;
+  const newestId = live?.latest_generation_id;
+  useEffect(() => {
+    if (newestId) void refetch();
+  }, [newestId, refetch]);
+  return (
+    <Section
+      title="Latest generations"
+      actions={
+        <Link
+          to="/o/$organizationId/generations"
+          params={{ organizationId }}
+          className={buttonClass('quiet', true)}
+        >
+          All generations
+        </Link>
+      }
+    >
+      {latest.error ? (
+        <Failure error={latest.error} what="generations" onRetry={() => void latest.refetch()} />
+      ) : !latest.data ? (
+        <SkeletonRows />
+      ) : latest.data.data.length === 0 ? (
+        <Empty icon="list" title="No request yet">
+          What programs ask with your keys appears here a second later, with tokens, time and cost.
+        </Empty>
+      ) : (
+        <Table
+          caption="Latest generations"
+          rows={latest.data.data}
+          columns={generationColumns({ organizationId })}
+          rowId={({ id }) => id}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,161 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { liveQuery } from '../../api/balance';
+import { organizationQuery } from '../../api/organizations';
+import { useMay } from '../../api/session';
+import { rangeOf, usageQuery } from '../../api/usage';
+import { count, percent } from '../../format/count';
+import { buttonClass } from '../../ui/button';
+import { Notice } from '../../ui/notice';
+import { Figure, Figures, Page, Section } from '../../ui/page';
+import { Failure, Skeleton } from '../../ui/states';
+import { Money, Text, visible } from '../../ui/values';
+import { LatestGenerations } from './latest-generations';
+import { NextStep } from './next-step';
+
+const route = getRouteApi('/signed-in/o/$organizationId/');
+
+const UsageChart = lazy(() =>
+  import('../usage/usage-chart').then((module) => ({ default: module.UsageChart })),
+);
+
+const RANGE = '30d';
+
+export function OverviewPage() {
+  const { organizationId } = route.useParams();
+  const organization = useQuery(organizationQuery(organizationId));
+  const may = useMay(organizationId);
+  const name = organization.data?.name ?? '';
+  if (organization.error) {
+    return (
+      <Page title="Overview">
+        <Failure
+          error={organization.error}
+          what="the organization"
+          onRetry={() => void organization.refetch()}
+        />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={name === '' ? 'Overview' : visible(name)}
+      heading={name === '' ? <Skeleton className="h-7 w-48" /> : <Text>{name}</Text>}
+      description="The last 30 days, and what is left."
+      actions={
+        may('keys:manage') && (
+          <Link
+            to="/o/$organizationId/keys/new"
+            params={{ organizationId }}
+            className={buttonClass('secondary')}
+          >
+            Create a key
+          </Link>
+        )
+      }
+    >
+      {organization.data?.suspended && (
+        <Notice tone="bad" title="This organization is suspended">
+          All requests with its keys are refused.{' '}
+          {organization.data.suspended_reason !== null && (
+            <>
+              Reason: <Text>{organization.data.suspended_reason}</Text>
+            </>
+          )}
+        </Notice>
+      )}
+      <NextStep organizationId={organizationId} />
+      {may('credit:read') && <Now organizationId={organizationId} />}
+      {may('usage:read') && <Spend organizationId={organizationId} />}
+      {may('usage:read') && <LatestGenerations organizationId={organizationId} />}
+    </Page>
+  );
+}
+
+function Now({ organizationId }: { readonly organizationId: string }) {
+  const live = useQuery(liveQuery(organizationId));
+  if (live.error && !live.data) {
+    return <Failure error={live.error} what="the balance" onRetry={() => void live.refetch()} />;
+  }
+  if (!live.data) return <Skeleton className="h-20" />;
+  const { balance, spend_today_usd: spendToday, requests_today: requestsToday, running_low: low } = live.data;
+  return (
+    <>
+      {low && (
+        <Notice
+          tone="warn"
+          title="Credit is running low"
+          action={
+            <Link
+              to="/o/$organizationId/credit"
+              params={{ organizationId }}
+              className={buttonClass('secondary', true)}
+            >
+              Credit
+            </Link>
+          }
+        >
+          <Money usd={balance.available_usd} /> is available, below the threshold of{' '}
+          <Money usd={low.threshold_usd} />.
+        </Notice>
+      )}
+      <Figures>
+        <Figure
+          label="Available"
+          note={
+            <>
+              <Money usd={balance.reserved_usd} /> held for running requests
+            </>
+          }
+        >
+          <Money usd={balance.available_usd} />
+        </Figure>
+        <Figure label="Spent today" note="since 00:00 UTC">
+          <Money usd={spendToday} />
+        </Figure>
+        <Figure label="Requests today" note="since 00:00 UTC">
+          {count(requestsToday)}
+        </Figure>
+      </Figures>
+    </>
+  );
+}
+
+function Spend({ organizationId }: { readonly organizationId: string }) {
+  const range = rangeOf({ range: RANGE });
+  const usage = useQuery(usageQuery(organizationId, { ...range, split_by: 'model' }));
+  return (
+    <Section
+      title="Spend by model"
+      description="By day, UTC."
+      actions={
+        <Link
+          to="/o/$organizationId/usage"
+          params={{ organizationId }}
+          className={buttonClass('quiet', true)}
+        >
+          All of usage
+        </Link>
+      }
+    >
+      {usage.error ? (
+        <Failure error={usage.error} what="usage" onRetry={() => void usage.refetch()} />
+      ) : !usage.data ? (
+        <Skeleton className="h-56" />
+      ) : usage.data.totals.requests === 0 ? (
+        <p className="py-8 text-center text-sm text-ink-soft">No request in the last 30 days.</p>
+      ) : (
+        <>
+          <Suspense fallback={<Skeleton className="h-56" />}>
+            <UsageChart series={usage.data} measure="spend" split="model" nameOf={(id) => id} />
+          </Suspense>
+          <p className="text-sm text-ink-soft">
+            <Money usd={usage.data.totals.spend_usd} /> for {count(usage.data.totals.requests)} requests;{' '}
+            {percent(usage.data.totals.errors / usage.data.totals.requests)} failed.
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,93 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { sessionQuery } from '../../api/session';
+import { relativeTime } from '../../format/time';
+import { Button, buttonClass } from '../../ui/button';
+import { Entrance } from '../../ui/entrance';
+import { Notice } from '../../ui/notice';
+import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
+import { Text } from '../../ui/values';
+import { useLinkToken } from './link-token';
+import { NewPassword } from './new-password-fields';
+
+export function InvitationPage() {
+  const token = useLinkToken();
+  const session = useQuery(sessionQuery);
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => api.call('POST /api/invitations/look-up', { body: { token } }),
+  });
+  if (invitation.error) {
+    return (
+      <Entrance title="Invitation">
+        <Failure error={invitation.error} what="the invitation" />
+      </Entrance>
+    );
+  }
+  if (!invitation.data || session.isPending) {
+    return (
+      <Entrance title="Invitation">
+        <SkeletonRows rows={3} />
+      </Entrance>
+    );
+  }
+  const { organization, email, role, expires_at: expiresAt, has_account: hasAccount } = invitation.data;
+  const signedInAs = session.data?.member.email;
+  return (
+    <Entrance
+      title={`Join ${organization.name}`}
+      lead={
+        <>
+          <Text>{email}</Text> is invited as {role}. The invitation ends {relativeTime(expiresAt)}.
+        </>
+      }
+    >
+      {hasAccount && signedInAs?.toLowerCase() !== email.toLowerCase() ? (
+        <>
+          <Notice>
+            {signedInAs === undefined
+              ? 'You have an account: sign in with it, then open the link of the invitation again.'
+              : 'You are signed in as somebody else: sign in as the person who is invited, then open the link again.'}
+          </Notice>
+          <Link to="/sign-in" className={buttonClass('primary')}>
+            Sign in
+          </Link>
+        </>
+      ) : (
+        <Accept token={token} needsPassword={!hasAccount} />
+      )}
+    </Entrance>
+  );
+}
+
+function Accept({ token, needsPassword }: { readonly token: string; readonly needsPassword: boolean }) {
+  const [password, setPassword] = useState('');
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const accept = useMutation({
+    mutationFn: () =>
+      api.call('POST /api/invitations/accept', { body: { token, ...(needsPassword ? { password } : {}) } }),
+    onSuccess: async (state) => {
+      queryClient.clear();
+      queryClient.setQueryData(sessionQuery.queryKey, state);
+      await navigate({ to: '/' });
+    },
+  });
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        accept.mutate();
+      }}
+    >
+      {needsPassword && <NewPassword label="Choose a password" value={password} onChange={setPassword} />}
+      {accept.error && <FailureLine error={accept.error} />}
+      <Button type="submit" kind="primary" busy={accept.isPending}>
+        Accept the invitation
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,45 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { Button, buttonClass } from '../../ui/button';
+import { Entrance } from '../../ui/entrance';
+import { Notice } from '../../ui/notice';
+import { FailureLine } from '../../ui/states';
+import { useLinkToken } from './link-token';
+import { NewPassword } from './new-password-fields';
+
+export function ResetPasswordPage() {
+  const token = useLinkToken();
+  const [password, setPassword] = useState('');
+  const reset = useMutation({
+    mutationFn: () => api.call('POST /api/password-reset/complete', { body: { token, password } }),
+  });
+  if (reset.isSuccess) {
+    return (
+      <Entrance title="The password is changed">
+        <Notice tone="good">All sessions of this account were ended. Sign in with the new password.</Notice>
+        <Link to="/sign-in" className={buttonClass('primary')}>
+          Sign in
+        </Link>
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance title="Choose a new password">
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          reset.mutate();
+        }}
+      >
+        <NewPassword value={password} onChange={setPassword} />
+        {reset.error && <FailureLine error={reset.error} />}
+        <Button type="submit" kind="primary" busy={reset.isPending}>
+          Change the password
+        </Button>
+      </form>
+    </Entrance>
+  );
+}

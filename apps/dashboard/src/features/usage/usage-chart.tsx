@@ -1,0 +1,167 @@
+import {
+  Bar,
+  BarChart,
+  CartesianGrid,
+  Line,
+  LineChart,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import type { UsageSeries } from '../../api/usage';
+import { count, shortCount } from '../../format/count';
+import { exactUsd, roundedUsd } from '../../format/money';
+import { duration } from '../../format/time';
+import { visible } from '../../ui/values';
+import { chartRows, type ChartRow, type ChartSeries } from './chart-rows';
+import type { Measure } from './search';
+
+interface UsageChartProps {
+  readonly series: UsageSeries;
+  readonly measure: Measure;
+  readonly split: 'none' | 'model' | 'key';
+  readonly nameOf: (id: string) => string;
+}
+
+const HEIGHT_PX = 224;
+const MARGIN = { top: 8, right: 4, bottom: 0, left: 0 };
+const TICK = { fontSize: 11, fill: 'var(--ink-faint)' };
+
+/** Its figures are in the table below it too, so that nothing hangs on seeing it. */
+export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) {
+  const { rows, parts } = chartRows(series, measure, split, nameOf);
+  const isTime = measure === 'latency';
+  const axes = [
+    <CartesianGrid key="grid" vertical={false} stroke="var(--line)" />,
+    <XAxis
+      key="x"
+      dataKey="label"
+      tick={TICK}
+      tickLine={false}
+      axisLine={{ stroke: 'var(--line-strong)' }}
+      minTickGap={36}
+    />,
+    <YAxis
+      key="y"
+      width={56}
+      tick={TICK}
+      tickLine={false}
+      axisLine={false}
+      tickFormatter={(value: number) => axisText(measure, value)}
+    />,
+    <Tooltip
+      key="tip"
+      cursor={isTime ? { stroke: 'var(--line-strong)' } : { fill: 'var(--sunken)' }}
+      isAnimationActive={false}
+      content={({ active, payload }) =>
+        active === true ? (
+          <Reading row={payload[0]?.payload as ChartRow | undefined} parts={parts} measure={measure} />
+        ) : null
+      }
+    />,
+  ];
+  return (
+    <figure className="grid gap-2" aria-label={`${TITLES[measure]} over time`}>
+      <div className="h-56">
+        <ResponsiveContainer width="100%" height={HEIGHT_PX}>
+          {isTime ? (
+            <LineChart data={rows as ChartRow[]} margin={MARGIN} accessibilityLayer>
+              {axes}
+              {parts.map(({ id, color }) => (
+                <Line
+                  key={id}
+                  dataKey={(row: ChartRow) => row.values[id]}
+                  name={id}
+                  stroke={color}
+                  strokeWidth={1.75}
+                  dot={rows.length < 3}
+                  connectNulls
+                  isAnimationActive={false}
+                />
+              ))}
+            </LineChart>
+          ) : (
+            <BarChart data={rows as ChartRow[]} margin={MARGIN} barCategoryGap="18%" accessibilityLayer>
+              {axes}
+              {parts.map(({ id, color }) => (
+                <Bar
+                  key={id}
+                  dataKey={(row: ChartRow) => row.values[id] ?? 0}
+                  name={id}
+                  stackId="all"
+                  fill={color}
+                  isAnimationActive={false}
+                />
+              ))}
+            </BarChart>
+          )}
+        </ResponsiveContainer>
+      </div>
+      {parts.length > 1 && (
+        <figcaption className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-soft">
+          {parts.map((part) => (
+            <span key={part.id} className="inline-flex items-center gap-1.5">
+              <Swatch color={part.color} />
+              <bdi>{visible(part.name)}</bdi>
+            </span>
+          ))}
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+const TITLES: Readonly<Record<Measure, string>> = {
+  spend: 'Spend',
+  requests: 'Requests',
+  tokens: 'Tokens',
+  errors: 'Errors',
+  latency: 'Latency',
+};
+
+function axisText(measure: Measure, value: number): string {
+  if (measure === 'spend') return roundedUsd(value);
+  return measure === 'latency' ? duration(value) : shortCount(value);
+}
+
+interface ReadingProps {
+  readonly row: ChartRow | undefined;
+  readonly parts: readonly ChartSeries[];
+  readonly measure: Measure;
+}
+
+/** One moment of the chart, exactly. */
+function Reading({ row, parts, measure }: ReadingProps) {
+  if (!row) return null;
+  const shown = parts.filter(({ id }) => row.values[id] !== undefined);
+  return (
+    <div className="grid gap-1 rounded-md border border-line bg-paper px-3 py-2 text-xs shadow-float">
+      <p className="font-medium">{row.title}</p>
+      {shown.map(({ id, name, color }) => (
+        <p key={id} className="flex items-center gap-1.5">
+          <Swatch color={color} />
+          <span className="text-ink-soft">
+            <bdi>{visible(name)}</bdi>
+          </span>
+          <span className="figures ml-auto pl-4">{exactText(measure, row, id)}</span>
+        </p>
+      ))}
+      {shown.length === 0 && <p className="text-ink-soft">No request</p>}
+    </div>
+  );
+}
+
+function exactText(measure: Measure, row: ChartRow, id: string): string {
+  if (measure === 'spend') return exactUsd(row.exactUsd[id] ?? '0');
+  const value = row.values[id] ?? 0;
+  return measure === 'latency' ? duration(value) : count(value);
+}
+
+function Swatch({ color }: { readonly color: string }) {
+  return (
+    <svg viewBox="0 0 8 8" className="size-2 shrink-0" aria-hidden="true">
+      <rect width="8" height="8" rx="2" fill={color} />
+    </svg>
+  );
+}

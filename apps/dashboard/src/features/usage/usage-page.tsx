@@ -1,0 +1,252 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import { api } from '../../api/client';
+import { useKeyNames } from '../../api/keys';
+import { modelsQuery } from '../../api/models';
+import { DEFAULT_RANGE, rangeOf, usageQuery, type UsageMetrics } from '../../api/usage';
+import { present } from '../../app/search';
+import { count, percent } from '../../format/count';
+import { duration, exactDay, exactTime } from '../../format/time';
+import { buttonClass } from '../../ui/button';
+import { Field, Input, Select } from '../../ui/field';
+import { Icon } from '../../ui/icons';
+import { Figure, Figures, Page, Section } from '../../ui/page';
+import { Segments } from '../../ui/segments';
+import { Empty, Failure, Skeleton } from '../../ui/states';
+import { Table } from '../../ui/table';
+import { Money } from '../../ui/values';
+import { RANGES, type Measure, type UsageSearch } from './search';
+import { usageColumns, usageRows } from './usage-rows';
+
+const route = getRouteApi('/signed-in/o/$organizationId/usage');
+
+const UsageChart = lazy(() => import('./usage-chart').then((module) => ({ default: module.UsageChart })));
+
+const RANGE_NAMES = {
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+  '90d': '90 days',
+  custom: 'Days of your own',
+};
+const MEASURES: readonly { readonly value: Measure; readonly label: string }[] = [
+  { value: 'spend', label: 'Spend' },
+  { value: 'requests', label: 'Requests' },
+  { value: 'tokens', label: 'Tokens' },
+  { value: 'errors', label: 'Errors' },
+  { value: 'latency', label: 'Latency' },
+];
+const SPLITS = [
+  { value: 'model', label: 'By model' },
+  { value: 'key', label: 'By key' },
+] as const;
+
+export function UsagePage() {
+  const { organizationId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { range = DEFAULT_RANGE, from, to, measure = 'spend', split = 'model', model, key } = search;
+  const change = (changes: Partial<UsageSearch>) =>
+    void navigate({ search: present({ ...search, ...changes }), replace: true });
+
+  const asked = {
+    ...rangeOf({ range, ...present({ from, to }) }),
+    ...present({ model_id: model, key_id: key }),
+  };
+  // Quantiles of parts do not add up, so latencies are asked for as a whole.
+  const series = useQuery(
+    usageQuery(organizationId, { ...asked, split_by: measure === 'latency' ? 'none' : split }),
+  );
+  const bySplit = useQuery({
+    ...usageQuery(organizationId, { ...asked, split_by: split }),
+    enabled: measure === 'latency',
+  });
+  const table = measure === 'latency' ? bySplit : series;
+  const keyNames = useKeyNames(organizationId);
+  const nameOf = (id: string) => (split === 'key' ? (keyNames.get(id) ?? id) : id);
+  const rows = useMemo(() => usageRows(table.data?.data ?? [], split), [table.data, split]);
+
+  return (
+    <Page
+      title="Usage"
+      description={`${exactDay(asked.start)} to ${exactTime(asked.end).replace(':00 UTC', ' UTC')}, by ${asked.granularity}. Hours and days are those of UTC.`}
+      actions={
+        <a
+          className={buttonClass()}
+          download
+          href={api.address('GET /api/organizations/{organization_id}/usage.csv', {
+            params: { organization_id: organizationId },
+            query: { ...asked, split_by: split },
+          })}
+        >
+          <Icon name="download" />
+          CSV
+        </a>
+      }
+    >
+      <Filters organizationId={organizationId} search={search} onChange={change} keyNames={keyNames} />
+      {series.error ? (
+        <Failure error={series.error} what="usage" onRetry={() => void series.refetch()} />
+      ) : !series.data ? (
+        <>
+          <Skeleton className="h-20" />
+          <Skeleton className="h-56" />
+        </>
+      ) : series.data.totals.requests === 0 ? (
+        <Empty icon="chart" title="No request in this time">
+          Choose a longer time or take a filter away. What programs ask appears here within seconds.
+        </Empty>
+      ) : (
+        <>
+          <Totals totals={series.data.totals} />
+          <Section
+            title={
+              <Segments
+                label="What is shown"
+                options={MEASURES}
+                value={measure}
+                onChange={(value) => change({ measure: value === 'spend' ? undefined : value })}
+              />
+            }
+            actions={
+              <Segments
+                label="Split"
+                options={SPLITS}
+                value={split}
+                onChange={(value) => change({ split: value === 'model' ? undefined : value })}
+              />
+            }
+          >
+            <Suspense fallback={<Skeleton className="h-56" />}>
+              <UsageChart series={series.data} measure={measure} split={split} nameOf={nameOf} />
+            </Suspense>
+          </Section>
+          <Table
+            caption={split === 'model' ? 'Usage by model' : 'Usage by key'}
+            rows={rows}
+            columns={usageColumns({ split, nameOf, organizationId })}
+            rowId={({ id }) => id}
+            stale={table.isPlaceholderData}
+            initialSorting={[{ id: 'spend', desc: true }]}
+          />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Totals({ totals }: { readonly totals: UsageMetrics }) {
+  return (
+    <Figures>
+      <Figure label="Spend">
+        <Money usd={totals.spend_usd} />
+      </Figure>
+      <Figure label="Requests" note={`${count(totals.cancelled)} cancelled`}>
+        {count(totals.requests)}
+      </Figure>
+      <Figure label="Tokens in, out" note={`${count(totals.cached_tokens)} of the input cached`}>
+        {count(totals.prompt_tokens)}, {count(totals.completion_tokens)}
+      </Figure>
+      <Figure label="Errors" note={`${percent(totals.errors / totals.requests)} of requests, rounded`}>
+        {count(totals.errors)}
+      </Figure>
+      <Figure
+        label="Median time"
+        note={totals.time_to_first_token && `first token ${duration(totals.time_to_first_token.p50_ms)}`}
+      >
+        {totals.duration ? duration(totals.duration.p50_ms) : '—'}
+      </Figure>
+    </Figures>
+  );
+}
+
+interface FiltersProps {
+  readonly organizationId: string;
+  readonly search: UsageSearch;
+  readonly onChange: (changes: Partial<UsageSearch>) => void;
+  readonly keyNames: ReadonlyMap<string, string>;
+}
+
+function Filters({ search, onChange, keyNames }: FiltersProps) {
+  const { data: models = [] } = useQuery(modelsQuery);
+  const { range = DEFAULT_RANGE } = search;
+  const withChosen = (ids: readonly string[], chosen: string | undefined) =>
+    chosen === undefined || ids.includes(chosen) ? ids : [...ids, chosen];
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <Field label="Time">
+        <Select
+          className="!w-44"
+          value={range}
+          onChange={({ target }) =>
+            onChange({
+              range: target.value === DEFAULT_RANGE ? undefined : (target.value as UsageSearch['range']),
+              ...(target.value === 'custom' ? startOfCustom() : { from: undefined, to: undefined }),
+            })
+          }
+        >
+          {RANGES.map((one) => (
+            <option key={one} value={one}>
+              {RANGE_NAMES[one]}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      {range === 'custom' && (
+        <>
+          <Field label="From">
+            <Input
+              type="date"
+              value={search.from ?? ''}
+              onChange={({ target }) => onChange({ from: target.value || undefined })}
+            />
+          </Field>
+          <Field label="To, included">
+            <Input
+              type="date"
+              value={search.to ?? ''}
+              onChange={({ target }) => onChange({ to: target.value || undefined })}
+            />
+          </Field>
+        </>
+      )}
+      <Field label="Model">
+        <Select
+          className="!w-52"
+          value={search.model ?? ''}
+          onChange={({ target }) => onChange({ model: target.value || undefined })}
+        >
+          <option value="">All models</option>
+          {withChosen(
+            models.map(({ id }) => id),
+            search.model,
+          ).map((id) => (
+            <option key={id}>{id}</option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Key">
+        <Select
+          className="!w-52"
+          value={search.key ?? ''}
+          onChange={({ target }) => onChange({ key: target.value || undefined })}
+        >
+          <option value="">All keys</option>
+          {withChosen([...keyNames.keys()], search.key).map((id) => (
+            <option key={id} value={id}>
+              {keyNames.get(id) ?? id}
+            </option>
+          ))}
+        </Select>
+      </Field>
+    </div>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+function startOfCustom() {
+  const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
+  return { from: day(13), to: day(0) };
+}

@@ -1,0 +1,110 @@
+import { Link } from '@tanstack/react-router';
+import type { UsagePoint } from '../../api/usage';
+import { count } from '../../format/count';
+import { nanoUsdOf, usdOfNano } from '../../format/money';
+import { duration } from '../../format/time';
+import type { Column } from '../../ui/table';
+import { Money, Text } from '../../ui/values';
+
+/** One model or key over the whole time. */
+export interface UsageRow {
+  readonly id: string;
+  readonly spendNano: bigint;
+  readonly requests: number;
+  readonly errors: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Over all requests; exact, unlike quantiles, which do not add up. */
+  readonly meanMs: number | undefined;
+}
+
+export function usageRows(points: readonly UsagePoint[], split: 'model' | 'key'): readonly UsageRow[] {
+  const rows = new Map<string, UsageRow>();
+  for (const point of points) {
+    const id = (split === 'model' ? point.model_id : point.key_id) ?? '';
+    const before = rows.get(id);
+    const requests = (before?.requests ?? 0) + point.requests;
+    const totalMs =
+      (before?.meanMs ?? 0) * (before?.requests ?? 0) + (point.duration?.mean_ms ?? 0) * point.requests;
+    rows.set(id, {
+      id,
+      spendNano: (before?.spendNano ?? 0n) + nanoUsdOf(point.spend_usd),
+      requests,
+      errors: (before?.errors ?? 0) + point.errors,
+      promptTokens: (before?.promptTokens ?? 0) + point.prompt_tokens,
+      completionTokens: (before?.completionTokens ?? 0) + point.completion_tokens,
+      meanMs: requests === 0 ? undefined : totalMs / requests,
+    });
+  }
+  return [...rows.values()];
+}
+
+interface ColumnFacts {
+  readonly split: 'model' | 'key';
+  readonly nameOf: (id: string) => string;
+  readonly organizationId: string;
+}
+
+export function usageColumns({ split, nameOf, organizationId }: ColumnFacts): readonly Column<UsageRow>[] {
+  const figures = { figures: true } as const;
+  return [
+    {
+      id: 'name',
+      header: split === 'model' ? 'Model' : 'Key',
+      accessorFn: ({ id }) => nameOf(id).toLowerCase(),
+      cell: ({ row: { original: row } }) => (
+        <Link
+          to="/o/$organizationId/generations"
+          params={{ organizationId }}
+          search={split === 'model' ? { model: row.id } : { key: row.id }}
+          className="font-medium hover:text-accent hover:underline"
+        >
+          <Text>{nameOf(row.id)}</Text>
+        </Link>
+      ),
+    },
+    {
+      id: 'spend',
+      header: 'Spend',
+      accessorFn: ({ spendNano }) => spendNano,
+      sortingFn: (left, right) => (left.original.spendNano < right.original.spendNano ? -1 : 1),
+      meta: figures,
+      cell: ({ row: { original: row } }) => <Money usd={usdOfNano(row.spendNano)} />,
+    },
+    {
+      id: 'requests',
+      header: 'Requests',
+      accessorFn: ({ requests }) => requests,
+      meta: figures,
+      cell: ({ row: { original: row } }) => count(row.requests),
+    },
+    {
+      id: 'errors',
+      header: 'Errors',
+      accessorFn: ({ errors }) => errors,
+      meta: { figures: true, hide: 'phone' },
+      cell: ({ row: { original: row } }) => count(row.errors),
+    },
+    {
+      id: 'in',
+      header: 'Tokens in',
+      accessorFn: ({ promptTokens }) => promptTokens,
+      meta: { figures: true, hide: 'phone' },
+      cell: ({ row: { original: row } }) => count(row.promptTokens),
+    },
+    {
+      id: 'out',
+      header: 'Tokens out',
+      accessorFn: ({ completionTokens }) => completionTokens,
+      meta: { figures: true, hide: 'phone' },
+      cell: ({ row: { original: row } }) => count(row.completionTokens),
+    },
+    {
+      id: 'mean',
+      header: 'Mean time',
+      accessorFn: ({ meanMs }) => meanMs ?? 0,
+      meta: { figures: true, hide: 'tablet' },
+      cell: ({ row: { original: row } }) => (row.meanMs === undefined ? '—' : duration(row.meanMs)),
+    },
+  ];
+}

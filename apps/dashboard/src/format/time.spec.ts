@@ -1,0 +1,23 @@
+import { duration, exactTime, relativeTime } from './time';
+
+const now = new Date('2026-11-20T12:00:00Z');
+
+it.each([
+  ['2026-11-20T11:59:58Z', 'just now'],
+  ['2026-11-20T11:59:20Z', '40 sec. ago'],
+  ['2026-11-20T11:01:00Z', '59 min. ago'],
+  ['2026-11-20T00:00:00Z', '12 hr. ago'],
+  ['2026-11-22T12:00:00Z', 'in 2 days'],
+  ['2026-10-01T12:00:00Z', '1 Oct 2026'],
+])('says of %s what a person would', (time, text) => expect(relativeTime(time, now)).toBe(text));
+
+it('says that exact times are UTC', () =>
+  expect(exactTime('2026-11-20T23:30:05Z')).toBe('20 Nov 2026, 23:30:05 UTC'));
+
+it.each([
+  [3, '3 ms'],
+  [1_240, '1.24 s'],
+  [12_400, '12.4 s'],
+  [200_000, '3 min 20 s'],
+  [7_500_000, '2 h 5 min'],
+])('writes %s ms as a person reads it', (ms, text) => expect(duration(ms)).toBe(text));

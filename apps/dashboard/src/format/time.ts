@@ -1,0 +1,58 @@
+/** Days and hours of this product are UTC, and so is what is shown; it is said wherever an exact time stands. */
+
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+});
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+/** "20 Nov 2026" */
+export const exactDay = (time: string | Date) => DAY.format(new Date(time));
+
+/** "20 Nov 2026, 09:00:00 UTC" */
+export const exactTime = (time: string | Date) => `${MOMENT.format(new Date(time))} UTC`;
+
+/** "November 2026" of "2026-11" */
+export const monthName = (month: string) => MONTH.format(new Date(`${month}-01T00:00:00Z`));
+
+/** "2026-11-20" */
+export const isoDay = (time: Date) => time.toISOString().slice(0, 10);
+
+const STEPS = [
+  { unit: 'second', ms: 1_000, below: 60_000 },
+  { unit: 'minute', ms: 60_000, below: 3_600_000 },
+  { unit: 'hour', ms: 3_600_000, below: 86_400_000 },
+  { unit: 'day', ms: 86_400_000, below: 14 * 86_400_000 },
+] as const;
+
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const JUST_NOW_MS = 5_000;
+
+/** "3 min. ago", "in 2 days"; the day itself when that is further away than two weeks. */
+export function relativeTime(time: string | Date, now = new Date()): string {
+  const distance = new Date(time).getTime() - now.getTime();
+  if (Math.abs(distance) < JUST_NOW_MS) return 'just now';
+  const step = STEPS.find(({ below }) => Math.abs(distance) < below);
+  return step ? RELATIVE.format(Math.trunc(distance / step.ms), step.unit) : exactDay(time);
+}
+
+/** "850 ms", "12.4 s", "3 min 20 s" */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}

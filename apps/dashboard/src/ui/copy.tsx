@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'react';
+import { Button, IconButton } from './button';
+
+const SHOWN_MS = 1_600;
+
+/** Whether it was just copied, and how to. Where the clipboard is out of reach the text is there to be selected. */
+function useCopy(text: string) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = () => {
+    void navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return { copied, copy };
+}
+
+interface CopyProps {
+  readonly text: string;
+  /** What is copied: "the key". */
+  readonly what: string;
+}
+
+export function CopyIcon({ text, what }: CopyProps) {
+  const { copied, copy } = useCopy(text);
+  return (
+    <IconButton
+      small
+      className="!w-7"
+      icon={copied ? 'check' : 'copy'}
+      label={copied ? 'Copied' : `Copy ${what}`}
+      onClick={copy}
+    />
+  );
+}
+
+export function CopyButton({ text, what }: CopyProps) {
+  const { copied, copy } = useCopy(text);
+  return (
+    <Button icon={copied ? 'check' : 'copy'} onClick={copy} aria-live="polite">
+      {copied ? 'Copied' : `Copy ${what}`}
+    </Button>
+  );
+}

@@ -1,0 +1,88 @@
+import * as RadixDialog from '@radix-ui/react-dialog';
+import type { ReactNode } from 'react';
+import { IconButton } from './button';
+import { cx } from './cx';
+
+interface DialogProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly title: ReactNode;
+  readonly description?: ReactNode;
+  readonly children: ReactNode;
+  readonly wide?: boolean;
+  /** Only its own buttons close it: what it shows cannot be shown again. */
+  readonly insistent?: boolean;
+}
+
+/**
+ * Radix keeps focus inside and gives it back. Its own overlay is not used: it
+ * writes a style element into the page, which the page's policy forbids.
+ */
+export function Dialog({ open, onOpenChange, title, description, children, wide, insistent }: DialogProps) {
+  const keepOpen = insistent ? (event: Event) => event.preventDefault() : undefined;
+  return (
+    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+      <RadixDialog.Portal>
+        <div className="fixed inset-0 z-40 bg-veil" />
+        <div className="pointer-events-none fixed inset-0 z-50 grid items-start justify-items-center overflow-y-auto p-3 sm:py-[8vh]">
+          <RadixDialog.Content
+            onEscapeKeyDown={keepOpen}
+            onPointerDownOutside={keepOpen}
+            {...(description === undefined ? { 'aria-describedby': undefined } : {})}
+            className={cx(
+              'w-full rounded-lg border border-line bg-paper shadow-float animate-rise',
+              wide ? 'max-w-3xl' : 'max-w-lg',
+            )}
+          >
+            <header className="flex items-start justify-between gap-4 px-5 pt-4">
+              <div>
+                <RadixDialog.Title className="text-lg font-semibold tracking-tight">
+                  {title}
+                </RadixDialog.Title>
+                {description !== undefined && (
+                  <RadixDialog.Description className="mt-1 text-sm text-ink-soft">
+                    {description}
+                  </RadixDialog.Description>
+                )}
+              </div>
+              {!insistent && (
+                <RadixDialog.Close asChild>
+                  <IconButton icon="close" label="Close" className="-mr-2" />
+                </RadixDialog.Close>
+              )}
+            </header>
+            <div className="px-5 pt-4 pb-5">{children}</div>
+          </RadixDialog.Content>
+        </div>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}
+
+/** The row of buttons that ends a dialog. */
+export function DialogActions({ children }: { readonly children: ReactNode }) {
+  return <footer className="mt-6 flex flex-wrap items-center justify-end gap-2">{children}</footer>;
+}
+
+/** A panel from the side, for the navigation on phones. */
+export function Drawer({
+  open,
+  onOpenChange,
+  title,
+  children,
+}: Pick<DialogProps, 'open' | 'onOpenChange' | 'title' | 'children'>) {
+  return (
+    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+      <RadixDialog.Portal>
+        <div className="fixed inset-0 z-40 bg-veil" />
+        <RadixDialog.Content
+          aria-describedby={undefined}
+          className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-panel shadow-float"
+        >
+          <RadixDialog.Title className="sr-only">{title}</RadixDialog.Title>
+          {children}
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}

@@ -1,0 +1,103 @@
+import { useEffect, type ReactNode } from 'react';
+import { cx } from './cx';
+
+interface PageProps {
+  /** Also the title of the browser's tab. */
+  readonly title: string;
+  readonly heading?: ReactNode;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+  readonly narrow?: boolean;
+}
+
+export function Page({ title, heading, description, actions, children, narrow }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Inference Gateway`;
+  }, [title]);
+  return (
+    <div
+      className={cx(
+        'mx-auto grid w-full gap-6 px-4 pt-6 pb-16 sm:px-8 sm:pt-8',
+        narrow ? 'max-w-3xl' : 'max-w-[84rem]',
+      )}
+    >
+      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+            {heading ?? title}
+          </h1>
+          {description !== undefined && <p className="mt-0.5 text-sm text-ink-soft">{description}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface SectionProps {
+  readonly title: ReactNode;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A part of a page: a hairline, a name, what belongs to it. */
+export function Section({ title, description, actions, children }: SectionProps) {
+  return (
+    <section className="grid min-w-0 gap-3">
+      <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-2 border-b border-line pb-2">
+        <div>
+          <h2 className="text-base font-semibold">{title}</h2>
+          {description !== undefined && <p className="text-sm text-ink-soft">{description}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** A figure that one reads at a glance. */
+export function Figure({
+  label,
+  children,
+  note,
+}: {
+  readonly label: ReactNode;
+  readonly children: ReactNode;
+  readonly note?: ReactNode;
+}) {
+  return (
+    <div className="min-w-0 px-4 py-3 first:pl-0">
+      <dt className="text-xs font-medium text-ink-soft">{label}</dt>
+      <dd className="figures mt-0.5 text-xl font-medium tracking-tight [overflow-wrap:anywhere]">
+        {children}
+      </dd>
+      {note !== undefined && <dd className="text-xs text-ink-faint">{note}</dd>}
+    </div>
+  );
+}
+
+export function Figures({ children }: { readonly children: ReactNode }) {
+  return (
+    <dl className="grid grid-cols-2 divide-line border-y border-line sm:flex sm:flex-wrap sm:divide-x max-sm:[&>*]:pl-0 sm:[&>*]:grow">
+      {children}
+    </dl>
+  );
+}
+
+/** Names and values, one below the other. */
+export function Facts({ children }: { readonly children: ReactNode }) {
+  return <dl className="divide-y divide-line border-y border-line text-sm">{children}</dl>;
+}
+
+export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
+  return (
+    <div className="grid gap-x-4 py-2 sm:grid-cols-[13rem_1fr]">
+      <dt className="text-ink-soft">{name}</dt>
+      <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import { ApiError } from '@gateway/dashboard-contract/client';
+import type { ReactNode } from 'react';
+import { Button } from './button';
+import { CopyIcon } from './copy';
+import { cx } from './cx';
+import { Icon, type IconName } from './icons';
+
+/** Where something will be. */
+export function Skeleton({ className }: { readonly className?: string }) {
+  return <div aria-hidden="true" className={cx('skeleton', className)} />;
+}
+
+/** Rows of a table that is on its way. */
+export function SkeletonRows({ rows = 5 }: { readonly rows?: number }) {
+  return (
+    <div role="status" className="grid">
+      <span className="sr-only">Loading</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <div key={row} className="flex h-11 items-center gap-6 border-b border-line">
+          <Skeleton className="h-3 w-1/4" />
+          <Skeleton className="h-3 w-1/6" />
+          <Skeleton className="ml-auto h-3 w-1/8" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  readonly icon: IconName;
+  readonly title: string;
+  /** What to do about it. */
+  readonly children: ReactNode;
+  readonly action?: ReactNode;
+}
+
+/** Nothing is here yet, and how that changes. */
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <div className="grid justify-items-center gap-2 border-y border-line px-4 py-14 text-center">
+      <span className="grid size-10 place-items-center rounded-full bg-sunken text-ink-faint">
+        <Icon name={icon} className="size-5" />
+      </span>
+      <h2 className="mt-1 text-base font-semibold">{title}</h2>
+      <div className="max-w-md text-sm text-ink-soft">{children}</div>
+      {action !== undefined && <div className="mt-3 flex flex-wrap justify-center gap-2">{action}</div>}
+    </div>
+  );
+}
+
+interface FailureProps {
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+  /** What could not be had: "the keys". */
+  readonly what: string;
+}
+
+/** What went wrong, in words, with the id under which our logs have it. */
+export function Failure({ error, onRetry, what }: FailureProps) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <div role="alert" className="grid justify-items-center gap-2 border-y border-line px-4 py-12 text-center">
+      <span className="grid size-10 place-items-center rounded-full bg-bad-soft text-bad">
+        <Icon name="alert" className="size-5" />
+      </span>
+      <h2 className="mt-1 text-base font-semibold">{titleOf(error, what)}</h2>
+      <p className="max-w-md text-sm text-ink-soft">{messageOf(error)}</p>
+      {requestId !== undefined && (
+        <p className="flex items-center gap-1 text-xs text-ink-faint">
+          Request <code className="font-mono">{requestId}</code>
+          <CopyIcon text={requestId} what="the request id" />
+        </p>
+      )}
+      {onRetry && (
+        <Button small icon="rotate" className="mt-2" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The same in one line, for forms. */
+export function FailureLine({ error }: { readonly error: unknown }) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <div role="alert" className="flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
+      <Icon name="alert" className="mt-0.5" />
+      <div className="min-w-0">
+        <p>{messageOf(error)}</p>
+        {requestId !== undefined && (
+          <p className="flex items-center gap-1 text-xs">
+            Request <code className="font-mono [overflow-wrap:anywhere]">{requestId}</code>
+            <CopyIcon text={requestId} what="the request id" />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function titleOf(error: unknown, what: string): string {
+  if (error instanceof ApiError && error.code === 'forbidden') return `Your role does not show you ${what}`;
+  if (error instanceof ApiError && error.code === 'not_found') return 'This does not exist';
+  return `We could not load ${what}`;
+}
+
+/** Only what is meant for people: what is no answer of the API is told in words of our own. */
+export function messageOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : 'Something failed in this page. Load it again.';
+}

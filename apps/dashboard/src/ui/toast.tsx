@@ -1,0 +1,50 @@
+import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { IconButton } from './button';
+import { Icon } from './icons';
+
+interface Toast {
+  readonly id: number;
+  readonly text: ReactNode;
+}
+
+const SHOWN_MS = 6_000;
+const MAX_TOASTS = 3;
+
+const Context = createContext<(text: ReactNode) => void>(() => undefined);
+
+/** Says that something was done, where the page itself does not show it. */
+export const useToast = () => useContext(Context);
+
+export function ToastProvider({ children }: { readonly children: ReactNode }) {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  const close = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
+  const show = useCallback((text: ReactNode) => {
+    setToasts((all) => [...all.slice(1 - MAX_TOASTS), { id: (all.at(-1)?.id ?? 0) + 1, text }]);
+  }, []);
+  const list = useMemo(
+    () => toasts.map((toast) => <ToastView key={toast.id} toast={toast} onClose={close} />),
+    [toasts, close],
+  );
+  return (
+    <Context.Provider value={show}>
+      {children}
+      <div role="status" className="fixed right-4 bottom-4 z-70 grid w-80 max-w-[calc(100vw-2rem)] gap-2">
+        {list}
+      </div>
+    </Context.Provider>
+  );
+}
+
+function ToastView({ toast, onClose }: { readonly toast: Toast; readonly onClose: (id: number) => void }) {
+  useEffect(() => {
+    const timer = setTimeout(() => onClose(toast.id), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [toast.id, onClose]);
+  return (
+    <div className="flex items-start gap-2 rounded-lg border border-line bg-paper py-1.5 pr-1.5 pl-3 text-sm shadow-float animate-rise">
+      <Icon name="check" className="mt-1.5 text-accent" />
+      <p className="min-w-0 flex-1 py-1">{toast.text}</p>
+      <IconButton small className="!w-7" icon="close" label="Close" onClick={() => onClose(toast.id)} />
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import tailwind from '@tailwindcss/vite';
+import { defineConfig } from 'vite';
+
+const root = import.meta.dirname;
+const libs = path.resolve(root, '../../libs');
+/** Of a gateway that runs beside `npx vite` in this folder. */
+const API = 'http://127.0.0.1:8081';
+
+export default defineConfig({
+  root,
+  plugins: [tailwind(), precompress()],
+  esbuild: { jsx: 'automatic' },
+  resolve: {
+    alias: [
+      { find: /^@gateway\/([^/]+)$/, replacement: `${libs}/$1/src/index.ts` },
+      { find: /^@gateway\/([^/]+)\/(.+)$/, replacement: `${libs}/$1/src/$2.ts` },
+    ],
+  },
+  build: {
+    outDir: path.resolve(root, '../../dist/dashboard'),
+    emptyOutDir: true,
+    target: 'es2022',
+    manifest: true,
+    // The policy of the pages allows no data: fonts, and no inline scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 700,
+  },
+  server: { proxy: { '/api': API, '/docs': API, '/openapi.json': API } },
+});
+
+/** Writes .br and .gz beside every file that is worth it, so that no request waits for a compressor. */
+function precompress() {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    writeBundle({ dir }) {
+      for (const name of readdirSync(dir, { recursive: true })) {
+        if (!/\.(js|css|html|svg)$/.test(name)) continue;
+        const file = path.join(dir, name);
+        const content = readFileSync(file);
+        const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+        writeFileSync(`${file}.br`, brotliCompressSync(content, quality));
+        writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+      }
+    },
+  };
+}
