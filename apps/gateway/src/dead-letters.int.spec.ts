@@ -71,6 +71,7 @@ async function createRig() {
   const api = createDashboardApi({
     authAdmin,
     ledger: {} as never,
+    generationReports: {} as never,
     inferenceRouter: {} as never,
     deadLetters: new Map([['billing-ledger', letters]]),
     clock,

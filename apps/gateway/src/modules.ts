@@ -10,7 +10,7 @@ import { DAY_MS } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
-import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
+import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { createDashboardApi } from '@gateway/dashboard-api';
@@ -172,6 +172,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   const dashboardApi = createDashboardApi({
     authAdmin: clients.authAdmin,
     ledger: clients.billingLedger,
+    generationReports: createClient(GenerationReportsDefinition, stores),
     inferenceRouter: routerClient,
     // Each serves those of its own group, so that the name of the service is taken twice.
     deadLetters: new Map(

@@ -1,6 +1,7 @@
 import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
+import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { createDashboardApi } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
@@ -64,6 +65,8 @@ export async function createDashboardRig() {
   const api = createDashboardApi({
     authAdmin,
     ledger: createLedgerStub(),
+    // Keys are listed without their activity then.
+    generationReports: {} as RpcClient<typeof GenerationReportsDefinition>,
     // No key of these tests is limited to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
     deadLetters: new Map(),

@@ -52,8 +52,16 @@ export interface ApiKey {
   readonly settings: KeySettings;
   readonly createdAt: UnixMs;
   readonly revokedAt?: UnixMs;
+  /** After a rotation, the secret of before. It may have ended since. */
+  readonly previousSecret?: PreviousSecret;
   /** Grows by one with each change. */
   readonly version: number;
+}
+
+export interface PreviousSecret {
+  readonly last4: string;
+  /** From this moment on it is no secret of the key any more. */
+  readonly worksUntil: UnixMs;
 }
 
 /** Everything an edge needs to know of a key and its organization. */
@@ -64,6 +72,8 @@ export interface KeyGrant {
   readonly settings: Omit<KeySettings, 'name'>;
   readonly organizationLimits: OrganizationLimits;
   readonly organizationSuspended: boolean;
+  /** When the secret that was asked about ends; absent: not before the key. */
+  readonly secretEndsAt?: UnixMs;
 }
 
 /** An operator may do everything everywhere; a member what the roles in organizations allow. */

@@ -74,6 +74,19 @@ export interface KeyStore {
     id: string,
     decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
+  /**
+   * As `change`, and gives the key another secret.
+   */
+  rotate(
+    organizationId: string,
+    id: string,
+    decide: (current: ApiKey) => Decision<RotatedKey>,
+  ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
+}
+
+export interface RotatedKey extends NewKey {
+  /** Which of the secrets of before is the key's previous one from now on. */
+  readonly kept: 'current' | 'previous' | 'none';
 }
 
 /** The hot path: one indexed read of what is committed now, never cached. */

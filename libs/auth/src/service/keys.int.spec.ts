@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AdminRefusalReason, type KeyResponse } from '@gateway/contracts/auth';
+import { AdminRefusalReason, SecretToEnd, type KeyResponse } from '@gateway/contracts/auth';
 import { createTestClock } from '@gateway/testing';
 import { ACTOR, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
@@ -36,6 +36,116 @@ describe('keys', () => {
           || (select coalesce(string_agg(a::text, ' '), '') from audit_entries a) as dump`);
     expect(rows[0]?.dump).toContain(sha256(key.secret).toString('hex'));
     expect(rows[0]?.dump).not.toContain(key.secret.slice('sk-gw-'.length));
+  });
+
+  describe('a rotation', () => {
+    const HOUR = 3_600_000;
+    const {
+      SECRET_TO_END_UNSPECIFIED: UNSAID,
+      SECRET_TO_END_CURRENT: CURRENT,
+      SECRET_TO_END_PREVIOUS: PREVIOUS,
+    } = SecretToEnd;
+
+    async function rotate(
+      target: { organizationId: string; keyId: string },
+      worksForMs: number | undefined,
+      endsNow = UNSAID,
+    ) {
+      const previousWorksUntilUnixMs =
+        worksForMs === undefined ? undefined : BigInt(clock.now() + worksForMs);
+      const request = { actor: ACTOR, ...target, previousWorksUntilUnixMs, endsNow };
+      const { outcome } = await fixture.admin.rotateKey(request);
+      return outcome?.$case === 'created' ? outcome.value.secret : outcome?.value;
+    }
+
+    async function grantOf(secret: unknown) {
+      const { outcome } = await fixture.auth.verifyKey({ keySha256: sha256(String(secret)) });
+      return outcome?.$case === 'grant' ? outcome.value : undefined;
+    }
+
+    async function rotatable() {
+      const { id: organizationId } = await fixture.organization();
+      const { id: keyId, secret } = await fixture.key(organizationId);
+      return { target: { organizationId, keyId }, secret };
+    }
+
+    it('lets both secrets work as one key until the time of the older, to the millisecond', async () => {
+      const { target, secret } = await rotatable();
+      const newer = await rotate(target, HOUR);
+      expect(await grantOf(newer)).toMatchObject({ keyId: target.keyId, secretEndsUnixMs: undefined });
+      const ends = clock.now() + HOUR;
+      expect(await grantOf(secret)).toMatchObject({ keyId: target.keyId, secretEndsUnixMs: BigInt(ends) });
+      clock.set(ends - 1);
+      expect(await grantOf(secret)).toBeDefined();
+      clock.set(ends);
+      expect(await grantOf(secret)).toBeUndefined();
+      expect(await grantOf(newer)).toBeDefined();
+    });
+
+    it('ends the older secret at once when no time is given, and keeps only hashes', async () => {
+      const { target, secret } = await rotatable();
+      const newer = String(await rotate(target, undefined));
+      expect(await grantOf(secret)).toBeUndefined();
+      const key = keyOf(await fixture.admin.getKey(target));
+      expect(key).toMatchObject({ last4: newer.slice(-4), version: 2, previousSecret: undefined });
+      const { rows } = await fixture.pool.query<{ dump: string }>(`
+        select string_agg(k::text, ' ') || (select string_agg(a::text, ' ') from audit_entries a) as dump
+        from api_keys k`);
+      expect(rows[0]?.dump).not.toContain(newer.slice('sk-gw-'.length));
+    });
+
+    it('is told to edges for every secret that they may remember', async () => {
+      const { target, secret } = await rotatable();
+      const invalidated = async () => {
+        const { rows } = await fixture.pool.query<{ sha256: Buffer }>(
+          'select key_sha256 as sha256 from invalidations where key_sha256 is not null order by sequence desc limit 2',
+        );
+        return rows.map((row) => row.sha256.toString('hex'));
+      };
+      const hash = (text: unknown) => sha256(String(text)).toString('hex');
+      const newer = await rotate(target, HOUR);
+      expect((await invalidated())[0]).toBe(hash(secret));
+      await fixture.admin.endPreviousSecret({ actor: ACTOR, ...target });
+      expect(await invalidated()).toEqual([hash(newer), hash(secret)]);
+      expect(await grantOf(secret)).toBeUndefined();
+      await fixture.admin.endPreviousSecret({ actor: ACTOR, ...target });
+    });
+
+    it('has to say which secret goes while there are two', async () => {
+      const { target, secret } = await rotatable();
+      const lost = await rotate(target, HOUR);
+      expect(await rotate(target, HOUR)).toMatchObject({
+        reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
+      });
+      const second = await rotate(target, HOUR, CURRENT);
+      expect([await grantOf(secret), await grantOf(lost), await grantOf(second)]).toEqual([
+        expect.objectContaining({ keyId: target.keyId }),
+        undefined,
+        expect.objectContaining({ keyId: target.keyId }),
+      ]);
+      const third = await rotate(target, HOUR, PREVIOUS);
+      expect([await grantOf(secret), await grantOf(second), await grantOf(third)]).toEqual([
+        undefined,
+        expect.objectContaining({ secretEndsUnixMs: BigInt(clock.now() + HOUR) }),
+        expect.objectContaining({ secretEndsUnixMs: undefined }),
+      ]);
+    });
+
+    it('leaves no secret that outlives the key: revoking kills both', async () => {
+      const { target, secret } = await rotatable();
+      const newer = await rotate(target, HOUR);
+      await fixture.admin.revokeKey({ actor: ACTOR, ...target });
+      expect(await grantOf(secret)).toMatchObject({ revoked: true });
+      expect(await grantOf(newer)).toMatchObject({ revoked: true });
+      expect(await rotate(target, HOUR)).toMatchObject({
+        reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
+      });
+    });
+
+    it('lets nobody keep an old secret for longer than 90 days', async () => {
+      const { target } = await rotatable();
+      expect(await rotate(target, 91 * 24 * HOUR)).toMatchObject({ field: 'previous_works_until' });
+    });
   });
 
   it('answers a grant with everything the edge judges by', async () => {

@@ -102,6 +102,7 @@ export function keyMessage({
   last4,
   settings,
   version,
+  previousSecret,
   ...times
 }: core.ApiKey): KeyMessage {
   return {
@@ -117,6 +118,10 @@ export function keyMessage({
     createdUnixMs: BigInt(times.createdAt),
     revokedUnixMs: times.revokedAt === undefined ? undefined : BigInt(times.revokedAt),
     version,
+    previousSecret: previousSecret && {
+      last4: previousSecret.last4,
+      worksUntilUnixMs: BigInt(previousSecret.worksUntil),
+    },
   };
 }
 
@@ -132,6 +137,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     keyLimits: settings.limits,
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,
+    secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };
 }
 

@@ -16,12 +16,10 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable characters' });
 
-export const runningLow = z
-  .object({ threshold_usd: usd, since: time })
-  .meta({
-    id: 'RunningLow',
-    description: 'There while the available amount is below the threshold that was set.',
-  });
+export const runningLow = z.object({ threshold_usd: usd, since: time }).meta({
+  id: 'RunningLow',
+  description: 'There while the available amount is below the threshold that was set.',
+});
 
 export const month = z
   .string()

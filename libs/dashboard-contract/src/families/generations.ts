@@ -89,12 +89,9 @@ export const generationDetail = z
       .array(generationCost)
       .nullable()
       .meta({ description: 'null of generations from before the prices were kept' }),
-    attempts: z
-      .array(providerAttempt)
-      .nullable()
-      .meta({
-        description: 'calls to providers, in their order; null of generations from before they were kept',
-      }),
+    attempts: z.array(providerAttempt).nullable().meta({
+      description: 'calls to providers, in their order; null of generations from before they were kept',
+    }),
     ledger_entries: z
       .array(ledgerEntry)
       .nullable()

@@ -32,7 +32,7 @@ export const key = z
 
 export const keyActivity = z
   .object({
-    last_used_at: time.nullable().meta({ description: 'the end of its last settled request; null: never' }),
+    last_used_at: time.nullable().meta({ description: 'when the last of its requests was admitted that is settled; null: never' }),
     spend_today_usd: usd,
     spend_this_month_usd: usd,
   })
@@ -133,8 +133,14 @@ export const keyEndpoints = {
     who: 'keys:manage',
     summary: 'Give a key a new secret',
     description:
-      'The key keeps its id, settings and counters. The secret of before works until `previous_works_until`, at most 90 days from now; with null it is dead when this has answered. One from an earlier rotation ends at once.',
-    body: z.strictObject({ previous_works_until: time.nullable() }),
+      'The key keeps its id, settings and counters. The secret of before works until `previous_works_until`, at most 90 days from now; with null it is dead when this has answered. A key has two secrets at most: while one from an earlier rotation works, `ends_now` has to say which of the two ends at once, else it is 409 `conflict`.',
+    body: z.strictObject({
+      previous_works_until: time.nullable(),
+      ends_now: z
+        .enum(['previous', 'current'])
+        .optional()
+        .meta({ description: 'current: also after an answer that was lost, so that the one in use goes on' }),
+    }),
     answer: created(keyAndSecret),
     audit: ['key.rotate'],
     errors: ['conflict'],

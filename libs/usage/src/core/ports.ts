@@ -32,9 +32,24 @@ export interface UsageNow {
   readonly latestGenerationId: string | undefined;
 }
 
+/** What one key did, as far as it is settled. */
+export interface KeyActivity {
+  readonly keyId: string;
+  /** When its last request was admitted. */
+  readonly lastUsedAt: UnixMs | undefined;
+  readonly chargedTodayNanoUsd: bigint;
+  readonly chargedThisMonthNanoUsd: bigint;
+}
+
 /** The read side. */
 export interface UsageReader extends GenerationFinder, SeriesReader {
   readNow(organizationId: string, now: UnixMs): Promise<UsageNow>;
+  /** In the order of the ids. */
+  readKeyActivity(
+    organizationId: string,
+    keyIds: readonly string[],
+    now: UnixMs,
+  ): Promise<readonly KeyActivity[]>;
   /** Undefined when unknown or of another organization. */
   findGeneration(organizationId: string, id: string): Promise<SettledGeneration | undefined>;
   /** Ordered by day, model, key; at most `maxRows`. */

@@ -3,6 +3,7 @@ import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled } from '@gateway/contracts/events';
 import {
   GenerationQueryDefinition,
+  GenerationReportsDefinition,
   UsageDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
@@ -71,6 +72,37 @@ function usage(
   const period = { startDate: '2026-11-01', endDate: '2026-11-30' };
   return query.getUsage({ organizationId: 'org-1', groupBy, ...period, ...more });
 }
+
+it('says of keys when they were last used and what they spent today and this month', async () => {
+  await record(
+    { generationId: 'gen-1', keyId: 'key-a', createdUnixMs: BigInt(NOON - DAY_MS), charged: 5n },
+    { generationId: 'gen-2', keyId: 'key-a', createdUnixMs: BigInt(NOON), charged: 7n },
+    { generationId: 'gen-3', keyId: 'key-b', createdUnixMs: BigInt(NOON - 40 * DAY_MS), charged: 100n },
+    {
+      generationId: 'gen-4',
+      keyId: 'key-a',
+      createdUnixMs: BigInt(NOON),
+      charged: 1n,
+      organizationId: 'org-2',
+    },
+  );
+  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+  const reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
+  const keyIds = ['key-b', 'key-none', 'key-a'];
+  const nowUnixMs = BigInt(NOON);
+  const { keys } = await reports.getKeyActivity({ organizationId: 'org-1', keyIds, nowUnixMs });
+  const none = { lastUsedUnixMs: undefined, chargedTodayNanoUsd: 0n, chargedThisMonthNanoUsd: 0n };
+  expect(keys).toEqual([
+    { ...none, keyId: 'key-b', lastUsedUnixMs: BigInt(NOON - 40 * DAY_MS) },
+    { ...none, keyId: 'key-none' },
+    {
+      keyId: 'key-a',
+      lastUsedUnixMs: BigInt(NOON),
+      chargedTodayNanoUsd: 7n,
+      chargedThisMonthNanoUsd: 12n,
+    },
+  ]);
+});
 
 describe('looking up a generation', () => {
   it('finds it in every detail once it is settled', async () => {

@@ -1,4 +1,4 @@
-import { nanoUsd, type UtcDay } from '@gateway/base';
+import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { KeyGrant, KeyLimits, Scope } from '../../core/model';
 import type { KeyVerifier } from '../../core/ports';
@@ -22,11 +22,20 @@ const VERIFY_KEY = `
     o.daily_budget_nano_usd,
     o.concurrency,
     o.max_output_tokens,
-    o.multiple_completions
-  from api_keys k join organizations o on o.id = k.organization_id
-  where k.sha256 = $1`;
+    o.multiple_completions,
+    found.secret_ends_at
+  from (
+    select id, null::timestamptz as secret_ends_at from api_keys where sha256 = $1
+    union all
+    select id, previous_works_until from api_keys where previous_sha256 = $1
+  ) as found
+  join api_keys k on k.id = found.id
+  join organizations o on o.id = k.organization_id
+  limit 1`;
 
 interface VerifiedRow {
+  /** Of the secret of before a rotation. */
+  readonly secret_ends_at: Date | null;
   readonly key_id: string;
   readonly organization_id: string;
   readonly revoked: boolean;
@@ -85,6 +94,7 @@ function grantOf(row: VerifiedRow): KeyGrant {
       multipleCompletions: row.multiple_completions,
     },
     organizationSuspended: row.suspended,
+    ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
   };
 }
 

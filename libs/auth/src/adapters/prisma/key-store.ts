@@ -1,12 +1,13 @@
 import { isRefusal } from '@gateway/errors';
 import type { KeyStore } from '../../core/ports';
-import type { AuthPrisma } from './client';
+import type { AuthPrisma, AuthTransaction } from './client';
 import { appendInvalidation, lastInvalidation } from './invalidations';
 import { lockOrganization } from './organization-store';
 import { newestFirst } from './page';
-import { apiKeyOf, apiKeyRow, auditEntryRow, organizationOf } from './rows';
+import { apiKeyOf, apiKeyRow, auditEntryRow, organizationOf, previousSecretColumns } from './rows';
 
-const WITHOUT_HASH = { sha256: true } as const;
+const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
+const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
 
 export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   return {
@@ -56,11 +57,41 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         if (decision.kind === 'keep') {
           return { kind: 'committed', value, sequence: await lastInvalidation(transaction) };
         }
-        await transaction.apiKey.update({ where: { id }, data: apiKeyRow(value) });
+        const previous = value.previousSecret === undefined ? PREVIOUS_SECRET_ENDED : {};
+        await transaction.apiKey.update({ where: { id }, data: { ...apiKeyRow(value), ...previous } });
         await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
-        const sequence = await appendInvalidation(transaction, { keySha256: row.sha256 });
-        return { kind: 'committed', value, sequence };
+        return { kind: 'committed', value, sequence: await invalidate(transaction, row) };
+      });
+    },
+
+    rotate(organizationId, id, decide) {
+      return prisma.$transaction(async (transaction) => {
+        await lockOrganization(transaction, organizationId, 'for share');
+        await transaction.$queryRaw`select 1 from api_keys where id = ${id} for update`;
+        const row = await transaction.apiKey.findFirst({ where: { id, organizationId } });
+        if (!row) return undefined;
+        const decision = decide(apiKeyOf(row));
+        if (isRefusal(decision)) return decision;
+        const { key, sha256, kept } = decision.value;
+        if (decision.kind === 'keep') {
+          return { kind: 'committed', value: key, sequence: await lastInvalidation(transaction) };
+        }
+        const previousSha256 = { current: row.sha256, previous: row.previousSha256, none: null }[kept];
+        const hashes = { sha256: Uint8Array.from(sha256), previousSha256 };
+        const data = { ...apiKeyRow(key), ...previousSecretColumns(key), ...hashes };
+        await transaction.apiKey.update({ where: { id }, data });
+        await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
+        return { kind: 'committed', value: key, sequence: await invalidate(transaction, row) };
       });
     },
   };
+}
+
+/** Every secret that edges may remember the key by. Its numbers are taken last, as `appendInvalidation` asks. */
+async function invalidate(
+  transaction: AuthTransaction,
+  { sha256, previousSha256 }: { sha256: Uint8Array; previousSha256: Uint8Array | null },
+): Promise<bigint> {
+  if (previousSha256) await appendInvalidation(transaction, { keySha256: previousSha256 });
+  return appendInvalidation(transaction, { keySha256: sha256 });
 }

@@ -82,7 +82,23 @@ export function organizationRow(organization: Organization): Prisma.Organization
   };
 }
 
-export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256'>): ApiKey {
+function previousSecretOf({
+  previousLast4,
+  previousWorksUntil,
+}: Pick<Prisma.ApiKeyModel, 'previousLast4' | 'previousWorksUntil'>): Pick<ApiKey, 'previousSecret'> {
+  if (previousLast4 === null || previousWorksUntil === null) return {};
+  return { previousSecret: { last4: previousLast4, worksUntil: previousWorksUntil.getTime() as UnixMs } };
+}
+
+/** What of the previous secret is a column that may be shown; its hash is the store's to write. */
+export function previousSecretColumns({ previousSecret }: ApiKey) {
+  return {
+    previousLast4: previousSecret?.last4 ?? null,
+    previousWorksUntil: previousSecret ? new Date(previousSecret.worksUntil) : null,
+  };
+}
+
+export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256' | 'previousSha256'>): ApiKey {
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -97,6 +113,7 @@ export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256'>): ApiKey {
     },
     createdAt: row.createdAt.getTime() as UnixMs,
     ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt.getTime() as UnixMs }),
+    ...previousSecretOf(row),
     version: row.version,
   };
 }

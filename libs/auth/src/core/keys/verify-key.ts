@@ -1,3 +1,4 @@
+import type { Clock } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import type { KeyGrant } from '../model';
 import type { KeyVerifier } from '../ports';
@@ -6,7 +7,7 @@ const SHA256_BYTES = 32;
 
 /** Whose key this is, as committed now; undefined when no key has this hash. */
 export async function verifyKey(
-  { keyVerifier }: { keyVerifier: KeyVerifier },
+  { keyVerifier, clock }: { keyVerifier: KeyVerifier; clock: Clock },
   sha256: Buffer,
 ): Promise<KeyGrant | undefined> {
   if (sha256.length !== SHA256_BYTES) {
@@ -15,5 +16,7 @@ export async function verifyKey(
       param: 'key_sha256',
     });
   }
-  return keyVerifier.verify(sha256);
+  const grant = await keyVerifier.verify(sha256);
+  // A secret that has ended is no key any more: it does not say whose it was.
+  return grant?.secretEndsAt !== undefined && grant.secretEndsAt <= clock.now() ? undefined : grant;
 }

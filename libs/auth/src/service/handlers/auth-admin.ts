@@ -1,9 +1,17 @@
-import type { AuthAdminDefinition, KeyResponse, OrganizationResponse } from '@gateway/contracts/auth';
+import type { UnixMs } from '@gateway/base';
+import {
+  SecretToEnd,
+  type AuthAdminDefinition,
+  type CreateKeyResponse,
+  type KeyResponse,
+  type OrganizationResponse,
+} from '@gateway/contracts/auth';
 import type { RpcHandlers } from '@gateway/rpc';
 import { isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal } from '../../core/admin-refusal';
 import { refuseUnlessPermitted } from '../../core/access/authorize';
-import { createKey } from '../../core/keys/create-key';
+import { createKey, type CreatedKey } from '../../core/keys/create-key';
+import { endPreviousSecret, rotateKey } from '../../core/keys/rotate-key';
 import { createOrganization } from '../../core/organizations/create-organization';
 import type { ApiKey, Organization } from '../../core/model';
 import { readPage } from '../../core/paging';
@@ -27,6 +35,11 @@ import {
 } from '../messages';
 import { createPeopleHandlers } from './people';
 import { createSessionHandlers } from './sessions';
+
+const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'current'>>> = {
+  [SecretToEnd.SECRET_TO_END_PREVIOUS]: 'previous',
+  [SecretToEnd.SECRET_TO_END_CURRENT]: 'current',
+};
 
 /** What the dashboard's API calls. */
 export function createAuthAdminHandlers(
@@ -102,9 +115,7 @@ export function createAuthAdminHandlers(
       const created =
         (await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId)) ??
         (await createKey(ports, { actor, organizationId, settings: keySettingsOf(settings) }));
-      if (isRefusal(created)) return { outcome: { $case: 'refusal', value: refusalMessage(created) } };
-      const { key, secret } = created;
-      return { outcome: { $case: 'created', value: { key: keyMessage(key), secret } } };
+      return createdKeyResponse(created);
     },
 
     async listKeys({ organizationId, pageSize, pageToken }) {
@@ -140,6 +151,28 @@ export function createAuthAdminHandlers(
       return keyResponse(await timed(revokeKey(ports, { actor, organizationId, keyId }, signal)));
     },
 
+    async rotateKey({ actor: from, organizationId, keyId, previousWorksUntilUnixMs, endsNow }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      if (refusal) return createdKeyResponse(refusal);
+      const ends = SECRET_OF_MESSAGE[endsNow];
+      const request = {
+        ...{ actor, organizationId, keyId },
+        ...(previousWorksUntilUnixMs === undefined
+          ? {}
+          : { previousWorksUntil: Number(previousWorksUntilUnixMs) as UnixMs }),
+        ...(ends === undefined ? {} : { endsNow: ends }),
+      };
+      return createdKeyResponse(await timed(rotateKey(ports, request, signal)));
+    },
+
+    async endPreviousSecret({ actor: from, organizationId, keyId }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      if (refusal) return keyResponse(refusal);
+      return keyResponse(await timed(endPreviousSecret(ports, { actor, organizationId, keyId }, signal)));
+    },
+
     async recordAudit({ actor, organizationId, action, target, detailsJson }) {
       const entry = { actor: actorOf(actor), action, target, detailsJson };
       return {
@@ -171,6 +204,12 @@ function organizationResponse(result: Organization | AdminRefusal): Organization
   return isRefusal(result)
     ? { outcome: { $case: 'refusal', value: refusalMessage(result) } }
     : { outcome: { $case: 'organization', value: organizationMessage(result) } };
+}
+
+function createdKeyResponse(created: CreatedKey | AdminRefusal): CreateKeyResponse {
+  if (isRefusal(created)) return { outcome: { $case: 'refusal', value: refusalMessage(created) } };
+  const { key, secret } = created;
+  return { outcome: { $case: 'created', value: { key: keyMessage(key), secret } } };
 }
 
 function keyResponse(result: ApiKey | AdminRefusal): KeyResponse {

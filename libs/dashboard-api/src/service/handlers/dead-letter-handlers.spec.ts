@@ -40,6 +40,7 @@ beforeAll(async () => {
   api = createDashboardApi({
     authAdmin: noting<Admin>(() => admin),
     ledger: {} as never,
+    generationReports: {} as never,
     inferenceRouter: {} as never,
     deadLetters: new Map([['billing-ledger', noting<Letters>(() => letters)]]),
     clock: systemClock,

@@ -1,7 +1,16 @@
-import type { Actor, CreatedKey, Key, KeyResponse, Organization } from '@gateway/contracts/auth';
+import {
+  SecretToEnd,
+  type Actor,
+  type CreatedKey,
+  type CreateKeyResponse,
+  type Key,
+  type KeyResponse,
+  type Organization,
+} from '@gateway/contracts/auth';
 import { endpoints, type BodyOf } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
+import { activityOf } from '../key-activity';
 import { requireKnownModels } from '../known-models';
 import { changedKeySettings, UNRESTRICTED_KEY } from '../messages/bodies';
 import { accepted } from '../messages/errors';
@@ -12,11 +21,14 @@ import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 /** How often a change that names no version is made anew because somebody else was quicker. */
 const MAX_MERGES = 5;
 
-export function createKeyHandlers({
-  authAdmin,
-  inferenceRouter,
-  clock,
-}: DashboardApiPorts): readonly Implementation[] {
+const SECRETS_TO_END = {
+  unsaid: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
+  previous: SecretToEnd.SECRET_TO_END_PREVIOUS,
+  current: SecretToEnd.SECRET_TO_END_CURRENT,
+} as const;
+
+export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { authAdmin, inferenceRouter, clock } = ports;
   const { keys } = endpoints;
   const viewOf = (key: Key) => keyView(key, clock.now());
 
@@ -45,32 +57,41 @@ export function createKeyHandlers({
     }
   }
 
+  async function createdView(organizationId: string, { outcome }: CreateKeyResponse) {
+    const { key, secret } = accepted<CreatedKey>(outcome);
+    if (!key) throw new Error('a created key is missing');
+    return { key: viewOf(key), secret, bounds: await boundsOf(organizationId) };
+  }
+
   return [
     implement(keys.list, async ({ params, query }) => {
       const organizationId = params.organization_id;
       const bounds = await boundsOf(organizationId);
       const { keys, nextPageToken } = await authAdmin.listKeys({ organizationId, ...pageRequest(query) });
-      const data = keys.map((key) => ({ ...viewOf(key), activity: null }));
+      const activity = await activityOf(
+        ports,
+        organizationId,
+        keys.map(({ id }) => id),
+      );
+      const data = keys.map((key) => ({ ...viewOf(key), activity: activity.get(key.id) ?? null }));
       return { ...pageView(data, nextPageToken), bounds };
     }),
 
     implement(keys.create, async ({ params, body, actor }) => {
       const organizationId = params.organization_id;
       await requireKnownModels(inferenceRouter, body.allowed_models);
-      const { outcome } = await authAdmin.createKey({
-        actor,
-        organizationId,
-        settings: changedKeySettings(UNRESTRICTED_KEY, body),
-      });
-      const { key, secret } = accepted<CreatedKey>(outcome);
-      if (!key) throw new Error('a created key is missing');
-      return { key: viewOf(key), secret, bounds: await boundsOf(organizationId) };
+      const settings = changedKeySettings(UNRESTRICTED_KEY, body);
+      return createdView(organizationId, await authAdmin.createKey({ actor, organizationId, settings }));
     }),
 
     implement(keys.get, async ({ params }) => {
       const target = { organizationId: params.organization_id, keyId: params.key_id };
       const key = viewOf(keyOf(await authAdmin.getKey(target)));
-      return { key: { ...key, activity: null }, bounds: await boundsOf(target.organizationId) };
+      const activity = await activityOf(ports, target.organizationId, [target.keyId]);
+      return {
+        key: { ...key, activity: activity.get(key.id) ?? null },
+        bounds: await boundsOf(target.organizationId),
+      };
     }),
 
     implement(keys.update, async ({ params, body, actor }) => {
@@ -82,6 +103,24 @@ export function createKeyHandlers({
       const target = { organizationId: params.organization_id, keyId: params.key_id, actor };
       const revoked = await authAdmin.revokeKey(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       return { key: viewOf(keyOf(revoked)) };
+    }),
+
+    implement(keys.rotate, async ({ params, body, actor }) => {
+      const organizationId = params.organization_id;
+      const until = body.previous_works_until;
+      const rotation = {
+        ...{ actor, organizationId, keyId: params.key_id },
+        previousWorksUntilUnixMs: until === null ? undefined : BigInt(Date.parse(until)),
+        endsNow: SECRETS_TO_END[body.ends_now ?? 'unsaid'],
+      };
+      const rotated = await authAdmin.rotateKey(rotation, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      return createdView(organizationId, rotated);
+    }),
+
+    implement(keys.endPreviousSecret, async ({ params, actor }) => {
+      const target = { organizationId: params.organization_id, keyId: params.key_id, actor };
+      const ended = await authAdmin.endPreviousSecret(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      return { key: viewOf(keyOf(ended)) };
     }),
   ];
 }

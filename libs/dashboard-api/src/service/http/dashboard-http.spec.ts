@@ -6,6 +6,7 @@ import { get } from 'node:http';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole, SignInMethod } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { GatewayError } from '@gateway/errors';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
@@ -61,12 +62,13 @@ const BALANCE = {
 };
 
 type Admin = RpcClient<typeof AuthAdminDefinition>;
+type Reports = RpcClient<typeof GenerationReportsDefinition>;
 type Ledger = RpcClient<typeof BillingLedgerDefinition>;
 type Router = RpcClient<typeof InferenceRouterDefinition>;
 
 describe('the dashboard API over HTTP', () => {
   const calls: { method: string; request: unknown }[] = [];
-  let overrides: Partial<Admin & Ledger> = {};
+  let overrides: Partial<Admin & Ledger & Reports> = {};
   let api: DashboardApi;
 
   const answers = {
@@ -106,6 +108,16 @@ describe('the dashboard API over HTTP', () => {
     createKey: () => ({ outcome: { $case: 'created', value: { key: KEY, secret: 'sk-gw-secret' } } }),
     recordAudit: () => ({ auditId: 'aud-1' }),
     completeAudit: () => ({}),
+    getKeyActivity: () => ({
+      keys: [
+        {
+          keyId: 'key-1',
+          lastUsedUnixMs: 1_764_000_000_000n,
+          chargedTodayNanoUsd: 1n,
+          chargedThisMonthNanoUsd: 2_000_000_000n,
+        },
+      ],
+    }),
     getBalance: () => BALANCE,
     addCredit: () => ({ balance: BALANCE }),
   } as const;
@@ -141,6 +153,7 @@ describe('the dashboard API over HTTP', () => {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
       ledger: stub as Ledger,
+      generationReports: stub as Reports,
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
       deadLetters: new Map(),
       clock: systemClock,
@@ -401,6 +414,24 @@ describe('the dashboard API over HTTP', () => {
     const read = await ask('GET /api/organizations/org-1/keys/key-1');
     expect(Object.keys(read.json)).toEqual(['key', 'bounds']);
     expect(read.text).not.toContain('secret":"');
+  });
+
+  it('shows what a key did, and lists keys without it while that cannot be had', async () => {
+    const line = 'GET /api/organizations/org-1/keys/key-1';
+    expect((await ask(line)).json['key']).toMatchObject({
+      activity: {
+        last_used_at: '2025-11-24T16:00:00.000Z',
+        spend_today_usd: '0.000000001',
+        spend_this_month_usd: '2',
+      },
+    });
+    overrides = {
+      getKeyActivity: async () => {
+        throw new GatewayError('no_capacity');
+      },
+    };
+    const without = await ask(line);
+    expect([without.status, without.json['key']]).toEqual([200, expect.objectContaining({ activity: null })]);
   });
 
   it('changes only what a PATCH names; null takes a restriction away', async () => {

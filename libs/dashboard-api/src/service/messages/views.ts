@@ -6,6 +6,7 @@ import {
   type Key,
   type Organization,
   type OrganizationLimits,
+  type PreviousSecret,
 } from '@gateway/contracts/auth';
 import type { GetBalanceResponse } from '@gateway/contracts/billing-ledger';
 
@@ -62,8 +63,13 @@ export function keyView(key: Key, now: UnixMs) {
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
     state: stateOf(key, now),
     version: key.version,
-    previous_secret: null,
+    previous_secret: previousSecretView(key.previousSecret, now),
   };
+}
+
+function previousSecretView(previous: PreviousSecret | undefined, now: UnixMs) {
+  if (!previous || previous.worksUntilUnixMs <= BigInt(now)) return null;
+  return { last4: previous.last4, works_until: isoTime(previous.worksUntilUnixMs) };
 }
 
 function stateOf({ revokedUnixMs, expiresOn }: Key, now: UnixMs): 'active' | 'expired' | 'revoked' {

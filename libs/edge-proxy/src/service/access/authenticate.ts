@@ -1,7 +1,7 @@
 import { type AddressMatcher, type ClientAddressReader } from '@gateway/addresses';
 import { createHash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
-import { type Clock } from '@gateway/base';
+import { type Clock, type UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
@@ -66,7 +66,8 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     // A key that was valid is looked up even now: it may share its address with the flood.
     if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
     const grant = await withoutDispatch(keyDirectory.lookup(keySha256));
-    if (!grant) return failed(request, isFlooding, refuse('invalid_api_key'));
+    const now = clock.now();
+    if (!grant || hasEnded(grant, now)) return failed(request, isFlooding, refuse('invalid_api_key'));
     exchange.organizationId = grant.organizationId;
     exchange.keyId = grant.keyId;
 
@@ -74,7 +75,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     if (!known) seen.set(grant, (known = { view: viewOf(grant), wasValid: false }));
     // Most keys allow every address; then it is not worth reading.
     const address = grant.ipAllowlist.length > 0 ? (clientAddress(request) ?? '') : '';
-    const refusal = checkKeyGrant(known.view, { address, now: clock.now(), scope, isAddressAllowed });
+    const refusal = checkKeyGrant(known.view, { address, now, scope, isAddressAllowed });
     if (refusal && errorTable[refusal.code].httpStatus === AUTHENTICATION_FAILED) {
       return failed(request, isFlooding, refusal);
     }
@@ -84,6 +85,11 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     }
     return refusal ?? grant;
   };
+}
+
+/** Whether it is of a secret from before a rotation whose time is over: what is remembered of it may be older. */
+function hasEnded({ secretEndsUnixMs }: KeyGrant, now: UnixMs): boolean {
+  return secretEndsUnixMs !== undefined && now >= Number(secretEndsUnixMs);
 }
 
 /** Node keeps the first of several and drops the others; a proxy in front may have looked at another one. */

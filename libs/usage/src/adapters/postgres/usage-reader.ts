@@ -5,6 +5,7 @@ import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 import type { UsageRow } from '../../core/usage-report';
 import { PrismaClient, type Generation } from '../prisma/generated/client';
+import { readKeyActivity } from './key-activity';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
 import { USAGE_SCHEMA } from './usage-schema';
@@ -67,6 +68,7 @@ interface SumRow {
 export function createPostgresUsageReader(pool: Pool): UsageReader {
   const prisma = new PrismaClient({ adapter: createPrismaAdapter(pool, USAGE_SCHEMA) });
   return {
+    readKeyActivity: (organizationId, keyIds, now) => readKeyActivity(pool, organizationId, keyIds, now),
     async findGeneration(organizationId, id) {
       const row = await prisma.generation.findFirst({ where: { id, organizationId } });
       return row ? generationOf(row) : undefined;

@@ -1,11 +1,20 @@
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
-import { isRefusal, refusalError } from '@gateway/errors';
+import { GatewayError, isRefusal, refusalError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { UnixMs } from '@gateway/base';
 import { listGenerations } from '../../core/list-generations';
 import type { UsageReader } from '../../core/ports';
 import { reportSeries } from '../../core/usage-series';
-import { fromMetrics, fromPoint, fromRecord, toListRequest, toSeriesQuery } from './report-messages';
+import {
+  fromKeyActivity,
+  fromMetrics,
+  fromPoint,
+  fromRecord,
+  toListRequest,
+  toSeriesQuery,
+} from './report-messages';
+
+const MAX_KEYS = 200;
 
 /** What the dashboard shows, each within one organization. */
 export function createGenerationReportsHandlers(
@@ -43,6 +52,14 @@ export function createGenerationReportsHandlers(
         chargedTodayNanoUsd: now.chargedNanoUsd,
         latestGenerationId: now.latestGenerationId,
       };
+    },
+    async getKeyActivity({ organizationId, keyIds, nowUnixMs }) {
+      if (keyIds.length > MAX_KEYS) {
+        const message = `key_ids must be at most ${MAX_KEYS}.`;
+        throw new GatewayError('invalid_request', { message, param: 'key_ids' });
+      }
+      const keys = await reader.readKeyActivity(organizationId, keyIds, Number(nowUnixMs) as UnixMs);
+      return { keys: keys.map(fromKeyActivity) };
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   UsageGranularity as GranularityMessage,
   type GenerationRecord,
   type GetUsageSeriesRequest,
+  type KeyActivity as KeyActivityMessage,
   type Latency,
   type ListGenerationsRequest,
   type UsageMetrics as MetricsMessage,
@@ -13,6 +14,7 @@ import {
 import { GatewayError } from '@gateway/errors';
 import { meanMs, quantileMs, type Latencies } from '../../core/latency-histogram';
 import type { GenerationsRequest } from '../../core/list-generations';
+import type { KeyActivity } from '../../core/ports';
 import { statusOf, type GenerationStatus, type SettledGeneration } from '../../core/settled-generation';
 import type { SeriesDimension, SeriesQuery, UsageMetrics, UsagePoint } from '../../core/usage-series';
 import { fromGeneration } from './messages';
@@ -109,4 +111,13 @@ function timeOf(param: string, unixMs: bigint): UnixMs {
 
 function optionalAmount(amount: bigint | undefined): NanoUsd | undefined {
   return amount === undefined ? undefined : nanoUsd(amount);
+}
+
+export function fromKeyActivity(activity: KeyActivity): KeyActivityMessage {
+  return {
+    keyId: activity.keyId,
+    lastUsedUnixMs: activity.lastUsedAt === undefined ? undefined : BigInt(activity.lastUsedAt),
+    chargedTodayNanoUsd: activity.chargedTodayNanoUsd,
+    chargedThisMonthNanoUsd: activity.chargedThisMonthNanoUsd,
+  };
 }

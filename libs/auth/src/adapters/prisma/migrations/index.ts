@@ -2,10 +2,12 @@ import type { Migration } from '@gateway/database';
 import init from './20261120090000_init/migration.sql';
 import versions from './20261122013500_versions/migration.sql';
 import memberships from './20261122014500_memberships/migration.sql';
+import keyRotation from './20261122020500_key_rotation/migration.sql';
 
 /** The migrations of the `auth` schema, in order. */
 export const authMigrations: readonly Migration[] = [
   { name: '20261120090000_init', sql: init },
   { name: '20261122013500_versions', sql: versions },
   { name: '20261122014500_memberships', sql: memberships },
+  { name: '20261122020500_key_rotation', sql: keyRotation },
 ];
