@@ -85,7 +85,8 @@ export async function openConsumerSession(
       const { rows } = await run<{ locked: boolean }>('lock', LOCK_GROUP, [topic, group]);
       if (!rows[0]?.locked) return false;
       await run('register', REGISTER_GROUP, [topic, group]);
-      await client.query(`listen ${NOTIFY_CHANNEL}`);
+      // Plans are kept for as long as the session lasts: one made while a day was young would read it whole when it is old.
+      await client.query(`set enable_seqscan = off; listen ${NOTIFY_CHANNEL}`);
       return true;
     },
     async fetch(maxEvents, maxBytes) {

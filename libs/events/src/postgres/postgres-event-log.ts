@@ -16,7 +16,8 @@ import { isTransientByDefault, runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from './instruments';
 import { DEFAULT_LIMITS, type EventLogLimits } from './limits';
-import { IS_BEHIND, TRIM } from './statements';
+import { IS_BEHIND } from './statements';
+import { prepareDays, trimEvents, type Trimmed } from './trimming';
 
 export interface PostgresEventLogOptions {
   /** On the `event_log` schema. Each subscription keeps one of its connections, so it needs two more than those. */
@@ -40,7 +41,7 @@ export interface PostgresEventLogOptions {
  */
 export interface PostgresEventLog extends EventAppender, EventSubscriber, TransactionalAppender<PoolClient> {
   readonly deadLetters: DeadLetters;
-  /** Begins to remove events that every group has passed and whose time is over. */
+  /** Makes room for the days that come, and begins to remove events that every group has passed and whose time is over. */
   start(): Promise<void>;
   /**
    * Waits until the groups subscribed here have read what is in the log, each
@@ -52,11 +53,10 @@ export interface PostgresEventLog extends EventAppender, EventSubscriber, Transa
   drain(timeoutMs: number): Promise<boolean>;
   /** Finishes the batches and writes under way. Safe to call twice. */
   stop(): Promise<void>;
-  /** Removes what may go now, discarded dead letters too; returns how many events went. */
-  trim(): Promise<number>;
+  /** Removes what may go now, discarded dead letters too; returns which events went. */
+  trim(): Promise<Trimmed>;
 }
 
-const TRIM_BATCH_EVENTS = 5_000;
 const DRAIN_POLL_MS = 20;
 
 export function createPostgresEventLog(options: PostgresEventLogOptions): PostgresEventLog {
@@ -71,14 +71,18 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   let trimTimer: NodeJS.Timeout | undefined;
   let trimming: Promise<unknown> = Promise.resolve();
 
-  async function trim(): Promise<number> {
+  async function trim(): Promise<Trimmed> {
     await deadLetters.trim(new Date(clock.now() - limits.discardedRetentionMs));
-    const before = new Date(clock.now() - limits.retentionMs);
-    let removed = 0;
-    for (;;) {
-      const { rowCount } = await pool.query(TRIM, [before, TRIM_BATCH_EVENTS]);
-      removed += rowCount ?? 0;
-      if ((rowCount ?? 0) < TRIM_BATCH_EVENTS) return removed;
+    return trimEvents(pool, clock, limits);
+  }
+
+  async function keepHouse(): Promise<void> {
+    try {
+      await prepareDays(pool, clock);
+      const { days, events } = await trim();
+      if (days > 0 || events > 0) log.info({ days, events }, 'removed events that every group has passed');
+    } catch (error) {
+      log.warn({ err: error }, 'the tables of events could not be changed; it is tried again');
     }
   }
 
@@ -132,10 +136,10 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     trim,
     drain,
     async start() {
-      trimTimer ??= setInterval(() => {
-        trimming = trim().catch((error: unknown) => log.warn({ err: error }, 'events could not be trimmed'));
-      }, limits.trimIntervalMs);
+      if (trimTimer) return;
+      trimTimer = setInterval(() => (trimming = keepHouse()), limits.trimIntervalMs);
       trimTimer.unref();
+      await keepHouse();
     },
     async stop() {
       clearInterval(trimTimer);

@@ -67,13 +67,27 @@ export const BURY = `
   join event_log.events e on e.topic = $1 and e.position = d.position
   on conflict do nothing`;
 
-/** $1 appended before, $2 most rows. Only what every group of the topic has passed; a topic nobody reads is kept. */
-export const TRIM = `
-  delete from event_log.events where (topic, position) in (
-    select e.topic, e.position
-    from (select topic, min(position) as passed from event_log.consumer_groups group by topic) g
-    join event_log.events e on e.topic = g.topic and e.position <= g.passed
-    where e.appended_at < $1
-    order by e.topic, e.position
+/**
+ * A row when a day's partition has an event that some group has yet to pass, or
+ * one of a topic that nobody reads. One look at the key's end for each topic.
+ */
+export const HOLDS_UNPASSED = (partition: string): string => `
+  select from event_log.topics t
+  where (select max(e.position) from event_log."${partition}" e where e.topic = t.topic)
+    > coalesce((select min(g.position) from event_log.consumer_groups g where g.topic = t.topic), 0)
+  limit 1`;
+
+/**
+ * $1 appended before, $2 most rows. The same for events that came before their
+ * day's partition was made; as many are looked at as may go.
+ */
+export const TRIM_DEFAULT = `
+  delete from event_log.events_default e
+  using (select topic, min(position) as passed from event_log.consumer_groups group by topic) g
+  cross join lateral (
+    select d.position, d.appended_at from event_log.events_default d
+    where d.topic = g.topic and d.position <= g.passed
+    order by d.position
     limit $2
-  )`;
+  ) oldest
+  where e.topic = g.topic and e.position = oldest.position and oldest.appended_at < $1`;

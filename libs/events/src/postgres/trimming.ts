@@ -1,0 +1,50 @@
+import type { Clock } from '@gateway/base';
+import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
+import type { Pool } from 'pg';
+import type { EventLogLimits } from './limits';
+import { EVENT_LOG_SCHEMA, HOLDS_UNPASSED, TRIM_DEFAULT } from './statements';
+
+/** What went: whole days, and events that were in no day's partition. */
+export interface Trimmed {
+  readonly days: number;
+  readonly events: number;
+}
+
+const TRIM_BATCH_EVENTS = 5_000;
+/** Partitions that are ready before their day begins. */
+const DAYS_AHEAD = 2;
+
+const EVENTS: PartitionedTable = {
+  schema: EVENT_LOG_SCHEMA,
+  table: 'events',
+  key: 'appended_at',
+  period: 'day',
+  leastKeyAt: (unixMs) => new Date(unixMs).toISOString(),
+};
+
+/** Makes the partitions of today and the next days. Without them events go to the default one. */
+export async function prepareDays(pool: Pool, clock: Clock): Promise<void> {
+  await makePartitions(pool, EVENTS, { nowUnixMs: clock.now(), ahead: DAYS_AHEAD });
+}
+
+/** Removes events that are past their retention and that every group of their topic has passed. */
+export async function trimEvents(
+  pool: Pool,
+  clock: Clock,
+  { retentionMs }: Pick<EventLogLimits, 'retentionMs'>,
+): Promise<Trimmed> {
+  const untilUnixMs = clock.now() - retentionMs;
+  const days = await dropPartitions(pool, EVENTS, {
+    untilUnixMs,
+    async mayDrop(client, { name }) {
+      const { rowCount } = await client.query(HOLDS_UNPASSED(name));
+      return rowCount === 0;
+    },
+  });
+  let events = 0;
+  for (;;) {
+    const { rowCount } = await pool.query(TRIM_DEFAULT, [new Date(untilUnixMs), TRIM_BATCH_EVENTS]);
+    events += rowCount ?? 0;
+    if ((rowCount ?? 0) < TRIM_BATCH_EVENTS) return { days, events };
+  }
+}
