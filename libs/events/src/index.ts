@@ -1,7 +1,8 @@
 export * from './dead-letters';
 export * from './event-log';
-export { EventLogOverflowError, InvalidEventError } from './postgres/appending';
-export { type EventLogLimits } from './postgres/limits';
+export { EventLogOverflowError } from './delivery/batching-appender';
+export { InvalidEventError } from './delivery/valid-events';
+export { type EventLogLimits } from './delivery/limits';
 export { createDeadLetterService, type ServedGroup } from './rpc/dead-letter-service';
 export { eventLogMigrations } from './postgres/migrations';
 export {

@@ -1,8 +1,8 @@
 import type { Clock } from '@gateway/base';
 import type { DatabaseLog } from '@gateway/database';
 import type { Pool } from 'pg';
-import type { EventLogInstruments } from './instruments';
-import type { EventLogLimits } from './limits';
+import type { EventLogInstruments } from '../delivery/instruments';
+import type { EventLogLimits } from '../delivery/limits';
 
 export interface ConsumerParts {
   readonly pool: Pool;

@@ -1,26 +1,19 @@
 import { backoffMs } from '@gateway/base';
 import { isTransientDatabaseError } from '@gateway/database';
-import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } from '../event-log';
+import { createDelivery, DeliveryStopped } from '../delivery/deliver';
+import { createWaiter } from '../delivery/waiter';
+import type { RunningSubscription, Subscription } from '../event-log';
 import type { ConsumerParts } from './consumer-parts';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
 import { createDeadLetterDesk } from './dead-letter-desk';
-import { reasonOf, unprocessableOf } from './failed-delivery';
-import { createWaiter } from './waiter';
-
-/** Thrown inside the loops to leave them when the subscription stops. */
-class Stopped extends Error {}
 
 /** Runs one member of a consumer group until it is stopped. */
 export function runConsumer(subscription: Subscription, parts: ConsumerParts): RunningSubscription {
   const { topic, group } = subscription;
   const { limits, instruments, log } = parts;
-  const labels = { topic, group };
   const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
   const waiter = createWaiter();
-  const handled = instruments.handled.labels(labels);
-  const retried = instruments.retried.labels(labels);
-  const deadLettered = instruments.deadLettered.labels(labels);
-  const lag = instruments.lag.labels(labels);
+  const lag = instruments.lag.labels({ topic, group });
   const desk = createDeadLetterDesk(subscription, parts, waiter);
 
   /** Opens sessions one after another, for as long as it takes. */
@@ -36,7 +29,7 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
         failures = 0;
         await consume(session);
       } catch (error) {
-        if (error instanceof Stopped) return;
+        if (error instanceof DeliveryStopped) return;
         failures += 1;
         log.warn({ err: error, topic, group, failures }, 'event consumer lost its connection; reconnecting');
         await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
@@ -48,6 +41,15 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
   }
 
   async function consume(session: ConsumerSession): Promise<void> {
+    const deliver = createDelivery(subscription, {
+      ...parts,
+      bury: async (letters, attempts) => {
+        await session.bury(letters, attempts, new Date(parts.clock.now()));
+        desk.ask();
+      },
+      commit: ({ position }) => session.commit(position),
+      pause: pauseOrStop,
+    });
     while (!waiter.stopped) {
       await desk.attend(session);
       const batch = await session.fetch(maxBatchSize, limits.maxBatchBytes);
@@ -57,69 +59,16 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
         await waiter.waitForWake(limits.pollIntervalMs);
         continue;
       }
-      await deliver(session, batch.events);
+      await deliver(batch.events);
       await session.commit(last.position);
       // A batch costs much the same for one event as for fifty, and nobody waits for the answer.
       if (batch.events.length === batch.lag) await waiter.pause(limits.gatherMs);
     }
   }
 
-  /** Returns when every event was handled or is among the dead letters. */
-  async function deliver(session: ConsumerSession, events: readonly LoggedEvent[]): Promise<void> {
-    let remaining = events;
-    for (let failures = 1; remaining.length > 0; failures += 1) {
-      try {
-        await subscription.handle(remaining);
-        handled.inc(remaining.length);
-        return;
-      } catch (error) {
-        const hopeless = unprocessableOf(error, remaining);
-        if (hopeless.length > 0) {
-          await bury(session, hopeless, failures);
-          const buried = new Set(hopeless.map(({ event }) => event.position));
-          remaining = remaining.filter(({ position }) => !buried.has(position));
-        } else if (parts.isTransient(error)) {
-          log.warn({ err: error, topic, group, failures }, 'delivery failed; it is tried again');
-        } else if (remaining.length > 1) {
-          log.warn({ err: error, topic, group }, 'a batch failed; delivering its events one by one');
-          return await deliverSingly(session, remaining);
-        } else if (failures >= limits.maxAttempts) {
-          const only = remaining[0] as LoggedEvent;
-          await bury(session, [{ event: only, reason: reasonOf(error, only) }], failures);
-          return;
-        }
-        retried.inc(remaining.length);
-        // After a burial the rest is delivered at once: it has not failed.
-        if (hopeless.length === 0) await pauseOrStop(backoffMs(failures, limits.backoff, Math.random()));
-      }
-    }
-  }
-
-  /** So that one bad event harms no other. Progress is kept after each. */
-  async function deliverSingly(session: ConsumerSession, events: readonly LoggedEvent[]): Promise<void> {
-    for (const event of events) {
-      if (waiter.stopped) throw new Stopped();
-      await deliver(session, [event]);
-      await session.commit(event.position);
-    }
-  }
-
-  async function bury(
-    session: ConsumerSession,
-    letters: readonly Unprocessable[],
-    attempts: number,
-  ): Promise<void> {
-    await session.bury(letters, attempts, new Date(parts.clock.now()));
-    deadLettered.inc(letters.length);
-    desk.ask();
-    for (const { event, reason } of letters) {
-      log.error({ topic, group, position: event.position.toString(), key: event.key, reason }, 'dead letter');
-    }
-  }
-
   async function pauseOrStop(ms: number): Promise<void> {
-    await waiter.pause(ms);
-    if (waiter.stopped) throw new Stopped();
+    if (ms > 0) await waiter.pause(ms);
+    if (waiter.stopped) throw new DeliveryStopped();
   }
 
   const running = runSessions();

@@ -1,8 +1,8 @@
 import type { Subscription, LoggedEvent } from '../event-log';
 import type { ConsumerParts } from './consumer-parts';
 import type { ConsumerSession } from './consumer-session';
-import { reasonOf } from './failed-delivery';
-import type { Waiter } from './waiter';
+import { reasonOf } from '../delivery/failed-delivery';
+import type { Waiter } from '../delivery/waiter';
 
 /** Letters that one visit delivers at most before events that are in order have their turn. */
 const MAX_LETTERS_PER_VISIT = 10;

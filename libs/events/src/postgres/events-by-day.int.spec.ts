@@ -12,7 +12,7 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import { collector, numbered, textsOf } from '../event-log.contract';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
-import type { EventLogLimits } from './limits';
+import type { EventLogLimits } from '../delivery/limits';
 import { eventLogMigrations } from './migrations';
 import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
 import { EVENT_LOG_SCHEMA as schema, IS_BEHIND } from './statements';

@@ -13,7 +13,7 @@ import {
   type EventLogProcess,
 } from '../event-log.contract';
 import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
-import type { EventLogLimits } from './limits';
+import type { EventLogLimits } from '../delivery/limits';
 import { eventLogMigrations } from './migrations';
 import { EVENT_LOG_SCHEMA } from './statements';
 

@@ -11,11 +11,13 @@ import type {
   TransactionalAppender,
 } from '../event-log';
 import type { DeadLetters } from '../dead-letters';
-import { assertValid, createAppender, writeEvents } from './appending';
+import { createBatchingAppender } from '../delivery/batching-appender';
+import { assertValid } from '../delivery/valid-events';
+import { writeEvents } from './appending';
 import { isTransientByDefault, runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
-import { createInstruments } from './instruments';
-import { DEFAULT_LIMITS, type EventLogLimits } from './limits';
+import { createInstruments } from '../delivery/instruments';
+import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
 import { IS_BEHIND } from './statements';
 import { prepareDays, trimEvents, type Trimmed } from './trimming';
 
@@ -63,8 +65,12 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   const { pool, clock, log } = options;
   const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const instruments = createInstruments(options.metrics);
-  const appender = createAppender(pool, clock, limits, (topic, count) =>
-    instruments.appended.labels({ topic }).inc(count),
+  const appender = createBatchingAppender(
+    {
+      write: ({ topic, events }) => writeEvents(pool, clock, topic, events),
+      onAppended: (topic, count) => instruments.appended.labels({ topic }).inc(count),
+    },
+    limits,
   );
   const deadLetters = createPostgresDeadLetters(pool, clock);
   const subscriptions = new Map<RunningSubscription, Pick<Subscription, 'topic' | 'group'>>();

@@ -1,7 +1,7 @@
 import type { Clock } from '@gateway/base';
 import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
 import type { Pool } from 'pg';
-import type { EventLogLimits } from './limits';
+import type { EventLogLimits } from '../delivery/limits';
 import { EVENT_LOG_SCHEMA, HOLDS_UNPASSED, TRIM_DEFAULT } from './statements';
 
 /** What went: whole days, and events that were in no day's partition. */

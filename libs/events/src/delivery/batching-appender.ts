@@ -1,0 +1,86 @@
+import { createNaturalBatcher } from '@gateway/runtime';
+import type { EventAppender, NewEvent } from '../event-log';
+import type { EventLogLimits } from './limits';
+import { assertValid } from './valid-events';
+
+export class EventLogOverflowError extends Error {
+  override readonly name = 'EventLogOverflowError';
+}
+
+export interface BatchingAppender extends EventAppender {
+  /** Resolves when nothing waits to be written. */
+  idle(): Promise<void>;
+}
+
+export interface Write {
+  readonly topic: string;
+  readonly events: readonly NewEvent[];
+}
+
+export interface BatchingAppenderPorts {
+  /** Writes events of one topic in their order; resolves when they are durable. */
+  readonly write: (write: Write) => Promise<void>;
+  readonly onAppended: (topic: string, count: number) => void;
+}
+
+/**
+ * Calls that arrive while a write is under way travel together in the next.
+ * One write at a time: the order of a key is that of the calls.
+ */
+export function createBatchingAppender(
+  { write, onAppended }: BatchingAppenderPorts,
+  limits: EventLogLimits,
+): BatchingAppender {
+  const batcher = createNaturalBatcher<Write, void>({
+    maxBatchSize: limits.maxAppendEvents,
+    maxConcurrentBatches: 1,
+    maxQueuedItems: limits.maxQueuedAppends,
+    overflow: () => new EventLogOverflowError('too many events wait to be appended'),
+    run: async (submissions) => {
+      for (const each of writesOf(submissions, limits)) {
+        await write(each);
+        onAppended(each.topic, each.events.length);
+      }
+      return submissions.map(() => undefined);
+    },
+  });
+  return {
+    async append(topic, events) {
+      assertValid(events, limits);
+      if (events.length > 0) await batcher.submit({ topic, events });
+    },
+    idle: () => batcher.idle(),
+  };
+}
+
+/** The submissions as few writes as the limits allow, each of one topic, in order. */
+function writesOf(submissions: readonly Write[], limits: EventLogLimits): Write[] {
+  const byTopic = new Map<string, NewEvent[]>();
+  for (const { topic, events } of submissions) {
+    const known = byTopic.get(topic);
+    if (known) known.push(...events);
+    else byTopic.set(topic, [...events]);
+  }
+  return [...byTopic].flatMap(([topic, events]) =>
+    chunk(events, limits).map((part) => ({ topic, events: part })),
+  );
+}
+
+function chunk(events: readonly NewEvent[], limits: EventLogLimits): NewEvent[][] {
+  const chunks: NewEvent[][] = [];
+  let current: NewEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const full =
+      current.length >= limits.maxAppendEvents || bytes + event.payload.length > limits.maxAppendBytes;
+    if (full && current.length > 0) {
+      chunks.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(event);
+    bytes += event.payload.length;
+  }
+  if (current.length > 0) chunks.push(current);
+  return chunks;
+}

@@ -1,0 +1,26 @@
+import type { NewEvent } from '../event-log';
+import type { EventLogLimits } from './limits';
+
+const MAX_KEY_LENGTH = 256;
+/** NUL and halves of surrogate pairs. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** An event that the log refuses: too large, or with text that a database cannot hold. */
+export class InvalidEventError extends Error {
+  override readonly name = 'InvalidEventError';
+}
+
+/** Checked before events are batched, so that a bad one is refused alone. */
+export function assertValid(events: readonly NewEvent[], limits: EventLogLimits): void {
+  for (const { key, payload, headers } of events) {
+    if (payload.length > limits.maxPayloadBytes) {
+      throw new InvalidEventError(`an event of ${payload.length} bytes exceeds ${limits.maxPayloadBytes}`);
+    }
+    if (key.length > MAX_KEY_LENGTH)
+      throw new InvalidEventError(`a key exceeds ${MAX_KEY_LENGTH} characters`);
+    const texts = [key, ...Object.entries(headers ?? {}).flat()];
+    if (texts.some((text) => UNSTORABLE.test(text))) {
+      throw new InvalidEventError('a key or header holds a NUL or half a surrogate pair');
+    }
+  }
+}
