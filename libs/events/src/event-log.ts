@@ -12,7 +12,7 @@ export interface NewEvent {
 
 export interface LoggedEvent extends NewEvent {
   readonly topic: string;
-  /** Ascending within a topic. */
+  /** Where it is: unique within the topic, ascending within a key, and nothing else. */
   readonly position: bigint;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,8 @@ export interface TransactionalAppender<Transaction> {
 }
 
 /**
- * Handles a batch, in order of position per key. At least once: after a crash
+ * Handles a batch, in order of position per key; events of one key are never
+ * with two members of a group at once. At least once: after a crash
  * or a rejection the same events come again. To give up on single events throw
  * an UnprocessableEventsError that names them; they go to the dead letters with
  * their reason and the rest is delivered again.

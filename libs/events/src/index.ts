@@ -11,3 +11,5 @@ export {
   type PostgresEventLogOptions,
 } from './postgres/postgres-event-log';
 export { EVENT_LOG_SCHEMA } from './postgres/statements';
+export { createKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka/kafka-event-log';
+export type { KafkaConnection } from './kafka/kafka-connection';

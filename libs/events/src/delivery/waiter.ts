@@ -2,6 +2,8 @@
 export interface Waiter {
   readonly stopped: boolean;
   stop(): void;
+  /** Resolves when it is stopped. */
+  readonly whenStopped: Promise<void>;
   /** Ends the present `waitForWake`, or the next one before it begins. */
   wake(): void;
   waitForWake(timeoutMs: number): Promise<void>;
@@ -13,6 +15,8 @@ export function createWaiter(): Waiter {
   let woken = false;
   let endWait: (() => void) | undefined;
   let endPause: (() => void) | undefined;
+  let tellStopped: () => void = () => undefined;
+  const whenStopped = new Promise<void>((resolve) => (tellStopped = resolve));
 
   function timed(ms: number, offerEnd: (end: (() => void) | undefined) => void): Promise<void> {
     return new Promise((resolve) => {
@@ -30,8 +34,10 @@ export function createWaiter(): Waiter {
     get stopped() {
       return stopped;
     },
+    whenStopped,
     stop() {
       stopped = true;
+      tellStopped();
       endWait?.();
       endPause?.();
     },

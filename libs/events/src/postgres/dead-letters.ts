@@ -7,7 +7,7 @@ import type {
   DeadLetterState,
   WholeDeadLetter,
 } from '../dead-letters';
-import type { LoggedEvent } from '../event-log';
+import type { LoggedEvent, Unprocessable } from '../event-log';
 import { NOTIFY_CHANNEL } from './statements';
 
 const COLUMNS = `
@@ -39,6 +39,19 @@ const REDELIVER = `
 const DISCARD = `
   update event_log.dead_letters set state = 'discarded', discarded_reason = $4, discarded_at = $5
   where topic = $1 and group_name = $2 and position = $3 and state = 'waiting'`;
+
+/**
+ * $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts, $7 keys, $8 payloads, $9 headers: of events
+ * that are not in this database. Doing it again changes nothing.
+ */
+const BURY_WHOLE = `
+  insert into event_log.dead_letters (
+    topic, group_name, position, key, payload, headers, reason, dead_at, failed_at, attempts
+  )
+  select $1, $2, position, key, payload, headers, reason, $5, $5, $6
+  from unnest($3::bigint[], $4::text[], $7::text[], $8::bytea[], $9::jsonb[])
+    as d (position, reason, key, payload, headers)
+  on conflict do nothing`;
 
 /** $1 discarded before, $2 most rows. */
 const TRIM_DISCARDED = `
@@ -106,6 +119,27 @@ interface WholeRow extends Row {
 export interface PostgresDeadLetters extends DeadLetters {
   /** Forgets what was discarded before; returns how many letters went. */
   trim(discardedBefore: Date): Promise<number>;
+}
+
+export async function buryWhole(
+  pool: Pool,
+  { topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>,
+  letters: readonly Unprocessable[],
+  attempts: number,
+  at: Date,
+): Promise<void> {
+  const events = letters.map(({ event }) => event);
+  await pool.query(BURY_WHOLE, [
+    topic,
+    group,
+    events.map(({ position }) => position),
+    letters.map(({ reason }) => reason.replaceAll('\0', '')),
+    at,
+    attempts,
+    events.map(({ key }) => key),
+    events.map(({ payload }) => Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)),
+    events.map(({ headers }) => JSON.stringify(headers)),
+  ]);
 }
 
 export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDeadLetters {

@@ -1,0 +1,181 @@
+import { backoffMs } from '@gateway/base';
+import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
+import { createDelivery, DeliveryStopped } from '../delivery/deliver';
+import { createWaiter } from '../delivery/waiter';
+import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } from '../event-log';
+import type { ConsumerParts } from '../postgres/consumer-parts';
+import type { KafkaTopics } from './kafka-topics';
+import { afterPosition, positionOf } from './positions';
+
+export interface KafkaConsumerParts extends Omit<ConsumerParts, 'pool'> {
+  readonly kafka: Kafka;
+  readonly topics: KafkaTopics;
+  /** Idempotent. */
+  readonly bury: (letters: readonly Unprocessable[], attempts: number) => Promise<void>;
+  readonly options: KafkaConsumerOptions;
+}
+
+export interface KafkaConsumerOptions {
+  /** A member that was not heard of for this long has lost its partitions to others. */
+  readonly sessionTimeoutMs: number;
+  /** Partitions that one member works on at once. */
+  readonly maxConcurrentPartitions: number;
+}
+
+const HEARTBEATS_PER_SESSION = 6;
+const MAX_WAIT_MS = 1_000;
+
+/** A group reads each topic by a Kafka group of its own, so that no member has to know what others read. */
+export function groupIdOf({ topic, group }: Pick<Subscription, 'topic' | 'group'>): string {
+  return `${group}.${topic}`;
+}
+
+/**
+ * Runs one member of a consumer group until it is stopped. Effect first, then
+ * the commit: at least once. kafkajs gives up on some errors, such as a group
+ * that no longer knows its member; then a new consumer takes its place.
+ */
+export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsumerParts): RunningSubscription {
+  const { topic, group } = subscription;
+  const { limits, instruments, log, options } = parts;
+  const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
+  const waiter = createWaiter();
+  const lag = instruments.lag.labels({ topic, group });
+  const heartbeatMs = Math.floor(options.sessionTimeoutMs / HEARTBEATS_PER_SESSION);
+
+  /** Runs consumers one after another, for as long as it takes. */
+  async function runConsumers(): Promise<void> {
+    for (let failures = 0; !waiter.stopped;) {
+      const consumer = parts.kafka.consumer({
+        groupId: groupIdOf(subscription),
+        sessionTimeout: options.sessionTimeoutMs,
+        rebalanceTimeout: 2 * options.sessionTimeoutMs,
+        heartbeatInterval: heartbeatMs,
+        maxWaitTimeInMs: MAX_WAIT_MS,
+        maxBytes: limits.maxBatchBytes,
+        allowAutoTopicCreation: false,
+        // Whoever crashes is replaced, here; two who do so would be one too many.
+        retry: { retries: 5, restartOnFailure: async () => false },
+      });
+      try {
+        await parts.topics.ensure(topic);
+        const crashed = crashOf(consumer, () => (failures = 0));
+        await consumer.connect();
+        await consumer.subscribe({ topic, fromBeginning: true });
+        await consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: options.maxConcurrentPartitions,
+          eachBatch: (payload) => handleBatch(consumer, payload),
+        });
+        await Promise.race([crashed, waiter.whenStopped]);
+      } catch (error) {
+        failures += 1;
+        log.warn({ err: error, topic, group, failures }, 'a Kafka consumer failed; another takes its place');
+      }
+      await consumer.disconnect().catch(() => undefined);
+      if (!waiter.stopped) await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
+    }
+    instruments.lag.remove({ topic, group });
+  }
+
+  const lagByPartition = new Map<number, number>();
+
+  async function handleBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+    const { batch, isRunning, isStale, resolveOffset } = payload;
+    const alive = keepAlive(payload);
+    const ours = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
+
+    async function commit({ position }: LoggedEvent): Promise<void> {
+      const { partition, offset } = afterPosition(position);
+      await consumer.commitOffsets([{ topic, partition, offset }]);
+      resolveOffset(String(BigInt(offset) - 1n));
+    }
+
+    const deliver = createDelivery(subscription, {
+      ...parts,
+      commit,
+      pause: async (ms) => {
+        if (ms > 0) await waiter.pause(ms);
+        if (!ours()) throw new DeliveryStopped();
+      },
+    });
+    try {
+      const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
+      for (const chunk of chunksOf(events, maxBatchSize, limits.maxBatchBytes)) {
+        if (!ours()) break;
+        await deliver(chunk);
+        await commit(chunk.at(-1) as LoggedEvent);
+      }
+      lagByPartition.set(batch.partition, Number(batch.offsetLag()));
+      lag.set([...lagByPartition.values()].reduce((sum, each) => sum + each, 0));
+    } catch (error) {
+      if (!(error instanceof DeliveryStopped)) throw error;
+    } finally {
+      alive.stop();
+    }
+    // What the group said while the handler worked: it is to join again.
+    const lost = alive.lost();
+    if (lost !== undefined) throw lost;
+  }
+
+  /** Heartbeats beside the handler, which may take its time. */
+  function keepAlive({ heartbeat }: EachBatchPayload): { lost(): unknown; stop(): void } {
+    let lost: unknown;
+    const timer = setInterval(() => {
+      heartbeat().catch((error: unknown) => (lost ??= error));
+    }, heartbeatMs);
+    return { lost: () => lost, stop: () => clearInterval(timer) };
+  }
+
+  const running = runConsumers();
+  return {
+    async stop() {
+      waiter.stop();
+      await running;
+    },
+  };
+}
+
+/** Resolves never; rejects when the consumer has crashed. */
+function crashOf(consumer: Consumer, onJoined: () => void): Promise<never> {
+  consumer.on(consumer.events.GROUP_JOIN, onJoined);
+  const crashed = new Promise<never>((_, reject) => {
+    consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+  });
+  crashed.catch(() => undefined);
+  return crashed;
+}
+
+function toEvent(
+  topic: string,
+  partition: number,
+  { key, value, headers, offset }: KafkaMessage,
+): LoggedEvent {
+  return {
+    topic,
+    position: positionOf(partition, offset),
+    key: key?.toString() ?? '',
+    payload: value ?? Buffer.alloc(0),
+    headers: Object.fromEntries(Object.entries(headers ?? {}).map(([name, text]) => [name, String(text)])),
+  };
+}
+
+function* chunksOf(
+  events: readonly LoggedEvent[],
+  maxEvents: number,
+  maxBytes: number,
+): Generator<readonly LoggedEvent[]> {
+  let chunk: LoggedEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    if (chunk.length > 0 && (chunk.length >= maxEvents || bytes + event.payload.length > maxBytes)) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(event);
+    bytes += event.payload.length;
+  }
+  if (chunk.length > 0) yield chunk;
+}

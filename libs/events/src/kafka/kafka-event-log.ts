@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '@gateway/base';
+import { isTransientDatabaseError, type DatabaseLog } from '@gateway/database';
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import type { DeadLetters } from '../dead-letters';
+import { createBatchingAppender } from '../delivery/batching-appender';
+import { createInstruments } from '../delivery/instruments';
+import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
+import type { EventAppender, EventSubscriber, RunningSubscription, Subscription } from '../event-log';
+import { createPostgresDeadLetters } from '../postgres/dead-letters';
+import { runLetterCarrier } from '../postgres/letter-carrier';
+import { connectKafka, type KafkaConnection } from './kafka-connection';
+import { groupIdOf, runKafkaConsumer, type KafkaConsumerOptions } from './kafka-consumer';
+import { createKafkaTopics } from './kafka-topics';
+import { createKafkaWriter, KafkaUnavailableError, type KafkaWriterOptions } from './kafka-writer';
+
+export interface KafkaEventLogOptions extends Partial<KafkaConsumerOptions>, Partial<KafkaWriterOptions> {
+  readonly connection: KafkaConnection;
+  /** As in the broker's logs and metrics. */
+  readonly clientId: string;
+  /** Of topics that are made; 12 when absent. */
+  readonly partitions?: number;
+  /** Of topics that are made; the broker's default when absent. */
+  readonly replicationFactor?: number;
+  /** The `event_log` schema of whoever subscribes, for what its groups give up on. */
+  readonly letters?: Pool;
+  readonly clock: Clock;
+  readonly log: DatabaseLog;
+  readonly metrics: Registry;
+  readonly limits?: Partial<EventLogLimits>;
+  /** Which failures of a handler pass by themselves; by default those of the database and of Kafka. */
+  readonly isTransient?: (error: unknown) => boolean;
+}
+
+/**
+ * The log on Kafka. Topics are keyed by organization and made when they are
+ * missing. Events of a key keep their order; a partition is worked on by one
+ * member of a group at a time. Dead letters are kept in the database of the
+ * consumer, where they can be listed, redelivered and discarded.
+ */
+export interface KafkaEventLog extends EventAppender, EventSubscriber {
+  /** Of the groups subscribed here; needs `letters`. */
+  readonly deadLetters: DeadLetters;
+  /** Waits until the groups subscribed here have read what is in the log, at most so long. */
+  drain(timeoutMs: number): Promise<boolean>;
+  /** Finishes the batches and writes under way. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_PARTITIONS = 12;
+const DEFAULTS: KafkaConsumerOptions & KafkaWriterOptions = {
+  sessionTimeoutMs: 10_000,
+  maxConcurrentPartitions: 4,
+  writeTimeoutMs: 2_000,
+  restMs: 1_000,
+};
+const DRAIN_POLL_MS = 50;
+
+export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog {
+  const { clock, log, letters } = given;
+  const options = { ...DEFAULTS, ...given };
+  const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...given.limits };
+  const instruments = createInstruments(given.metrics);
+  const kafka = connectKafka(given.connection, given.clientId, log);
+  const topics = createKafkaTopics(kafka, {
+    partitions: given.partitions ?? DEFAULT_PARTITIONS,
+    ...(given.replicationFactor !== undefined && { replicationFactor: given.replicationFactor }),
+    retentionMs: limits.retentionMs,
+    maxPayloadBytes: limits.maxPayloadBytes,
+  });
+  const writer = createKafkaWriter({ kafka, topics, log }, options);
+  const appender = createBatchingAppender(
+    {
+      write: (write) => writer.write(write),
+      onAppended: (topic, count) => instruments.appended.labels({ topic }).inc(count),
+    },
+    limits,
+  );
+  const isTransient = given.isTransient ?? isTransientByDefault;
+  const deadLetters = letters && createPostgresDeadLetters(letters, clock);
+  const subscriptions = new Map<RunningSubscription, Pick<Subscription, 'topic' | 'group'>>();
+
+  async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
+    if (letters === undefined) throw new Error('a subscription needs a database for its dead letters');
+    const parts = { clock, log, limits, instruments, isTransient };
+    const carrier = runLetterCarrier(subscription, { ...parts, pool: letters });
+    const consumer = runKafkaConsumer(subscription, {
+      ...parts,
+      kafka,
+      topics,
+      options,
+      bury: (unprocessable, attempts) => carrier.bury(unprocessable, attempts),
+    });
+    const tracked: RunningSubscription = {
+      async stop() {
+        await Promise.all([consumer.stop(), carrier.stop()]);
+        subscriptions.delete(tracked);
+      },
+    };
+    subscriptions.set(tracked, subscription);
+    return tracked;
+  }
+
+  /** Whether the group has committed everything that is in the topic. */
+  async function isBehind({ topic, group }: Pick<Subscription, 'topic' | 'group'>): Promise<boolean> {
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      const ends = await admin.fetchTopicOffsets(topic);
+      const [read] = await admin.fetchOffsets({ groupId: groupIdOf({ topic, group }), topics: [topic] });
+      const committed = new Map(read?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+      return ends.some(
+        ({ partition, high, low }) => Number(high) > Math.max(Number(low), committed.get(partition) ?? 0),
+      );
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
+  }
+
+  async function readAll(signal: AbortSignal): Promise<boolean> {
+    await appender.idle();
+    for (const subscription of subscriptions.values()) {
+      while (await isBehind(subscription)) {
+        if (signal.aborted) return false;
+        await delay(DRAIN_POLL_MS);
+      }
+    }
+    return true;
+  }
+
+  return {
+    append: (topic, events) => appender.append(topic, events),
+    subscribe,
+    get deadLetters() {
+      if (deadLetters === undefined) throw new Error('there is no database for dead letters');
+      return deadLetters;
+    },
+    drain(timeoutMs) {
+      const over = AbortSignal.timeout(timeoutMs);
+      const tooLate = new Promise<false>((resolve) => {
+        over.addEventListener('abort', () => resolve(false), { once: true });
+      });
+      const reading = readAll(over);
+      reading.catch(() => undefined);
+      return Promise.race([reading, tooLate]);
+    },
+    async stop() {
+      await Promise.all([...subscriptions.keys()].map((subscription) => subscription.stop()));
+      await appender.idle();
+      await writer.stop();
+    },
+  };
+}
+
+function isTransientByDefault(error: unknown): boolean {
+  return isTransientDatabaseError(error) || error instanceof KafkaUnavailableError;
+}
