@@ -1,0 +1,92 @@
+import {
+  generationsOf,
+  type Call,
+  type Fault,
+  type Generation,
+  type History,
+  type Operation,
+  type Step,
+} from './history';
+
+/** A history as a list that a person can read, with the generations that it names. */
+export function describeHistory({ seed, startUnixMs, generations, steps }: History): string {
+  const used = new Set(
+    steps.flatMap((step) =>
+      (step.kind === 'calls' ? step.calls : []).flatMap(({ operation }) => generationsOf(operation)),
+    ),
+  );
+  return [
+    `history ${seed}, from ${new Date(startUnixMs).toISOString()}`,
+    ...[...used]
+      .sort((one, other) => one - other)
+      .map((index) => `  g${index}: ${describeGeneration(generations[index] as Generation)}`),
+    ...steps.map((step, index) => `  ${index + 1}. ${describeStep(step)}`),
+  ].join('\n');
+}
+
+function describeGeneration(one: Generation): string {
+  const { promptTokens, cachedTokens, imageTokens, completionTokens, reasoningTokens } = one.usage;
+  return [
+    `${one.organization}, ${one.key}, holds ${one.amount} for ${one.lifetimeMs} ms`,
+    ...(one.organizationBudget === undefined ? [] : [`organization's budget ${one.organizationBudget}`]),
+    ...(one.keyBudget === undefined ? [] : [`key's budget ${one.keyBudget}`]),
+    ...(one.scope === undefined
+      ? []
+      : [`under ${one.scope} with body ${one.body}, ending ${one.ending ?? 'not told'}`]),
+    `used ${promptTokens} in (${cachedTokens} cached, ${imageTokens} image), ${completionTokens} out (${reasoningTokens} reasoning)`,
+    `held at ${describePrices(one.holdPrices)}, finished at ${one.eventPrices ? describePrices(one.eventPrices) : 'no prices'}`,
+  ].join('; ');
+}
+
+function describePrices(prices: Generation['holdPrices']): string {
+  return Object.values(prices as unknown as Record<string, bigint>)
+    .map((price) => Number(price) / 1_000_000)
+    .join('/');
+}
+
+function describeStep(step: Step): string {
+  if (step.kind === 'time') return `${step.ms} ms pass`;
+  const calls = step.calls.map(describeCall);
+  return calls.length === 1 ? (calls[0] ?? '') : `at once: ${calls.join(' | ')}`;
+}
+
+function describeCall({ ledger, operation, fault }: Call): string {
+  return `ledger ${ledger} ${describeOperation(operation)}${fault ? `, ${describeFault(fault)}` : ''}`;
+}
+
+function describeOperation(operation: Operation): string {
+  const named = generationsOf(operation)
+    .map((index) => `g${index}`)
+    .join(' ');
+  switch (operation.kind) {
+    case 'credit':
+      return `adds ${operation.amount} to ${operation.organization} as ${operation.id}`;
+    case 'hold':
+      return `holds for ${named}${operation.thief ? ', asked by another organization' : ''}`;
+    case 'void':
+      return `voids ${named}`;
+    case 'settle':
+      return `settles ${named}`;
+    case 'reap':
+      return `voids up to ${operation.limit} overdue holds`;
+    case 'claim':
+      return `claims the key of ${named}`;
+    case 'renew':
+      return `renews the claim of ${named}`;
+    case 'release':
+      return `releases the claim of ${named}`;
+    case 'trim':
+      return 'forgets old claims';
+  }
+}
+
+const FAULTS: Readonly<Record<Fault['kind'], (statement: number) => string>> = {
+  lost_answer: (statement) => `loses the answer of statement ${statement}`,
+  cut: (statement) => `loses its connection during statement ${statement}`,
+  dies_before: (statement) => `dies before statement ${statement}`,
+  dies_after: (statement) => `dies after statement ${statement}`,
+};
+
+function describeFault({ kind, statement }: Fault): string {
+  return FAULTS[kind](statement);
+}

@@ -1,0 +1,53 @@
+import { describeHistory } from './describe-history';
+import { generateHistory } from './generate-history';
+import type { History } from './history';
+import { runHistory } from './run-history';
+import { shrinkHistory } from './shrink-history';
+import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
+
+const HISTORIES = Number(process.env['SIMULATION_HISTORIES'] ?? 200);
+const FIRST_SEED = Number(process.env['SIMULATION_SEED'] ?? 1);
+/** Databases that histories happen to side by side. */
+const LANES = 2;
+const PROGRESS_EVERY = 500;
+
+/** A minute for a hundred histories: far above what it takes, for machines that do much else. */
+jest.setTimeout(60_000 + HISTORIES * 600);
+
+let ledgers: SimulatedLedger[];
+
+beforeAll(async () => {
+  ledgers = await Promise.all(Array.from({ length: LANES }, () => createSimulatedLedger()));
+});
+
+afterAll(() => Promise.all(ledgers.map((ledger) => ledger.close())));
+
+it(`the books are right after every step of ${HISTORIES} histories, whatever is repeated, late, at once or broken`, async () => {
+  const seeds = Array.from({ length: HISTORIES }, (_, index) => FIRST_SEED + index).values();
+  const failures: string[] = [];
+  let done = 0;
+  await Promise.all(
+    ledgers.map(async (ledger) => {
+      for (const seed of seeds) {
+        const history = generateHistory(seed);
+        const failure = await runHistory(ledger, history);
+        if (failure) failures.push(await explain(ledger, history));
+        if (failures.length > 0) return;
+        done += 1;
+        if (done % PROGRESS_EVERY === 0) process.stderr.write(`${done} of ${HISTORIES} histories\n`);
+      }
+    }),
+  );
+  expect(failures.join('\n\n')).toBe('');
+});
+
+/** The least of a history that still fails, and how to have it again. */
+async function explain(ledger: SimulatedLedger, history: History): Promise<string> {
+  const smallest = await shrinkHistory(
+    history,
+    async (candidate) => (await runHistory(ledger, candidate)) !== undefined,
+  );
+  const failure = await runHistory(ledger, smallest);
+  const where = failure ? `after step ${failure.step + 1}: ${failure.what}` : 'only now and then';
+  return `${describeHistory(smallest)}\n${where}\nagain: npm run simulate -- --histories 1 --seed ${history.seed}`;
+}

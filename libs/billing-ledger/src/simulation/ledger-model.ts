@@ -1,0 +1,308 @@
+import type { Prices, Usage } from '@gateway/base';
+import { CLAIM_RETENTION_MS, LEASE_MS, type Generation, type Operation } from './history';
+
+/**
+ * What the ledger promises, as plainly as it can be said: one call after the
+ * other, on maps. Slow, in memory, and the measure of the SQL and the core. It
+ * shares no code with them, so that one mistake cannot be in both.
+ */
+export interface ModelState {
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
+  readonly holds: ReadonlyMap<string, Hold>;
+  /** Spent and held, by organization, day and key; without a key for all of the organization. */
+  readonly used: ReadonlyMap<string, bigint>;
+  readonly claims: ReadonlyMap<string, Claim>;
+  readonly announced: ReadonlyMap<string, { readonly cost: bigint; readonly charged: bigint }>;
+}
+
+export interface Account {
+  readonly credited: bigint;
+  readonly available: bigint;
+  readonly held: bigint;
+  readonly charged: bigint;
+}
+
+interface Hold {
+  readonly organization: string;
+  readonly key: string;
+  readonly state: 'held' | 'voided' | 'settled' | 'given_up';
+  readonly amount: bigint;
+  readonly prices: Prices;
+  readonly day: string;
+  readonly deadline: number;
+  readonly scope: string | undefined;
+}
+
+interface Claim {
+  readonly organization: string;
+  readonly body: number;
+  readonly generation: string;
+  readonly claimants: readonly string[];
+  readonly state: 'running' | 'released' | 'completed';
+  readonly leaseEnds: number;
+  readonly retainedUntil: number;
+}
+
+export const EMPTY_MODEL: ModelState = {
+  accounts: new Map(),
+  credits: new Map(),
+  holds: new Map(),
+  used: new Map(),
+  claims: new Map(),
+  announced: new Map(),
+};
+
+export const NO_ACCOUNT: Account = { credited: 0n, available: 0n, held: 0n, charged: 0n };
+
+/** Who asks for another's hold. */
+export const THIEF = 'org-thief';
+
+/** When and of whom: what an operation is about besides itself. */
+export interface Setting {
+  readonly generations: readonly Generation[];
+  readonly now: number;
+}
+
+export interface Applied {
+  readonly state: ModelState;
+  /** As text, to be compared with what the ledger said. */
+  readonly outcome: string;
+}
+
+type Draft = {
+  [Part in keyof ModelState]: ModelState[Part] extends ReadonlyMap<string, infer Value>
+    ? Map<string, Value>
+    : never;
+};
+
+export function applyToModel(state: ModelState, operation: Operation, setting: Setting): Applied {
+  const draft: Draft = {
+    accounts: new Map(state.accounts),
+    credits: new Map(state.credits),
+    holds: new Map(state.holds),
+    used: new Map(state.used),
+    claims: new Map(state.claims),
+    announced: new Map(state.announced),
+  };
+  return { outcome: outcomeOf(draft, operation, setting), state: draft };
+}
+
+function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Setting): string {
+  const named = (indexes: readonly number[]) => indexes.map((index) => generations[index] as Generation);
+  switch (operation.kind) {
+    case 'credit':
+      return credit(draft, operation.id, operation.organization, BigInt(operation.amount));
+    case 'hold':
+      return named(operation.generations)
+        .map((one) => hold(draft, one, operation.thief ? THIEF : one.organization, now))
+        .join(', ');
+    case 'void':
+      return String(named(operation.generations).filter((one) => voidHold(draft, one)).length);
+    case 'reap':
+      return String(reap(draft, now, operation.limit));
+    case 'settle':
+      return named(operation.generations)
+        .map((one) => settle(draft, one, now))
+        .sort()
+        .join(', ');
+    case 'claim':
+      return claim(draft, generations[operation.generation] as Generation, now);
+    case 'renew':
+      for (const one of named(operation.generations)) {
+        changeOwnClaim(draft, one, (of) => ({ ...of, leaseEnds: Math.max(of.leaseEnds, now + LEASE_MS) }));
+      }
+      return 'done';
+    case 'release':
+      for (const one of named(operation.generations))
+        changeOwnClaim(draft, one, (of) => ({ ...of, state: 'released' }));
+      return 'done';
+    case 'trim':
+      return String(trim(draft, now));
+  }
+}
+
+function move(draft: Draft, organization: string, change: Partial<Account>): void {
+  const account = draft.accounts.get(organization) ?? NO_ACCOUNT;
+  draft.accounts.set(organization, {
+    credited: account.credited + (change.credited ?? 0n),
+    available: account.available + (change.available ?? 0n),
+    held: account.held + (change.held ?? 0n),
+    charged: account.charged + (change.charged ?? 0n),
+  });
+}
+
+function availableOf(draft: Draft, organization: string): bigint {
+  return draft.accounts.get(organization)?.available ?? 0n;
+}
+
+function use(
+  draft: Draft,
+  { organization, day, key }: { organization: string; day: string; key: string },
+  amount: bigint,
+): void {
+  for (const name of [`${organization} ${day}`, `${organization} ${day} ${key}`]) {
+    draft.used.set(name, (draft.used.get(name) ?? 0n) + amount);
+  }
+}
+
+function credit(draft: Draft, id: string, organization: string, amount: bigint): string {
+  const known = draft.credits.get(id);
+  if (known) return known.organization === organization && known.amount === amount ? 'added' : 'conflict';
+  draft.credits.set(id, { organization, amount });
+  move(draft, organization, { credited: amount, available: amount });
+  return 'added';
+}
+
+function hold(draft: Draft, one: Generation, organization: string, now: number): string {
+  const known = draft.holds.get(one.id);
+  if (known && known.organization !== organization) return 'foreign';
+  if (known) return known.state === 'held' ? 'held' : 'closed';
+  const amount = BigInt(one.amount);
+  const available = availableOf(draft, organization);
+  if (available < amount) return `insufficient_credits ${available}`;
+  const day = dayOf(now);
+  const keyUsed = draft.used.get(`${organization} ${day} ${one.key}`) ?? 0n;
+  if (one.keyBudget !== undefined && keyUsed + amount > BigInt(one.keyBudget)) return `key budget ${keyUsed}`;
+  const used = draft.used.get(`${organization} ${day}`) ?? 0n;
+  if (one.organizationBudget !== undefined && used + amount > BigInt(one.organizationBudget)) {
+    return `organization budget ${used}`;
+  }
+  const { key, holdPrices: prices, scope } = one;
+  const deadline = now + one.lifetimeMs;
+  draft.holds.set(one.id, { organization, key, state: 'held', amount, prices, day, deadline, scope });
+  move(draft, organization, { available: -amount, held: amount });
+  use(draft, { organization, day, key }, amount);
+  return 'held';
+}
+
+/** Whether it was open. */
+function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'organization'>): boolean {
+  const known = draft.holds.get(id);
+  if (!known) {
+    const nothing = { key: '', amount: 0n, prices: NO_PRICES, day: '', deadline: 0, scope: undefined };
+    draft.holds.set(id, { organization, state: 'given_up', ...nothing });
+    move(draft, organization, {});
+    return false;
+  }
+  if (known.organization !== organization || known.state !== 'held') return false;
+  draft.holds.set(id, { ...known, state: 'voided' });
+  move(draft, organization, { available: known.amount, held: -known.amount });
+  use(draft, known, -known.amount);
+  return true;
+}
+
+function reap(draft: Draft, now: number, limit: number): number {
+  const overdue = [...draft.holds]
+    .filter(([, { state, deadline }]) => state === 'held' && deadline < now)
+    .sort(([, one], [, other]) => one.deadline - other.deadline)
+    .slice(0, limit);
+  for (const [id, { organization }] of overdue) voidHold(draft, { id, organization });
+  return overdue.length;
+}
+
+function settle(draft: Draft, one: Generation, now: number): string {
+  const { id, organization } = one;
+  const known = draft.holds.get(id);
+  if (known && known.organization !== organization) return `${id} rejected`;
+  if (known?.state === 'settled') return 'duplicate';
+  const prices = known?.prices ?? one.eventPrices;
+  if (known?.state === 'given_up' || !prices) return `${id} rejected`;
+  const cost = costOf(one.usage, prices);
+  const isWaived = settleClaim(draft, one, one.ending === undefined ? known?.scope : one.scope, now);
+  const released = known?.state === 'held' ? known.amount : 0n;
+  const reachable = availableOf(draft, organization) + released;
+  const owed = isWaived ? 0n : cost;
+  const charged = owed < reachable ? owed : reachable;
+  const day = known?.day ?? dayOf(one.createdUnixMs);
+  const key = known?.key ?? one.key;
+  move(draft, organization, { available: released - charged, held: -released, charged });
+  use(draft, { organization, day, key }, charged - released);
+  const nothing = { amount: 0n, deadline: 0, scope: undefined };
+  draft.holds.set(id, { ...(known ?? nothing), organization, key, prices, day, state: 'settled' });
+  draft.announced.set(id, { cost, charged });
+  const origin = !known ? 'unseen' : known.state === 'held' ? 'held' : 'late';
+  return `${id} ${origin} cost ${cost} charged ${charged}${isWaived ? ' waived' : ''}`;
+}
+
+/** Whether nothing is owed, since another generation answered under the key. */
+function settleClaim(
+  draft: Draft,
+  { id, ending }: Generation,
+  scope: string | undefined,
+  now: number,
+): boolean {
+  const known = scope === undefined ? undefined : draft.claims.get(scope);
+  if (scope === undefined || !known?.claimants.includes(id)) return false;
+  if (known.state === 'completed') return known.generation !== id;
+  if (ending === 'answered') {
+    const retainedUntil = now + CLAIM_RETENTION_MS;
+    draft.claims.set(scope, { ...known, state: 'completed', generation: id, retainedUntil });
+  } else if (known.state === 'running' && known.generation === id) {
+    draft.claims.set(scope, { ...known, state: 'released' });
+  }
+  return false;
+}
+
+function claim(draft: Draft, { id, organization, body, scope = '' }: Generation, now: number): string {
+  const known = draft.claims.get(scope);
+  const isForgotten = known !== undefined && isPast(known, now);
+  const sameBody = known?.body === body && known.organization === organization;
+  if (known && !isForgotten) {
+    if (known.state !== 'released' && !sameBody) return 'body_mismatch';
+    if (known.state === 'completed') return `completed by ${known.generation}`;
+    if (known.state === 'running' && known.generation !== id && known.leaseEnds > now) return 'in_flight';
+  }
+  const before = known && sameBody && !isForgotten ? known.claimants.filter((other) => other !== id) : [];
+  draft.claims.set(scope, {
+    organization,
+    body,
+    generation: id,
+    claimants: [...before, id],
+    state: 'running',
+    leaseEnds: now + LEASE_MS,
+    retainedUntil: now + CLAIM_RETENTION_MS,
+  });
+  return 'claimed';
+}
+
+function changeOwnClaim(draft: Draft, { id, scope = '' }: Generation, change: (of: Claim) => Claim): void {
+  const known = draft.claims.get(scope);
+  if (known?.state === 'running' && known.generation === id) draft.claims.set(scope, change(known));
+}
+
+function trim(draft: Draft, now: number): number {
+  const past = [...draft.claims].filter(([, known]) => isPast(known, now));
+  for (const [scope] of past) draft.claims.delete(scope);
+  return past.length;
+}
+
+function isPast({ retainedUntil, leaseEnds, state }: Claim, now: number): boolean {
+  return retainedUntil <= now && (leaseEnds <= now || state !== 'running');
+}
+
+const NO_PRICES: Prices = {
+  inputNanoUsdPerMillion: 0n,
+  cachedInputNanoUsdPerMillion: 0n,
+  outputNanoUsdPerMillion: 0n,
+  reasoningNanoUsdPerMillion: 0n,
+  imageNanoUsdPerMillion: 0n,
+};
+
+/** Each token at the price of its kind, the sum rounded up to a whole nano-dollar. */
+function costOf(usage: Usage, prices: Prices): bigint {
+  const image = Math.min(usage.imageTokens, usage.promptTokens - usage.cachedTokens);
+  const parts: readonly (readonly [tokens: number, price: bigint])[] = [
+    [usage.promptTokens - usage.cachedTokens - image, prices.inputNanoUsdPerMillion],
+    [usage.cachedTokens, prices.cachedInputNanoUsdPerMillion],
+    [image, prices.imageNanoUsdPerMillion],
+    [usage.completionTokens - usage.reasoningTokens, prices.outputNanoUsdPerMillion],
+    [usage.reasoningTokens, prices.reasoningNanoUsdPerMillion],
+  ];
+  const millionths = parts.reduce((total, [tokens, price]) => total + BigInt(tokens) * price, 0n);
+  return millionths % 1_000_000n === 0n ? millionths / 1_000_000n : millionths / 1_000_000n + 1n;
+}
+
+export function dayOf(unixMs: number): string {
+  return new Date(unixMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,65 @@
+import { generateHistory } from './generate-history';
+import type { History } from './history';
+import { runHistory } from './run-history';
+import { shrinkHistory } from './shrink-history';
+import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
+
+/** A bug that takes more to be met is one that this simulation would not find. */
+const MAX_HISTORIES = 200;
+
+/** Far above what it takes, for machines that do much else. */
+jest.setTimeout(240_000);
+
+let ledger: SimulatedLedger;
+
+beforeAll(async () => {
+  ledger = await createSimulatedLedger();
+});
+
+afterAll(() => ledger.close());
+
+/** Each is one line of a money function, changed in the database. */
+const BUGS: [what: string, functionName: string, right: string, wrong: string][] = [
+  ['a hold on what is closed is said to be held', 'hold_credit', 'if item.is_not_open then', 'if false then'],
+  [
+    "a key's budget does not count what its own batch takes",
+    'hold_credit',
+    'key_used := item.key_used + taken_by_key_day[item.key_day_slot]',
+    'key_used := item.key_used',
+  ],
+];
+
+it.each(BUGS)('is found and shrunk to a few steps: %s', async (_what, functionName, right, wrong) => {
+  const sound = await definitionOf(functionName);
+  expect(sound).toContain(right);
+  await ledger.rig.auditPool.query(sound.replace(right, wrong));
+  try {
+    const found = await firstThatFails();
+    expect(found).toBeDefined();
+    const smallest = await shrinkHistory(found as History, fails);
+    expect(await fails(smallest)).toBe(true);
+    expect(smallest.steps.length).toBeLessThanOrEqual(6);
+  } finally {
+    await ledger.rig.auditPool.query(sound);
+  }
+});
+
+async function fails(history: History): Promise<boolean> {
+  return (await runHistory(ledger, history)) !== undefined;
+}
+
+async function firstThatFails(): Promise<History | undefined> {
+  for (let seed = 1; seed <= MAX_HISTORIES; seed += 1) {
+    const history = generateHistory(seed);
+    if (await fails(history)) return history;
+  }
+  return undefined;
+}
+
+async function definitionOf(functionName: string): Promise<string> {
+  const { rows } = await ledger.rig.auditPool.query<{ definition: string }>(
+    'select pg_get_functiondef($1::regproc) as definition',
+    [functionName],
+  );
+  return rows[0]?.definition ?? '';
+}

@@ -1,0 +1,89 @@
+import type { Call, History, Operation, Step } from './history';
+
+/** Attempts of a candidate before it counts as sound: some faults show only in some orders. */
+const ATTEMPTS = 3;
+const MAX_RUNS = 400;
+
+/**
+ * Leaves out of a failing history whatever it fails without: steps, calls,
+ * faults, members of batches. Not the least history there is, but one of which
+ * nothing more can be left out.
+ */
+export async function shrinkHistory(
+  history: History,
+  fails: (candidate: History) => Promise<boolean>,
+): Promise<History> {
+  let smallest = history;
+  let runs = 0;
+
+  async function stillFails(candidate: History): Promise<boolean> {
+    for (let attempt = 0; attempt < ATTEMPTS && runs < MAX_RUNS; attempt += 1) {
+      runs += 1;
+      if (await fails(candidate)) return true;
+    }
+    return false;
+  }
+
+  for (;;) {
+    const smaller = await firstOf(smallerThan(smallest), stillFails);
+    if (!smaller) return smallest;
+    smallest = smaller;
+  }
+}
+
+async function firstOf(
+  candidates: Iterable<History>,
+  isWanted: (candidate: History) => Promise<boolean>,
+): Promise<History | undefined> {
+  for (const candidate of candidates) if (await isWanted(candidate)) return candidate;
+  return undefined;
+}
+
+/** Candidates, the smallest first. */
+function* smallerThan(history: History): Iterable<History> {
+  const { steps } = history;
+  for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let start = 0; start < steps.length; start += size) {
+      yield { ...history, steps: [...steps.slice(0, start), ...steps.slice(start + size)] };
+    }
+  }
+  for (const [index, step] of steps.entries()) {
+    for (const oneByOne of inTurn(step)) {
+      yield { ...history, steps: [...steps.slice(0, index), ...oneByOne, ...steps.slice(index + 1)] };
+    }
+    for (const smaller of smallerSteps(step)) {
+      yield { ...history, steps: steps.map((each, at) => (at === index ? smaller : each)) };
+    }
+  }
+}
+
+/** Calls that were made at once, one after the other. */
+function* inTurn(step: Step): Iterable<Step[]> {
+  if (step.kind === 'time' || step.calls.length < 2) return;
+  const alone = step.calls.map((call): Step => ({ kind: 'calls', calls: [call] }));
+  yield alone;
+  yield [...alone].reverse();
+}
+
+function* smallerSteps(step: Step): Iterable<Step> {
+  if (step.kind === 'time') return;
+  const { calls } = step;
+  const withCalls = (changed: readonly Call[]): Step => ({ kind: 'calls', calls: changed });
+  if (calls.length > 1) {
+    for (const dropped of calls) yield withCalls(calls.filter((call) => call !== dropped));
+  }
+  for (const call of calls) {
+    const { fault, ...whole } = call;
+    const replaced = (other: Call) => withCalls(calls.map((each) => (each === call ? other : each)));
+    if (fault) yield replaced(whole);
+    for (const operation of smallerOperations(call.operation)) yield replaced({ ...call, operation });
+  }
+}
+
+function* smallerOperations(operation: Operation): Iterable<Operation> {
+  if (!('generations' in operation) || operation.generations.length < 2) return;
+  const { generations } = operation;
+  for (const index of generations.keys()) {
+    yield { ...operation, generations: generations.filter((_one, at) => at !== index) };
+  }
+}
