@@ -114,6 +114,10 @@ export const settings = z.object({
   GATEWAY_EVENT_RETENTION_DAYS: days.min(1).default(7),
   GATEWAY_CLOSED_HOLD_RETENTION_DAYS: days.min(MIN_CLOSED_HOLD_RETENTION_DAYS).default(90),
   GATEWAY_GENERATION_RETENTION_DAYS: days.min(31).default(400),
+  GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
   GATEWAY_SHUTDOWN_GRACE_MS: milliseconds.default(edge.stopGraceMs),
 });
 

@@ -72,6 +72,7 @@ async function createRig() {
     authAdmin,
     ledger: {} as never,
     generationReports: {} as never,
+    ledgerAdmin: {} as never,
     inferenceRouter: {} as never,
     deadLetters: new Map([['billing-ledger', letters]]),
     clock,

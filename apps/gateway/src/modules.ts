@@ -2,13 +2,17 @@ import path from 'node:path';
 import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   createBillingLedgerModule,
+  createPostgresCreditAlertStore,
+  createPostgresLedgerBooks,
+  createWebhookSender,
+  faultOfWebhookUrl,
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
 } from '@gateway/billing-ledger';
 import { DAY_MS } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
-import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
@@ -74,8 +78,16 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     },
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
+  const allowPrivateAddresses = config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES;
   const billingLedger = createBillingLedgerModule({
     store: createPostgresLedgerStore({ pool: pools.billingLedger, appender: eventLog, clock }),
+    admin: {
+      books: createPostgresLedgerBooks({ pool: pools.billingLedger, clock }),
+      alerts: createPostgresCreditAlertStore({ pool: pools.billingLedger }),
+      alertSenders: [createWebhookSender({ clock, allowPrivateAddresses })],
+      faultOfWebhookUrl: (url) => faultOfWebhookUrl(url, allowPrivateAddresses),
+      newId,
+    },
     claims: createPostgresClaimStore({ pool: pools.billingLedger, clock }),
     history: createPostgresLedgerHistory({
       pool: pools.billingLedger,
@@ -107,6 +119,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     rateLimit: createClient(RateLimitDefinition, stores),
     billingLedger: createClient(BillingLedgerDefinition, stores),
     generationQuery: createClient(GenerationQueryDefinition, stores),
+    ledgerAdmin: createClient(BillingLedgerAdminDefinition, stores),
   };
 
   const catalogue = createFileCatalogue({
@@ -173,6 +186,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     authAdmin: clients.authAdmin,
     ledger: clients.billingLedger,
     generationReports: createClient(GenerationReportsDefinition, stores),
+    ledgerAdmin: clients.ledgerAdmin,
     inferenceRouter: routerClient,
     // Each serves those of its own group, so that the name of the service is taken twice.
     deadLetters: new Map(

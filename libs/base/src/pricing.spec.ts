@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { costOfUsage, worstCaseCost, type Prices } from './pricing';
+import { costByKind, costOfUsage, worstCaseCost, type Prices } from './pricing';
 
 const prices: Prices = {
   inputNanoUsdPerMillion: 3_000_000_000n,
@@ -32,7 +32,7 @@ describe('costOfUsage', () => {
     expect(costOfUsage(nothing, prices)).toBe(0n);
   });
 
-  it('never costs more than the worst case that was held for it', () => {
+  it('never costs more than the worst case that was held for it, and the kinds add up to it', () => {
     const tokens = fc.nat({ max: 2_000_000 });
     const price = fc.bigInt({ min: 0n, max: 10n ** 12n });
     fc.assert(
@@ -54,6 +54,12 @@ describe('costOfUsage', () => {
         (usage, anyPrices) => {
           const cost = costOfUsage(usage, anyPrices);
           expect(cost >= 0n).toBe(true);
+          const byKind = costByKind(usage, anyPrices);
+          expect(byKind.every(({ costNanoUsd }) => costNanoUsd >= 0n)).toBe(true);
+          expect(byKind.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)).toBe(cost);
+          expect(byKind.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(
+            usage.promptTokens + usage.completionTokens,
+          );
           expect(cost <= worstCaseCost(usage.promptTokens, usage.completionTokens, anyPrices)).toBe(true);
         },
       ),

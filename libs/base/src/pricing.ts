@@ -20,23 +20,70 @@ export interface Usage {
 
 const TOKENS_PER_PRICE = 1_000_000n;
 
+/** Kinds of tokens that have a price, in the order in which they are shown. */
+export type TokenKind = 'input' | 'cached_input' | 'image' | 'output' | 'reasoning';
+
+interface PricedTokens {
+  readonly kind: TokenKind;
+  readonly tokens: number;
+  readonly priceNanoUsdPerMillion: bigint;
+}
+
+export interface CostOfKind extends PricedTokens {
+  readonly costNanoUsd: NanoUsd;
+}
+
 /**
- * What a generation costs: usage times prices, rounded up once to a whole
- * nano-dollar. A provider that reports more cached and image tokens than
- * prompt tokens, or more reasoning than completion tokens, is not believed
- * beyond the whole.
+ * Every token once, under the kind that it is charged as. A provider that
+ * reports more cached and image tokens than prompt tokens, or more reasoning
+ * than completion tokens, is not believed beyond the whole.
  */
-export function costOfUsage(usage: Usage, prices: Prices): NanoUsd {
+function pricedTokens(usage: Usage, prices: Prices): readonly PricedTokens[] {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const image = Math.min(usage.imageTokens, usage.promptTokens - cached);
   const reasoning = Math.min(usage.reasoningTokens, usage.completionTokens);
-  const total =
-    BigInt(usage.promptTokens - cached - image) * prices.inputNanoUsdPerMillion +
-    BigInt(cached) * prices.cachedInputNanoUsdPerMillion +
-    BigInt(image) * prices.imageNanoUsdPerMillion +
-    BigInt(usage.completionTokens - reasoning) * prices.outputNanoUsdPerMillion +
-    BigInt(reasoning) * prices.reasoningNanoUsdPerMillion;
-  return nanoUsd(roundUp(total));
+  return [
+    {
+      kind: 'input',
+      tokens: usage.promptTokens - cached - image,
+      priceNanoUsdPerMillion: prices.inputNanoUsdPerMillion,
+    },
+    { kind: 'cached_input', tokens: cached, priceNanoUsdPerMillion: prices.cachedInputNanoUsdPerMillion },
+    { kind: 'image', tokens: image, priceNanoUsdPerMillion: prices.imageNanoUsdPerMillion },
+    {
+      kind: 'output',
+      tokens: usage.completionTokens - reasoning,
+      priceNanoUsdPerMillion: prices.outputNanoUsdPerMillion,
+    },
+    { kind: 'reasoning', tokens: reasoning, priceNanoUsdPerMillion: prices.reasoningNanoUsdPerMillion },
+  ];
+}
+
+/** What a generation costs: usage times prices, rounded up once to a whole nano-dollar. */
+export function costOfUsage(usage: Usage, prices: Prices): NanoUsd {
+  return nanoUsd(roundUp(tokenPricesOf(pricedTokens(usage, prices))));
+}
+
+/**
+ * The same by kind of token; the kinds add up to the whole. What is less than
+ * a nano-dollar is rounded where the running sum passes the next whole one.
+ */
+export function costByKind(usage: Usage, prices: Prices): readonly CostOfKind[] {
+  let tokenPrices = 0n;
+  let billed = 0n;
+  return pricedTokens(usage, prices).map((priced) => {
+    tokenPrices += BigInt(priced.tokens) * priced.priceNanoUsdPerMillion;
+    const costNanoUsd = nanoUsd(roundUp(tokenPrices) - billed);
+    billed += costNanoUsd;
+    return { ...priced, costNanoUsd };
+  });
+}
+
+function tokenPricesOf(priced: readonly PricedTokens[]): bigint {
+  return priced.reduce(
+    (sum, { tokens, priceNanoUsdPerMillion }) => sum + BigInt(tokens) * priceNanoUsdPerMillion,
+    0n,
+  );
 }
 
 /**

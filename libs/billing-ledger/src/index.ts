@@ -5,3 +5,6 @@ export { billingLedgerMigrations } from './adapters/prisma/migrations';
 export * from './audit/audit-ledger';
 export type { ClaimStore, LedgerHistory, LedgerStore } from './core/ports';
 export * from './service/module';
+export { createPostgresCreditAlertStore } from './adapters/postgres/credit-alert-store';
+export { createPostgresLedgerBooks } from './adapters/postgres/ledger-books';
+export { createWebhookSender, faultOfWebhookUrl } from './adapters/undici/webhook-sender';

@@ -3,7 +3,7 @@ import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contra
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
-import { createDashboardApi } from '@gateway/dashboard-api';
+import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
@@ -35,8 +35,8 @@ function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
   return stub as RpcClient<typeof BillingLedgerDefinition>;
 }
 
-/** The dashboard's API over the real auth domain on a database of its own; the other domains are stubs. */
-export async function createDashboardRig() {
+/** The dashboard's API over the real auth domain on a database of its own; the other domains are stubs, unless given. */
+export async function createDashboardRig(others: Partial<DashboardApiPorts> = {}) {
   const database = await createTestDatabase();
   const pool = createPool({
     url: database.url,
@@ -75,6 +75,8 @@ export async function createDashboardRig() {
     log,
     metrics: createMetrics({ processMetrics: false }),
     settings: { host: '127.0.0.1', port: 0 },
+    ledgerAdmin: { getCreditAlert: async () => ({ alert: undefined }) } as never,
+    ...others,
   });
   await api.start();
   return {

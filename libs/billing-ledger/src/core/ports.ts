@@ -1,7 +1,11 @@
+import type { UnixMs } from '@gateway/base';
+import type { CreditAlert, DueAlert } from './alerts/credit-alert';
 import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
+import type { Correction, CorrectionOutcome, CorrectionPreview } from './credit/correction';
 import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
 import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
 import type { FinishedGeneration, RejectedGeneration, Settlement } from './settlement/settlement';
+import type { Entry, StatementMonth, StatementPage, StatementQuery } from './statement/statement';
 
 /** An announcement of a settlement, in the form the event log takes. */
 export interface Announcement {
@@ -66,6 +70,65 @@ export interface LedgerHistory {
   prepare(): Promise<void>;
   /** Forgets closed holds past their retention, a table at a time; answers how many tables. */
   forget(): Promise<number>;
+}
+
+/** How the ledger does, at a glance. */
+export interface LedgerHealth {
+  readonly openHolds: bigint;
+  readonly heldNanoUsd: bigint;
+  /** When the oldest open hold was admitted. */
+  readonly oldestHold: UnixMs | undefined;
+  /** Past their deadline and not voided yet. */
+  readonly overdueHolds: bigint;
+}
+
+/** What people look at and correct. The duties of LedgerStore hold; whatever it reads is of one moment. */
+export interface LedgerBooks {
+  /** In the order in which they were posted. */
+  listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
+  /** Rejects with a LedgerUnavailableError while the days before are still being summed up; asking again goes on with that. */
+  readStatement(query: StatementQuery): Promise<StatementPage>;
+  /** Newest first; the present month so far. Rejects like `readStatement`. */
+  readMonths(organizationId: string): Promise<readonly StatementMonth[]>;
+  /** Moves nothing. What it previewed can be corrected for a while. */
+  previewCorrection(correction: Correction): Promise<CorrectionPreview>;
+  /** Idempotent by its id. */
+  correctCredit(correction: Correction): Promise<CorrectionOutcome>;
+  readHealth(): Promise<LedgerHealth>;
+}
+
+/** Who is told of a low balance. */
+export interface CreditAlertStore {
+  readAlert(organizationId: string): Promise<CreditAlert>;
+  /**
+   * Replaces it; one that is due already is told anew. `newSecret` is for an
+   * address that was not there before, and is answered when it was taken.
+   */
+  setAlert(
+    organizationId: string,
+    alert: Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'>,
+    newSecret: string,
+  ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;
+  /** What would be sent now, whatever the balance; undefined without a recipient. */
+  readDue(organizationId: string): Promise<DueAlert | undefined>;
+  /** Notes which balances fell below their threshold, and which are above it again. */
+  watch(now: UnixMs): Promise<void>;
+  /** Takes up to `limit` alerts that have to be sent; nobody else takes them until they are due again. */
+  takeDue(now: UnixMs, limit: number): Promise<readonly DueAlert[]>;
+  /** Notes how it went. */
+  noteSent(alert: DueAlert, now: UnixMs, failure: string | undefined): Promise<void>;
+}
+
+/**
+ * Brings an alert to its recipients. Rejects with an AlertNotDeliveredError,
+ * whose message may be shown to who set it up: it tells nothing of networks.
+ */
+export interface AlertSender {
+  send(alert: DueAlert): Promise<void>;
+}
+
+export class AlertNotDeliveredError extends Error {
+  override readonly name = 'AlertNotDeliveredError';
 }
 
 /** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */

@@ -1,10 +1,19 @@
 import type { Clock } from '@gateway/base';
-import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { createDeadLetterService, type DeadLetters } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
-import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
+import type {
+  AlertSender,
+  ClaimStore,
+  CreditAlertStore,
+  LedgerBooks,
+  LedgerHistory,
+  LedgerStore,
+} from '../core/ports';
+import { createAdminHandlers } from './admin-handlers';
+import { createAlertDispatcher } from './alert-dispatcher';
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';
@@ -14,10 +23,22 @@ import { createSettleBatcher } from './settle-batcher';
 import { createSettler } from './settler';
 import { createVoidBatcher } from './void-batcher';
 
+export interface LedgerAdminPorts {
+  readonly books: LedgerBooks;
+  readonly alerts: CreditAlertStore;
+  /** Each brings an alert to those recipients that it is for. */
+  readonly alertSenders: readonly AlertSender[];
+  /** What is wrong with an address for webhooks; undefined when nothing is. */
+  readonly faultOfWebhookUrl: (url: string) => string | undefined;
+  readonly newId: (prefix: string) => string;
+}
+
 export interface BillingLedgerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
+  /** What people look at and correct, and whom it tells of a low balance; absent: it serves requests only. */
+  readonly admin?: LedgerAdminPorts;
   /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
   readonly deadLetters?: DeadLetters;
   readonly clock: Clock;
@@ -48,6 +69,17 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
   });
 
+  const admin = options.admin && {
+    ...options.admin,
+    dispatcher: createAlertDispatcher({
+      alerts: options.admin.alerts,
+      senders: options.admin.alertSenders,
+      clock,
+      log,
+      intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
+    }),
+  };
+
   const consumers = [createFinishedConsumer(settle, log)];
 
   return {
@@ -57,12 +89,16 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
         BillingLedgerDefinition,
         createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher }),
       ),
+      ...(admin ? [bindService(BillingLedgerAdminDefinition, createAdminHandlers({ ...admin, store }))] : []),
       ...(options.deadLetters ? [createDeadLetterService(options.deadLetters, consumers)] : []),
     ],
     consumers,
-    start: () => housekeeping.start(),
+    async start() {
+      await housekeeping.start();
+      admin?.dispatcher.start();
+    },
     async stop() {
-      await housekeeping.stop();
+      await Promise.all([housekeeping.stop(), admin?.dispatcher.stop()]);
       await Promise.all([holdBatcher.idle(), voidBatcher.idle(), settleBatcher.idle()]);
     },
   };

@@ -4,6 +4,8 @@ import type { DashboardApiPorts } from './ports';
 
 export interface AuditedChange {
   readonly actor: Actor;
+  /** Whose log shows it beside that of everything; absent: nobody's. */
+  readonly organizationId?: string;
   /** Such as "dead_letter.discard". */
   readonly action: string;
   readonly target: string;
@@ -17,12 +19,12 @@ export interface AuditedChange {
  */
 export async function audited<Result>(
   { authAdmin, log }: Pick<DashboardApiPorts, 'authAdmin' | 'log'>,
-  { actor, action, target, details }: AuditedChange,
+  { actor, organizationId, action, target, details }: AuditedChange,
   change: () => Promise<Result>,
 ): Promise<Result> {
   const { auditId } = await authAdmin.recordAudit({
     actor,
-    organizationId: undefined,
+    organizationId,
     action,
     target,
     detailsJson: JSON.stringify(details),

@@ -1,6 +1,9 @@
 import type { Clock } from '@gateway/base';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
-import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type {
+  BillingLedgerAdminDefinition,
+  BillingLedgerDefinition,
+} from '@gateway/contracts/billing-ledger';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
@@ -43,6 +46,7 @@ export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
   readonly generationReports: RpcClient<typeof GenerationReportsDefinition>;
+  readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   /** Who serves the dead letters of each consumer group, by its name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;

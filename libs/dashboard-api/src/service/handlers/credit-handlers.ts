@@ -3,21 +3,39 @@ import { formatUsd } from '@gateway/base';
 import { endpoints } from '@gateway/dashboard-contract';
 import { GatewayError } from '@gateway/errors';
 import { RpcError } from '@gateway/rpc';
+import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { balanceView } from '../messages/views';
+import { balanceView, runningLowView } from '../messages/credit-views';
+import { usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
-export function createCreditHandlers({
-  authAdmin,
-  ledger,
-  log,
-  newId,
-}: DashboardApiPorts): readonly Implementation[] {
+export function createCreditHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { ledger, ledgerAdmin, generationReports, clock, newId } = ports;
+
+  async function readBalance(organizationId: string) {
+    const [balance, { alert }] = await Promise.all([
+      ledger.getBalance({ organizationId }),
+      ledgerAdmin.getCreditAlert({ organizationId }),
+    ]);
+    return { balance: balanceView(balance), running_low: runningLowView(alert, balance) };
+  }
+
   return [
-    implement(endpoints.credit.balance, async ({ params }) => {
+    implement(endpoints.credit.balance, ({ params }) => readBalance(params.organization_id)),
+
+    implement(endpoints.credit.live, async ({ params }) => {
       const organizationId = params.organization_id;
-      return { balance: balanceView(await ledger.getBalance({ organizationId })), running_low: null };
+      const [balance, now] = await Promise.all([
+        readBalance(organizationId),
+        generationReports.getUsageNow({ organizationId, nowUnixMs: BigInt(clock.now()) }),
+      ]);
+      return {
+        ...balance,
+        spend_today_usd: usd(now.chargedTodayNanoUsd),
+        requests_today: Number(now.requestsToday),
+        latest_generation_id: now.latestGenerationId ?? null,
+      };
     }),
 
     implement(endpoints.credit.add, async ({ params, body, headers, actor }) => {
@@ -25,46 +43,27 @@ export function createCreditHandlers({
       const { amount_usd: amountNanoUsd, note } = body;
       const header = headers['idempotency-key'];
       const creditId = header === undefined ? newId('crd') : creditIdOf(organizationId, header);
-
       const details = { amount_usd: formatUsd(amountNanoUsd), note: note ?? null };
-      const { auditId } = await authAdmin.recordAudit({
-        actor,
-        organizationId,
-        action: 'credit.add',
-        target: creditId,
-        detailsJson: JSON.stringify(details),
-      });
-      const completeAudit = (succeeded: boolean): Promise<void> =>
-        authAdmin.completeAudit({ auditId, succeeded }).then(
-          () => undefined,
-          // The credit stands as it is; its entry stays "started", which says that nobody knows.
-          (error: unknown) => log.error({ err: error, auditId }, 'cannot note how a credit went'),
-        );
-      try {
-        const { balance } = await ledger.addCredit({
-          creditId,
-          organizationId,
-          amountNanoUsd,
-          note: note ? `${actor.label}: ${note}` : actor.label,
-        });
-        if (!balance) throw new Error('the ledger answered without a balance');
-        await completeAudit(true);
-        return {
-          credit: { id: creditId, amount_usd: details.amount_usd, note: details.note },
-          balance: balanceView(balance),
-        };
-      } catch (error) {
-        // Only a definite refusal is noted as failed: after a lost connection the credit may be there.
-        if (
-          error instanceof GatewayError &&
-          !(error instanceof RpcError) &&
-          error.code === 'invalid_request'
-        ) {
-          await completeAudit(false);
-          throw creditRefusal(error);
-        }
-        throw error;
-      }
+      const { balance } = await audited(
+        ports,
+        { actor, organizationId, action: 'credit.add', target: creditId, details },
+        () =>
+          ledger
+            .addCredit({
+              creditId,
+              organizationId,
+              amountNanoUsd,
+              note: note ? `${actor.label}: ${note}` : actor.label,
+            })
+            .catch((error: unknown) => {
+              throw creditRefusal(error);
+            }),
+      );
+      if (!balance) throw new Error('the ledger answered without a balance');
+      return {
+        credit: { id: creditId, amount_usd: details.amount_usd, note: details.note },
+        balance: balanceView(balance),
+      };
     }),
   ];
 }
@@ -75,7 +74,10 @@ function creditIdOf(organizationId: string, header: string): string {
   return `crd-${hash.slice(0, 32)}`;
 }
 
-function creditRefusal(error: GatewayError): DashboardError {
+/** Only a definite refusal is one: after a lost connection the credit may be there. */
+function creditRefusal(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error instanceof RpcError || error.code !== 'invalid_request')
+    return error;
   if (error.param !== 'credit_id')
     return new DashboardError('invalid', { message: error.message, cause: error });
   return new DashboardError('conflict', {

@@ -41,6 +41,7 @@ beforeAll(async () => {
     authAdmin: noting<Admin>(() => admin),
     ledger: {} as never,
     generationReports: {} as never,
+    ledgerAdmin: {} as never,
     inferenceRouter: {} as never,
     deadLetters: new Map([['billing-ledger', noting<Letters>(() => letters)]]),
     clock: systemClock,

@@ -1,12 +1,17 @@
 import type { Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
 import { createAuditHandlers } from './audit-handlers';
+import { createCorrectionHandlers } from './correction-handlers';
+import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
 import { createDeadLetterHandlers } from './dead-letter-handlers';
+import { createGenerationHandlers } from './generation-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
 import { createSessionHandlers } from './session-handlers';
+import { createStatementHandlers } from './statement-handlers';
+import { createUsageHandlers } from './usage-handlers';
 
 /** Every endpoint that is served, family by family. */
 export function createHandlers(ports: DashboardApiPorts): readonly Implementation[] {
@@ -18,5 +23,10 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createKeyHandlers,
     createAuditHandlers,
     createDeadLetterHandlers,
+    createStatementHandlers,
+    createCorrectionHandlers,
+    createCreditAlertHandlers,
+    createUsageHandlers,
+    createGenerationHandlers,
   ].flatMap((create) => create(ports));
 }

@@ -119,6 +119,7 @@ describe('the dashboard API over HTTP', () => {
       ],
     }),
     getBalance: () => BALANCE,
+    getCreditAlert: () => ({ alert: undefined }),
     addCredit: () => ({ balance: BALANCE }),
   } as const;
 
@@ -154,6 +155,7 @@ describe('the dashboard API over HTTP', () => {
       authAdmin: stub as Admin,
       ledger: stub as Ledger,
       generationReports: stub as Reports,
+      ledgerAdmin: stub as never,
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
       deadLetters: new Map(),
       clock: systemClock,

@@ -8,7 +8,6 @@ import {
   type OrganizationLimits,
   type PreviousSecret,
 } from '@gateway/contracts/auth';
-import type { GetBalanceResponse } from '@gateway/contracts/billing-ledger';
 
 /** How the messages of the other domains look as JSON of this API. Amounts are decimal strings of US dollars. */
 
@@ -87,16 +86,6 @@ export function keyBoundsView(limits: OrganizationLimits | undefined) {
   };
 }
 
-export function balanceView(balance: GetBalanceResponse) {
-  return {
-    total_credits_usd: usd(balance.totalCreditsNanoUsd),
-    total_usage_usd: usd(balance.totalUsageNanoUsd),
-    balance_usd: usd(balance.balanceNanoUsd),
-    reserved_usd: usd(balance.heldNanoUsd),
-    available_usd: usd(balance.availableNanoUsd),
-  };
-}
-
 export function auditEntryView(entry: AuditEntry) {
   return {
     id: entry.id,
@@ -145,7 +134,7 @@ export function isoTime(unixMs: bigint): string {
   return new Date(Number(unixMs)).toISOString();
 }
 
-function usd(amountNanoUsd: bigint): string {
+export function usd(amountNanoUsd: bigint): string {
   return formatUsd(nanoUsd(amountNanoUsd));
 }
 

@@ -8,6 +8,7 @@ import releaseClaims from './20261121090000_release_claims/migration.sql';
 import closedHolds from './20261121190000_closed_holds/migration.sql';
 import postingsByTime from './20261122013000_postings_by_time/migration.sql';
 import openAndClosedHolds from './20261122013100_open_and_closed_holds/migration.sql';
+import statementAndAlerts from './20261122021000_statement_and_alerts/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261121190000_closed_holds', sql: closedHolds },
   { name: '20261122013000_postings_by_time', sql: postingsByTime },
   { name: '20261122013100_open_and_closed_holds', sql: openAndClosedHolds },
+  { name: '20261122021000_statement_and_alerts', sql: statementAndAlerts },
 ];

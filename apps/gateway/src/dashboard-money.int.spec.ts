@@ -1,0 +1,482 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DAY_MS, formatUsd, nanoUsd, parseUsd } from '@gateway/base';
+import { leastIdAt } from '@gateway/runtime';
+import { eventually } from '@gateway/testing';
+import { creditsView } from '@gateway/public-api';
+import { OPERATOR, type Answered, type Browser } from './testing/dashboard-rig';
+import { createMoneyRig, type MoneyRig } from './testing/money-rig';
+
+/** What tests read of answers; each test checks what it reads. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Json = any;
+
+let rig: MoneyRig;
+let operator: Browser;
+
+beforeAll(async () => {
+  rig = await createMoneyRig();
+  operator = await rig.dashboard.signedIn(OPERATOR.email);
+});
+afterAll(() => rig.stop());
+
+const jsonOf = (answer: Answered): Json => answer.json;
+
+async function organizationWith(amountUsd: string): Promise<string> {
+  const { organization } = jsonOf(await operator.ask('POST /api/organizations', { name: 'Acme' }));
+  const path = `/api/organizations/${organization.id}`;
+  const added = await operator.ask(`POST ${path}/credits`, { amount_usd: amountUsd, note: 'invoice' });
+  expect(added.status).toBe(201);
+  return organization.id as string;
+}
+
+let generations = 0;
+/** As they are made: by their time, since the ledger forgets old ones by it. */
+const generationId = () =>
+  `${leastIdAt('gen', rig.clock.now())}${String((generations += 1)).padStart(16, '0')}`;
+
+describe('the statement', () => {
+  it('has every movement with the balance after it, and adds up to the balance of /v1/credits to the nano-dollar', async () => {
+    const id = await organizationWith('10.000000001');
+    for (let count = 0; count < 7; count += 1) {
+      rig.clock.advance(1_000);
+      await rig.spend({ id: generationId(), organizationId: id, promptTokens: 997 + count });
+    }
+    const month = new Date(rig.clock.now()).toISOString().slice(0, 7);
+    const lines: Json[] = [];
+    let token: string | null = '';
+    let sums: Json;
+    do {
+      const page: Json = jsonOf(
+        await operator.ask(
+          `GET /api/organizations/${id}/statement?month=${month}&page_size=3&page_token=${token}`,
+        ),
+      );
+      sums ??= page;
+      lines.push(...page.data);
+      token = page.next_page_token as string | null;
+    } while (token !== null);
+
+    expect(lines).toHaveLength(8);
+    expect(lines.at(-1)).toMatchObject({
+      kind: 'credit',
+      amount_usd: '10.000000001',
+      note: 'ops@example.com: invoice',
+    });
+    let balance = parseUsd(sums.closing_balance_usd)!;
+    for (const line of lines) {
+      expect(line.balance_usd).toBe(formatUsd(balance));
+      balance = nanoUsd(balance - parseSigned(line.amount_usd));
+    }
+    expect(formatUsd(balance)).toBe(sums.opening_balance_usd);
+    expect(sums).toMatchObject({ timezone: 'UTC', opening_balance_usd: '0', added_usd: '10.000000001' });
+
+    const account = await rig.ledger.getBalance({ organizationId: id });
+    const publicView = creditsView({
+      totalCredits: nanoUsd(account.totalCreditsNanoUsd),
+      totalUsage: nanoUsd(account.totalUsageNanoUsd),
+      reserved: nanoUsd(account.heldNanoUsd),
+    }) as Json;
+    expect(formatUsd(nanoUsd(account.balanceNanoUsd))).toBe(sums.closing_balance_usd);
+    expect(Number(sums.closing_balance_usd)).toBe(publicView.data.balance);
+    expect(parseSigned(sums.used_usd)).toBe(-account.totalUsageNanoUsd);
+    const { balance: shown } = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
+    expect(shown.balance_usd).toBe(sums.closing_balance_usd);
+  });
+
+  it('closes each month with what the next one opens with', async () => {
+    const id = await organizationWith('5');
+    await rig.spend({ id: generationId(), organizationId: id });
+    rig.clock.advance(40 * DAY_MS);
+    await rig.spend({ id: generationId(), organizationId: id });
+    await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
+    rig.clock.advance(70 * DAY_MS);
+    const { data } = jsonOf(await operator.ask(`GET /api/organizations/${id}/statement/months`));
+    expect(data.length).toBeGreaterThanOrEqual(4);
+    for (const [index, month] of data.entries()) {
+      if (index > 0) expect(data[index - 1].opening_balance_usd).toBe(month.closing_balance_usd);
+      const moved = ['added_usd', 'corrected_usd', 'used_usd'].reduce(
+        (sum, field) => sum + parseSigned(month[field]),
+        0n,
+      );
+      expect(parseSigned(month.opening_balance_usd) + moved).toBe(parseSigned(month.closing_balance_usd));
+    }
+    const { balance } = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
+    expect(data[0].closing_balance_usd).toBe(balance.balance_usd);
+
+    const month = data.at(-1).month as string;
+    const csv = await fetchText(`/api/organizations/${id}/statement.csv?month=${month}`);
+    const rows = csv
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(','));
+    expect(rows[0]).toEqual(['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note']);
+    expect(rows.slice(1).map(([, kind]) => kind)).toEqual(['opening', 'credit', 'settlement', 'closing']);
+    expect(rows.at(-1)?.[4]).toBe(data.at(-1).closing_balance_usd);
+  });
+
+  it('is empty without money, and refuses a month that is none', async () => {
+    const { organization } = jsonOf(await operator.ask('POST /api/organizations', { name: 'Empty' }));
+    const path = `/api/organizations/${organization.id}`;
+    expect(jsonOf(await operator.ask(`GET ${path}/statement?month=2026-11`))).toMatchObject({
+      data: [],
+      opening_balance_usd: '0',
+      closing_balance_usd: '0',
+      next_page_token: null,
+    });
+    expect((await operator.ask(`GET ${path}/statement?month=2026-13`)).error).toMatchObject({
+      code: 'invalid',
+      param: 'month',
+    });
+    expect((await operator.ask(`GET ${path}/statement?month=2026-11&page_token=x`)).error).toMatchObject({
+      code: 'invalid',
+      param: 'page_token',
+    });
+  });
+});
+
+describe('a correction', () => {
+  const correction = { amount_usd: '2.5', reason: 'added twice' };
+
+  it('is previewed, confirmed once, in the statement and in the audit log', async () => {
+    const id = await organizationWith('10');
+    const path = `/api/organizations/${id}/corrections`;
+    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
+    expect(preview).toMatchObject({
+      before: { available_usd: '10' },
+      after: { available_usd: '7.5', total_credits_usd: '7.5' },
+    });
+    expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).balance.available_usd).toBe(
+      '10',
+    );
+
+    const body = { ...correction, confirmation_token: preview.confirmation_token };
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await operator.ask(`POST ${path}`, body);
+      expect(answer.status).toBe(201);
+      expect(answer.json).toMatchObject({
+        correction: { amount_usd: '-2.5' },
+        balance: { available_usd: '7.5' },
+      });
+    }
+    const month = new Date(rig.clock.now()).toISOString().slice(0, 7);
+    const { data, corrected_usd: corrected } = jsonOf(
+      await operator.ask(`GET /api/organizations/${id}/statement?month=${month}`),
+    );
+    expect(corrected).toBe('-2.5');
+    expect(data[0]).toMatchObject({
+      kind: 'correction',
+      amount_usd: '-2.5',
+      note: 'ops@example.com: added twice',
+    });
+    const audit = jsonOf(await operator.ask(`GET /api/organizations/${id}/audit?action=credit.correct`));
+    expect(audit.data[0]).toMatchObject({
+      outcome: 'done',
+      details: { amount_usd: '-2.5', reason: 'added twice' },
+    });
+  });
+
+  it('never takes more than is available', async () => {
+    const id = await organizationWith('2');
+    const path = `/api/organizations/${id}/corrections`;
+    expect((await operator.ask(`POST ${path}/preview`, correction)).error).toMatchObject({
+      code: 'conflict',
+      param: 'amount_usd',
+      metadata: { available_usd: '2' },
+    });
+    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, { ...correction, amount_usd: '2' }));
+    await rig.spend({ id: generationId(), organizationId: id });
+    const body = { ...correction, amount_usd: '2', confirmation_token: preview.confirmation_token };
+    const refused = await operator.ask(`POST ${path}`, body);
+    expect(refused).toMatchObject({ status: 409, error: { param: 'amount_usd' } });
+    const audit = jsonOf(await operator.ask(`GET /api/organizations/${id}/audit?action=credit.correct`));
+    expect(audit.data[0].outcome).toBe('failed');
+  });
+
+  it.each([
+    ['of another amount', { amount_usd: '2.6' }],
+    ['for another reason', { reason: 'something else' }],
+    ['that nobody looked at', { confirmation_token: 'crd-00000000000000000000000000' }],
+  ])('is refused %s', async (_what, changed) => {
+    const id = await organizationWith('10');
+    const path = `/api/organizations/${id}/corrections`;
+    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
+    const body = { ...correction, confirmation_token: preview.confirmation_token, ...changed };
+    expect((await operator.ask(`POST ${path}`, body)).error).toMatchObject({
+      code: 'conflict',
+      param: 'confirmation_token',
+    });
+  });
+
+  it('is refused once the preview is ten minutes old', async () => {
+    const id = await organizationWith('10');
+    const path = `/api/organizations/${id}/corrections`;
+    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
+    rig.clock.advance(10 * 60_000 + 1);
+    const body = { ...correction, confirmation_token: preview.confirmation_token };
+    expect((await operator.ask(`POST ${path}`, body)).error).toMatchObject({
+      code: 'conflict',
+      param: 'confirmation_token',
+    });
+  });
+});
+
+describe('usage and generations', () => {
+  it('have what was spent, by hour, model and key, and as a file', async () => {
+    const id = await organizationWith('10');
+    await rig.spend({ id: generationId(), organizationId: id, modelId: 'acme/a' });
+    const settled = await rig.spend({
+      id: generationId(),
+      organizationId: id,
+      modelId: 'acme/b',
+      keyId: '=key,"2"',
+    });
+    const range = `start=${new Date(rig.clock.now() - 1).toISOString()}&end=${new Date(rig.clock.now() + 1).toISOString()}`;
+    const series = jsonOf(
+      await operator.ask(`GET /api/organizations/${id}/usage?${range}&granularity=hour&split_by=model,key`),
+    );
+    expect(series).toMatchObject({
+      timezone: 'UTC',
+      granularity: 'hour',
+      totals: { requests: 2, errors: 0 },
+    });
+    expect(series.data.map((point: Json) => [point.model_id, point.key_id, point.requests])).toEqual([
+      ['acme/a', 'key-1', 1],
+      ['acme/b', '=key,"2"', 1],
+    ]);
+    expect(series.data[1].cost_usd).toBe(formatUsd(nanoUsd(settled.costNanoUsd)));
+    const csv = await fetchText(
+      `/api/organizations/${id}/usage.csv?${range}&granularity=hour&split_by=model,key`,
+    );
+    expect(csv.split('\r\n')).toHaveLength(4);
+    expect(csv).toContain(`acme/b,"'=key,""2""",1,0,0`);
+    const live = jsonOf(await operator.ask(`GET /api/organizations/${id}/live`));
+    expect(live).toMatchObject({
+      requests_today: 2,
+      latest_generation_id: settled.finished?.generationId,
+      running_low: null,
+    });
+    expect(
+      (await operator.ask(`GET /api/organizations/${id}/usage?${range}&granularity=week`)).error,
+    ).toMatchObject({ param: 'granularity' });
+    const year = `start=2026-01-01T00:00:00Z&end=2026-12-01T00:00:00Z&granularity=hour`;
+    expect((await operator.ask(`GET /api/organizations/${id}/usage?${year}`)).error).toMatchObject({
+      code: 'invalid',
+      param: 'start',
+    });
+  });
+
+  it('show a generation with cost by kind, attempts and ledger entries; targets to operators only', async () => {
+    const id = await organizationWith('10');
+    await rig.dashboard.person('reader@example.com', { [id]: 'member' });
+    const member = await rig.dashboard.signedIn('reader@example.com');
+    const one = generationId();
+    const settled = await rig.spend({ id: one, organizationId: id });
+    const path = `/api/organizations/${id}/generations`;
+    const { generation } = jsonOf(await member.ask(`GET ${path}/${one}`));
+    expect(generation).toMatchObject({
+      id: one,
+      status: 'completed',
+      prompt_tokens: 1_000,
+      cached_tokens: 100,
+      duration_ms: 1_000,
+      attempts: [
+        { provider: 'other', provider_model: null, outcome: 'timed_out', duration_ms: 50 },
+        { provider: 'acme', provider_model: null, outcome: 'ok' },
+      ],
+      ledger_entries: [
+        { kind: 'hold', credit_usd: '-0.02', held_usd: '0.02' },
+        { kind: 'settlement', held_usd: '-0.02', uncollected_usd: '0' },
+      ],
+    });
+    const byKind = generation.cost_by_kind as Json[];
+    expect(byKind.map(({ kind, tokens }) => [kind, tokens])).toEqual([
+      ['input', 900],
+      ['cached_input', 100],
+      ['image', 0],
+      ['output', 7],
+      ['reasoning', 3],
+    ]);
+    expect(byKind.reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost)!, 0n)).toBe(settled.costNanoUsd);
+    expect(generation.cost_usd).toBe(formatUsd(nanoUsd(settled.costNanoUsd)));
+    const seen = jsonOf(await operator.ask(`GET ${path}/${one}`)).generation;
+    expect(seen.attempts[0].provider_model).toBe('secret-deployment');
+
+    expect(jsonOf(await member.ask(`GET ${path}?search=${one}`)).data).toHaveLength(1);
+    expect(jsonOf(await member.ask(`GET ${path}?status=failed`))).toMatchObject({
+      data: [],
+      next_page_token: null,
+      searched_until: null,
+    });
+    expect((await member.ask(`GET ${path}?min_cost_usd=much`)).error).toMatchObject({
+      code: 'invalid',
+      param: 'min_cost_usd',
+    });
+    expect((await member.ask(`GET ${path}/gen-unknown`)).status).toBe(404);
+    const foreign = await organizationWith('1');
+    expect((await member.ask(`GET /api/organizations/${foreign}/generations/${one}`)).status).toBe(404);
+    expect((await operator.ask(`GET /api/organizations/${foreign}/generations/${one}`)).status).toBe(404);
+  });
+});
+
+describe('an alert of a low balance', () => {
+  let hook: Server;
+  let received: { body: string; signature: string }[];
+  let status: number;
+  const url = () => `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`;
+
+  beforeEach(async () => {
+    received = [];
+    status = 200;
+    hook = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        received.push({ body, signature: String(request.headers['x-gateway-signature']) });
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => new Promise((resolve) => hook.close(resolve)));
+
+  const set = (id: string, more: object = {}) =>
+    operator.ask(`PUT /api/organizations/${id}/credit-alert`, {
+      threshold_usd: '5',
+      webhook_url: url(),
+      emails: [],
+      ...more,
+    });
+
+  it('is sent once when the balance falls below, signed, and again after it was above', async () => {
+    const id = await organizationWith('5');
+    const { webhook_secret: secret, alert } = jsonOf(await set(id));
+    expect(secret).toMatch(/^whsec_.{40,}$/);
+    expect(alert).toMatchObject({ threshold_usd: '5', webhook_url: url(), last_sent_at: null });
+    expect(jsonOf(await set(id)).webhook_secret).toBeNull();
+
+    await rig.spend({ id: generationId(), organizationId: id });
+    await until(() => expect(received).toHaveLength(1));
+    const [first] = received;
+    const message = JSON.parse(first!.body) as Json;
+    expect(message).toMatchObject({ event: 'credit.running_low', organization_id: id, threshold_usd: '5' });
+    const [time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(first!.signature)!.slice(1) as [
+      string,
+      string,
+    ];
+    expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${first!.body}`).digest('hex'));
+    await until(async () => {
+      const answer = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
+      expect(answer.running_low).toMatchObject({ threshold_usd: '5' });
+      const { alert: sent } = jsonOf(await operator.ask(`GET /api/organizations/${id}/credit-alert`));
+      expect(sent).toMatchObject({ last_sent_at: expect.any(String), last_failure: null });
+    });
+
+    await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
+    expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).running_low).toBeNull();
+    await until(async () => {
+      const { rows } = await rig.pools.ledger.query(
+        'select below_since_unix_ms from credit_alerts where organization_id = $1',
+        [id],
+      );
+      expect(rows[0]).toEqual({ below_since_unix_ms: null });
+    });
+    expect(received).toHaveLength(1);
+    for (let count = 0; count < 60; count += 1) {
+      await rig.spend({ id: generationId(), organizationId: id, promptTokens: 19_000 });
+    }
+    await until(() => expect(received).toHaveLength(2));
+  });
+
+  it('is tried again when it does not arrive, and says why', async () => {
+    const id = await organizationWith('1');
+    status = 500;
+    await set(id);
+    await until(async () => {
+      const { alert } = jsonOf(await operator.ask(`GET /api/organizations/${id}/credit-alert`));
+      expect(alert.last_failure).toBe('The webhook answered with status 500.');
+    });
+    expect(received).toHaveLength(1);
+    status = 204;
+    rig.clock.advance(30_001);
+    await until(() => expect(received).toHaveLength(2));
+    expect(received[1]?.body).toBe(received[0]?.body);
+  });
+
+  it('can be tried out, and its secrets are in no log of ours', async () => {
+    const id = await organizationWith('10');
+    expect((await operator.ask(`POST /api/organizations/${id}/credit-alert/test`)).status).toBe(409);
+    const { webhook_secret: secret } = jsonOf(await set(id));
+    expect(jsonOf(await operator.ask(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
+      delivered: true,
+      failure: null,
+    });
+    status = 404;
+    expect(jsonOf(await operator.ask(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
+      delivered: false,
+      failure: 'The webhook answered with status 404.',
+    });
+    const audit = JSON.stringify(jsonOf(await operator.ask(`GET /api/organizations/${id}/audit`)));
+    expect(audit).toContain('credit_alert.set');
+    expect(audit).not.toContain(secret);
+    expect(audit).not.toContain('/hook');
+  });
+
+  it.each([
+    ['webhook_url', { webhook_url: 'ftp://example.com' }],
+    ['webhook_url', { webhook_url: 'nonsense' }],
+    ['webhook_url', { webhook_url: 'https://user:password@example.com' }],
+    ['emails[0]', { emails: ['nobody'] }],
+    ['emails[1]', { emails: ['a@example.com', 'b@example.com\r\nbcc: c@example.com'] }],
+    ['threshold_usd', { threshold_usd: '-1' }],
+  ])('is refused with a bad %s', async (param, bad) => {
+    const id = await organizationWith('10');
+    expect((await set(id, bad)).error).toMatchObject({ code: 'invalid', param });
+  });
+});
+
+it('says so when the ledger is away, and shows a generation without its entries', async () => {
+  const own = await createMoneyRig();
+  const admin = await own.dashboard.signedIn(OPERATOR.email);
+  const { organization } = jsonOf(await admin.ask('POST /api/organizations', { name: 'Acme' }));
+  const path = `/api/organizations/${organization.id}`;
+  await admin.ask(`POST ${path}/credits`, { amount_usd: '1' });
+  const one = generationId();
+  await own.spend({ id: one, organizationId: organization.id });
+  await own.pools.ledger.query('alter table accounts rename to accounts_away');
+  await own.pools.ledger.query('alter table postings rename to postings_away');
+  try {
+    const seen = jsonOf(await admin.ask(`GET ${path}/generations/${one}`)).generation;
+    expect(seen).toMatchObject({ id: one, ledger_entries: null });
+    expect((await admin.ask(`GET ${path}/statement?month=2026-11`)).status).toBeGreaterThanOrEqual(500);
+  } finally {
+    await own.stop();
+  }
+}, 60_000);
+
+/** Waits until the expectations hold. */
+function until(expectations: () => unknown): Promise<true> {
+  return eventually('what a test expects', async () => {
+    try {
+      await expectations();
+      return true;
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+async function fetchText(path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${rig.dashboard.api.port()}${path}`, {
+    headers: { cookie: operator.cookie() },
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+\.csv"$/);
+  return response.text();
+}
+
+function parseSigned(text: string): bigint {
+  return text.startsWith('-') ? -parseUsd(text.slice(1))! : parseUsd(text)!;
+}

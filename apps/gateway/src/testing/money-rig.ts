@@ -1,0 +1,171 @@
+import {
+  BILLING_LEDGER_SCHEMA,
+  billingLedgerMigrations,
+  createBillingLedgerModule,
+  createPostgresClaimStore,
+  createPostgresCreditAlertStore,
+  createPostgresLedgerBooks,
+  createPostgresLedgerHistory,
+  createPostgresLedgerStore,
+  createWebhookSender,
+  faultOfWebhookUrl,
+} from '@gateway/billing-ledger';
+import { DAY_MS } from '@gateway/base';
+import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
+import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import { createTestClock, createTestDatabase } from '@gateway/testing';
+import {
+  createGenerationQueryModule,
+  createPostgresSettlementStore,
+  createPostgresUsageReader,
+  createUsageAggregatorModule,
+  USAGE_SCHEMA,
+  usageMigrations,
+} from '@gateway/usage';
+import { createDashboardRig } from './dashboard-rig';
+
+const PRICES = {
+  inputNanoUsdPerMillion: 1_000_000_000n,
+  cachedInputNanoUsdPerMillion: 500_000_000n,
+  outputNanoUsdPerMillion: 4_000_000_000n,
+  reasoningNanoUsdPerMillion: 8_000_000_000n,
+  imageNanoUsdPerMillion: 2_000_000_000n,
+};
+
+export interface Spent {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly promptTokens?: number;
+  readonly modelId?: string;
+  readonly keyId?: string;
+}
+
+/** The dashboard's API over auth, the ledger and usage, each real; money is spent by hand, on a clock of the test's. */
+export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
+  const database = await createTestDatabase();
+  const clock = createTestClock();
+  const log = createSilentLogger();
+  const pools = {
+    ledger: createPool({
+      url: database.url,
+      schema: BILLING_LEDGER_SCHEMA,
+      applicationName: 't',
+      maxConnections: 4,
+    }),
+    usage: createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 't', maxConnections: 4 }),
+  };
+  await applyMigrations(pools.ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  const announced: GenerationSettled[] = [];
+  const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
+  const ledgerModule = createBillingLedgerModule({
+    store: createPostgresLedgerStore({
+      pool: pools.ledger,
+      clock,
+      appender: {
+        appendIn: async (_client: unknown, _topic: string, events: readonly { payload: Uint8Array }[]) => {
+          announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
+        },
+      } as never,
+    }),
+    claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+    history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
+    admin: {
+      books: createPostgresLedgerBooks({ pool: pools.ledger, clock }),
+      alerts: createPostgresCreditAlertStore({ pool: pools.ledger }),
+      alertSenders: [webhooks],
+      faultOfWebhookUrl: (url) => faultOfWebhookUrl(url, allowPrivateAddresses),
+      newId,
+    },
+    clock,
+    log,
+    metrics: createMetrics({ processMetrics: false }),
+    housekeepingIntervalMs: 20,
+  });
+  await ledgerModule.start();
+  const aggregator = createUsageAggregatorModule({
+    store: createPostgresSettlementStore(pools.usage),
+    clock,
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
+  const transport = createInProcessTransport([...ledgerModule.services, ...query.services]);
+  const ledger = createClient(BillingLedgerDefinition, transport);
+  const dashboard = await createDashboardRig({
+    ledger,
+    ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
+    generationReports: createClient(GenerationReportsDefinition, transport),
+    clock,
+  });
+
+  return {
+    clock,
+    pools,
+    dashboard,
+    ledger,
+    /** Holds, settles and announces a generation, as the edge, the router and the event log do. */
+    async spend({ id, organizationId, promptTokens = 1_000, modelId = 'acme/m', keyId = 'key-1' }: Spent) {
+      const now = BigInt(clock.now());
+      const { results } = await ledger.holdCredit({
+        holds: [
+          {
+            holdId: id,
+            organizationId,
+            keyId,
+            amountNanoUsd: 20_000_000n,
+            prices: PRICES,
+            deadlineUnixMs: now + BigInt(DAY_MS / 2),
+            createdUnixMs: now,
+          },
+        ],
+      });
+      if (results[0]?.outcome?.$case !== 'held') throw new Error(`not held: ${results[0]?.outcome?.$case}`);
+      const finished = GenerationFinished.fromPartial({
+        generationId: id,
+        organizationId,
+        keyId,
+        requestId: id.replace('gen', 'req'),
+        modelId,
+        provider: 'acme',
+        providerModel: 'm-1',
+        createdUnixMs: now,
+        finishReason: 'stop',
+        usage: { promptTokens, cachedTokens: 100, imageTokens: 0, completionTokens: 10, reasoningTokens: 3 },
+        latencyMs: 300,
+        generationTimeMs: 700,
+        prices: PRICES,
+        attempts: [
+          { provider: 'other', providerModel: 'secret-deployment', outcome: 'timed_out', durationMs: 50 },
+          { provider: 'acme', providerModel: 'm-1', outcome: 'ok', durationMs: 1_000 },
+        ],
+      });
+      await ledger.settleGenerations({ generations: [finished] });
+      const settled = announced.filter((one) => one.finished?.generationId === id).at(-1);
+      if (!settled) throw new Error('nothing was announced');
+      await aggregator.consumers[0]!.handle([
+        {
+          topic: 'generation.settled',
+          key: organizationId,
+          headers: {},
+          position: BigInt(announced.length),
+          payload: GenerationSettled.encode(settled).finish(),
+        },
+      ]);
+      return settled;
+    },
+    async stop() {
+      await dashboard.stop();
+      await ledgerModule.stop();
+      await webhooks.close();
+      await pools.ledger.end();
+      await pools.usage.end();
+      await database.drop();
+    },
+  };
+}
+
+export type MoneyRig = Awaited<ReturnType<typeof createMoneyRig>>;

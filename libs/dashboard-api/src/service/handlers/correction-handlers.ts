@@ -1,0 +1,90 @@
+import { formatUsd, nanoUsd } from '@gateway/base';
+import { CorrectionRefusal, type CorrectionRefused } from '@gateway/contracts/billing-ledger';
+import { endpoints } from '@gateway/dashboard-contract';
+import { audited } from '../audited';
+import { DashboardError } from '../dashboard-error';
+import { implement, type Implementation } from '../http/implement';
+import { balanceView } from '../messages/credit-views';
+import { isoTime, usd } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+/** Taking credit back takes a second look: what was previewed is confirmed, and nothing else. */
+export function createCorrectionHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { ledgerAdmin } = ports;
+  return [
+    implement(endpoints.credit.previewCorrection, async ({ params, body, actor }) => {
+      const { outcome } = await ledgerAdmin.previewCorrection({
+        organizationId: params.organization_id,
+        amountNanoUsd: body.amount_usd,
+        note: noteOf(actor.label, body.reason),
+      });
+      if (outcome?.$case !== 'preview') throw refusal(outcome?.value);
+      const { correctionId, before, after, expiresUnixMs } = outcome.value;
+      return {
+        before: balanceView(before),
+        after: balanceView(after),
+        confirmation_token: correctionId,
+        expires_at: isoTime(expiresUnixMs),
+      };
+    }),
+
+    implement(endpoints.credit.correct, async ({ params, body, actor }) => {
+      const organizationId = params.organization_id;
+      const { amount_usd: amountNanoUsd, reason, confirmation_token: correctionId } = body;
+      const amountUsd = formatUsd(nanoUsd(-amountNanoUsd));
+      const balance = await audited(
+        ports,
+        {
+          actor,
+          organizationId,
+          action: 'credit.correct',
+          target: correctionId,
+          details: { amount_usd: amountUsd, reason },
+        },
+        async () => {
+          const { outcome } = await ledgerAdmin.correctCredit({
+            correctionId,
+            organizationId,
+            amountNanoUsd,
+            note: noteOf(actor.label, reason),
+          });
+          if (outcome?.$case !== 'corrected') throw refusal(outcome?.value);
+          return outcome.value;
+        },
+      );
+      return {
+        correction: { id: correctionId, amount_usd: amountUsd, reason },
+        balance: balanceView(balance),
+      };
+    }),
+  ];
+}
+
+/** Who confirms is who looked, so that the second look is their own. */
+function noteOf(who: string, reason: string): string {
+  return `${who}: ${reason}`;
+}
+
+function refusal(refused: CorrectionRefused | undefined): DashboardError {
+  if (!refused) throw new Error('the ledger answered without an outcome');
+  switch (refused.reason) {
+    case CorrectionRefusal.CORRECTION_REFUSAL_INSUFFICIENT:
+      return new DashboardError('conflict', {
+        message: `Only ${usd(refused.availableNanoUsd)} US dollars are available; a correction cannot take more.`,
+        param: 'amount_usd',
+        metadata: { available_usd: usd(refused.availableNanoUsd) },
+      });
+    case CorrectionRefusal.CORRECTION_REFUSAL_UNKNOWN:
+      return new DashboardError('conflict', {
+        message: 'There is no such preview, or it has expired. Look at the correction again.',
+        param: 'confirmation_token',
+      });
+    case CorrectionRefusal.CORRECTION_REFUSAL_DIFFERENT:
+      return new DashboardError('conflict', {
+        message: 'The preview was of another amount or reason. Look at the correction again.',
+        param: 'confirmation_token',
+      });
+    default:
+      throw new Error(`unknown refusal of a correction: ${refused.reason}`);
+  }
+}

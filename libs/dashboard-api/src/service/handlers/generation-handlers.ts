@@ -1,0 +1,71 @@
+import { MemberRole } from '@gateway/contracts/auth';
+import { GenerationStatus } from '@gateway/contracts/generation-query';
+import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError } from '../dashboard-error';
+import { implement, type Implementation } from '../http/implement';
+import {
+  GENERATION_STATUSES,
+  generationDetailView,
+  generationSummaryView,
+} from '../messages/generation-views';
+import { isoTime, pageView } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+export function createGenerationHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { generationReports, ledgerAdmin, log } = ports;
+
+  /** A page about a generation is of use without them, so a ledger that is away takes nothing else with it. */
+  const readEntries = (organizationId: string, reference: string) =>
+    ledgerAdmin.listEntries({ organizationId, reference }).then(
+      ({ entries }) => entries,
+      (error: unknown) => {
+        log.warn({ err: error, reference }, 'the ledger entries of a generation cannot be shown');
+        return undefined;
+      },
+    );
+
+  return [
+    implement(endpoints.generations.list, async ({ params, query }) => {
+      const organizationId = params.organization_id;
+      const { generations, nextPageToken, searchedUntilUnixMs } = await generationReports.listGenerations({
+        organizationId,
+        search: query.search,
+        sinceUnixMs: timeMessage(query.since),
+        untilUnixMs: timeMessage(query.until),
+        modelId: query.model_id,
+        keyId: query.key_id,
+        externalUser: query.external_user,
+        status: query.status
+          ? GENERATION_STATUSES[query.status]
+          : GenerationStatus.GENERATION_STATUS_UNSPECIFIED,
+        minCostNanoUsd: query.min_cost_usd,
+        maxCostNanoUsd: query.max_cost_usd,
+        pageSize: query.page_size,
+        pageToken: query.page_token,
+      });
+      return {
+        ...pageView(generations.map(generationSummaryView), nextPageToken),
+        searched_until: searchedUntilUnixMs === undefined ? null : isoTime(searchedUntilUnixMs),
+      };
+    }),
+
+    implement(endpoints.generations.get, async ({ params, signedIn }) => {
+      const { organization_id: organizationId, generation_id: generationId } = params;
+      const [{ record }, entries] = await Promise.all([
+        generationReports.getGenerationRecord({ organizationId, generationId }),
+        readEntries(organizationId, generationId),
+      ]);
+      if (!record) {
+        throw new DashboardError('not_found', {
+          message: 'There is no such generation, or it is not settled yet.',
+        });
+      }
+      const showsTargets = signedIn.member.role === MemberRole.MEMBER_ROLE_OPERATOR;
+      return { generation: generationDetailView(record, { entries, showsTargets }) };
+    }),
+  ];
+}
+
+function timeMessage(time: string | undefined): bigint | undefined {
+  return time === undefined ? undefined : BigInt(Date.parse(time));
+}

@@ -1,0 +1,88 @@
+import type { BillingLedgerAdminDefinition, StatementLine } from '@gateway/contracts/billing-ledger';
+import { endpoints } from '@gateway/dashboard-contract';
+import type { RpcClient } from '@gateway/rpc';
+import { sendCsv, type CsvRow } from '../http/csv';
+import { implement, type Implementation } from '../http/implement';
+import { statementLineView, statementMonthView } from '../messages/credit-views';
+import { isoTime, pageView, usd } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+const CSV_HEADER: CsvRow = ['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note'];
+/** Lines that are asked for at once while a file is written. */
+const CSV_PAGE_SIZE = 1_000;
+/** The first question after a month may have that month to sum up. */
+const STATEMENT_TIMEOUT_MS = 25_000;
+
+export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): readonly Implementation[] {
+  return [
+    implement(endpoints.credit.months, async ({ params }) => {
+      const { months } = await ledgerAdmin.listStatementMonths(
+        { organizationId: params.organization_id },
+        { timeoutMs: STATEMENT_TIMEOUT_MS },
+      );
+      return { timezone: 'UTC' as const, data: months.map(statementMonthView) };
+    }),
+
+    implement(endpoints.credit.statement, async ({ params, query }) => {
+      const { sums, lines, nextPageToken } = await ledgerAdmin.listStatement(
+        {
+          organizationId: params.organization_id,
+          month: query.month,
+          oldestFirst: false,
+          pageSize: query.page_size,
+          pageToken: query.page_token,
+        },
+        { timeoutMs: STATEMENT_TIMEOUT_MS },
+      );
+      return {
+        ...pageView(lines.map(statementLineView), nextPageToken),
+        timezone: 'UTC' as const,
+        ...statementMonthView(sums),
+      };
+    }),
+
+    implement(endpoints.credit.statementCsv, async ({ params, query, response }) =>
+      sendCsv(
+        response,
+        `statement_${query.month}_utc.csv`,
+        CSV_HEADER,
+        csvPieces(ledgerAdmin, params.organization_id, query.month),
+      ),
+    ),
+  ];
+}
+
+/** The month's opening and closing balance are lines of their own, so that the file adds up by itself. */
+async function* csvPieces(
+  ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>,
+  organizationId: string,
+  month: string,
+): AsyncGenerator<readonly CsvRow[]> {
+  let pageToken = '';
+  let balance: bigint | undefined;
+  do {
+    const page = await ledgerAdmin.listStatement(
+      { organizationId, month, oldestFirst: true, pageSize: CSV_PAGE_SIZE, pageToken },
+      { timeoutMs: STATEMENT_TIMEOUT_MS },
+    );
+    if (balance === undefined) {
+      balance = page.sums?.openingNanoUsd ?? 0n;
+      yield [[null, 'opening', null, null, usd(balance), null]];
+    }
+    yield page.lines.map(csvRowOf);
+    balance = page.lines.at(-1)?.balanceNanoUsd ?? balance;
+    pageToken = page.nextPageToken;
+  } while (pageToken !== '');
+  yield [[null, 'closing', null, null, usd(balance), null]];
+}
+
+function csvRowOf(line: StatementLine): CsvRow {
+  return [
+    isoTime(line.postedUnixMs),
+    line.kind,
+    line.reference,
+    usd(line.amountNanoUsd),
+    usd(line.balanceNanoUsd),
+    line.note ?? null,
+  ];
+}

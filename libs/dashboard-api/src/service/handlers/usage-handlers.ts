@@ -1,0 +1,93 @@
+import { endpoints } from '@gateway/dashboard-contract';
+import { sendCsv, type CsvRow } from '../http/csv';
+import { implement, type Implementation } from '../http/implement';
+import {
+  seriesRequest,
+  usageMetricsView,
+  usagePointView,
+  type UsageRangeQuery,
+} from '../messages/usage-views';
+import { isoTime } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+const CSV_HEADER: CsvRow = [
+  'start_utc',
+  'model_id',
+  'key_id',
+  'requests',
+  'errors',
+  'cancelled',
+  'prompt_tokens',
+  'cached_tokens',
+  'image_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost_usd',
+  'spend_usd',
+  'duration_mean_ms',
+  'duration_p50_ms',
+  'duration_p95_ms',
+  'time_to_first_token_mean_ms',
+  'time_to_first_token_p50_ms',
+  'time_to_first_token_p95_ms',
+];
+/** Rows that are written at once. */
+const CSV_PIECE_ROWS = 500;
+
+export function createUsageHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { generationReports } = ports;
+
+  const readSeries = (organizationId: string, query: UsageRangeQuery) =>
+    generationReports.getUsageSeries(seriesRequest(organizationId, query));
+
+  return [
+    implement(endpoints.usage.series, async ({ params, query }) => {
+      const { startUnixMs, endUnixMs, totals, points } = await readSeries(params.organization_id, query);
+      return {
+        timezone: 'UTC' as const,
+        granularity: query.granularity,
+        start: isoTime(startUnixMs),
+        end: isoTime(endUnixMs),
+        totals: usageMetricsView(totals),
+        data: points.map(usagePointView),
+      };
+    }),
+
+    implement(endpoints.usage.csv, async ({ params, query, response }) => {
+      const { points } = await readSeries(params.organization_id, query);
+      async function* pieces() {
+        for (let from = 0; from < points.length; from += CSV_PIECE_ROWS) {
+          yield points
+            .slice(from, from + CSV_PIECE_ROWS)
+            .map(usagePointView)
+            .map(csvRowOf);
+        }
+      }
+      const days = [query.start, query.end].map((time) => time.slice(0, 10)).join('_');
+      return sendCsv(response, `usage_${days}_utc.csv`, CSV_HEADER, pieces());
+    }),
+  ];
+}
+
+function csvRowOf(point: ReturnType<typeof usagePointView>): CsvRow {
+  return [
+    point.start,
+    point.model_id,
+    point.key_id,
+    point.requests,
+    point.errors,
+    point.cancelled,
+    point.prompt_tokens,
+    point.cached_tokens,
+    point.image_tokens,
+    point.completion_tokens,
+    point.reasoning_tokens,
+    point.cost_usd,
+    point.spend_usd,
+    ...[point.duration, point.time_to_first_token].flatMap((latency) => [
+      latency?.mean_ms ?? null,
+      latency?.p50_ms ?? null,
+      latency?.p95_ms ?? null,
+    ]),
+  ];
+}

@@ -1,0 +1,75 @@
+import type {
+  CreditAlert,
+  GetBalanceResponse,
+  StatementLine,
+  StatementMonth,
+} from '@gateway/contracts/billing-ledger';
+import { isoTime, usd } from './views';
+
+const NO_BALANCE: GetBalanceResponse = {
+  totalCreditsNanoUsd: 0n,
+  totalUsageNanoUsd: 0n,
+  balanceNanoUsd: 0n,
+  heldNanoUsd: 0n,
+  availableNanoUsd: 0n,
+};
+
+export function balanceView(balance: GetBalanceResponse = NO_BALANCE) {
+  return {
+    total_credits_usd: usd(balance.totalCreditsNanoUsd),
+    total_usage_usd: usd(balance.totalUsageNanoUsd),
+    balance_usd: usd(balance.balanceNanoUsd),
+    reserved_usd: usd(balance.heldNanoUsd),
+    available_usd: usd(balance.availableNanoUsd),
+  };
+}
+
+/** While it is so: what the ledger noticed a moment ago may be mended by now. */
+export function runningLowView(alert: CreditAlert | undefined, { availableNanoUsd }: GetBalanceResponse) {
+  const { thresholdNanoUsd, belowSinceUnixMs } = alert ?? {};
+  if (
+    thresholdNanoUsd === undefined ||
+    belowSinceUnixMs === undefined ||
+    availableNanoUsd >= thresholdNanoUsd
+  ) {
+    return null;
+  }
+  return { threshold_usd: usd(thresholdNanoUsd), since: isoTime(belowSinceUnixMs) };
+}
+
+export function creditAlertView(alert: CreditAlert | undefined) {
+  return {
+    threshold_usd: alert?.thresholdNanoUsd === undefined ? null : usd(alert.thresholdNanoUsd),
+    webhook_url: alert?.webhookUrl ?? null,
+    emails: alert?.emails ?? [],
+    last_sent_at: alert?.lastSentUnixMs === undefined ? null : isoTime(alert.lastSentUnixMs),
+    last_failure: alert?.lastFailure ?? null,
+  };
+}
+
+export function statementMonthView(sums: StatementMonth | undefined) {
+  if (!sums) throw new Error('a statement without its sums');
+  return {
+    month: sums.month,
+    opening_balance_usd: usd(sums.openingNanoUsd),
+    added_usd: usd(sums.addedNanoUsd),
+    corrected_usd: usd(sums.correctedNanoUsd),
+    used_usd: usd(sums.usedNanoUsd),
+    closing_balance_usd: usd(sums.closingNanoUsd),
+  };
+}
+
+const LINE_KINDS = ['credit', 'correction', 'settlement'] as const;
+
+export function statementLineView(line: StatementLine) {
+  const kind = LINE_KINDS.find((name) => name === line.kind);
+  if (!kind) throw new Error(`unknown kind of a statement line: ${line.kind}`);
+  return {
+    posted_at: isoTime(line.postedUnixMs),
+    kind,
+    reference: line.reference,
+    amount_usd: usd(line.amountNanoUsd),
+    balance_usd: usd(line.balanceNanoUsd),
+    note: line.note ?? null,
+  };
+}

@@ -1,0 +1,111 @@
+import { costByKind } from '@gateway/base';
+import type { LedgerEntry } from '@gateway/contracts/billing-ledger';
+import { UsageSource } from '@gateway/contracts/common';
+import { GenerationStatus, type GenerationRecord } from '@gateway/contracts/generation-query';
+import { isoTime, usd } from './views';
+
+export const GENERATION_STATUSES = {
+  completed: GenerationStatus.GENERATION_STATUS_COMPLETED,
+  cancelled: GenerationStatus.GENERATION_STATUS_CANCELLED,
+  failed: GenerationStatus.GENERATION_STATUS_FAILED,
+} as const;
+
+type Status = keyof typeof GENERATION_STATUSES;
+
+const NO_USAGE = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+
+export function generationSummaryView(record: GenerationRecord) {
+  const { generation } = record;
+  if (!generation) throw new Error('a record without its generation');
+  return {
+    id: generation.id,
+    created_at: isoTime(generation.createdUnixMs),
+    model_id: generation.modelId,
+    key_id: generation.keyId,
+    request_id: generation.requestId,
+    external_user: generation.externalUser ?? null,
+    status: statusView(record.status),
+    finish_reason: generation.finishReason === '' ? null : generation.finishReason,
+    streamed: generation.streamed,
+    cost_usd: usd(generation.costNanoUsd),
+    charged_usd: usd(generation.chargedNanoUsd),
+    duration_ms: generation.latencyMs + generation.generationTimeMs,
+    time_to_first_token_ms: record.timeToFirstTokenMs ?? null,
+    prompt_tokens: generation.usage?.promptTokens ?? 0,
+    completion_tokens: generation.usage?.completionTokens ?? 0,
+  };
+}
+
+export function generationDetailView(
+  record: GenerationRecord,
+  {
+    entries,
+    showsTargets,
+  }: { readonly entries: readonly LedgerEntry[] | undefined; readonly showsTargets: boolean },
+) {
+  const { generation, prices, attempts } = record;
+  const usage = generation?.usage ?? NO_USAGE;
+  return {
+    ...generationSummaryView(record),
+    cached_tokens: usage.cachedTokens,
+    image_tokens: usage.imageTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    settled_at: isoTime(record.settledUnixMs),
+    error_code: generation?.errorCode ?? null,
+    usage_source: sourceView(generation?.usageSource),
+    latency_ms: generation?.latencyMs ?? 0,
+    generation_time_ms: generation?.generationTimeMs ?? 0,
+    cost_by_kind: prices
+      ? costByKind(usage, prices).map(({ kind, tokens, priceNanoUsdPerMillion, costNanoUsd }) => ({
+          kind,
+          tokens,
+          price_usd_per_million: usd(priceNanoUsdPerMillion),
+          cost_usd: usd(costNanoUsd),
+        }))
+      : null,
+    attempts:
+      attempts.length === 0
+        ? null
+        : attempts.map(({ provider, providerModel, outcome, durationMs }) => ({
+            provider,
+            provider_model: showsTargets ? providerModel : null,
+            outcome,
+            duration_ms: durationMs,
+          })),
+    ledger_entries: entries?.map(ledgerEntryView) ?? null,
+  };
+}
+
+function statusView(status: GenerationStatus): Status {
+  const found = (Object.keys(GENERATION_STATUSES) as Status[]).find(
+    (name) => GENERATION_STATUSES[name] === status,
+  );
+  if (!found) throw new Error(`unknown status of a generation: ${status}`);
+  return found;
+}
+
+function sourceView(source: UsageSource | undefined): 'provider' | 'counted' | null {
+  if (source === UsageSource.USAGE_SOURCE_PROVIDER) return 'provider';
+  return source === UsageSource.USAGE_SOURCE_COUNTED ? 'counted' : null;
+}
+
+const ENTRY_KINDS = ['credit', 'correction', 'hold', 'settlement', 'void'] as const;
+
+function ledgerEntryView(entry: LedgerEntry) {
+  const kind = ENTRY_KINDS.find((name) => name === entry.kind);
+  if (!kind) throw new Error(`unknown kind of a ledger entry: ${entry.kind}`);
+  return {
+    kind,
+    posted_at: isoTime(entry.postedUnixMs),
+    credit_usd: usd(entry.creditNanoUsd),
+    held_usd: usd(entry.heldNanoUsd),
+    revenue_usd: usd(entry.revenueNanoUsd),
+    uncollected_usd: usd(-entry.uncollectedNanoUsd),
+  };
+}
