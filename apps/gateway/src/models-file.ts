@@ -5,6 +5,7 @@ import {
   catalogueNeedsEmulator,
   EMULATOR_VARIABLE,
   parseCatalogue,
+  readSecretsFrom,
   type Secrets,
 } from '@gateway/inference-router';
 import { ConfigError } from '@gateway/runtime';
@@ -19,16 +20,7 @@ export function modelsFileOf(config: Config): string {
 
 /** Where keys of providers come from. */
 export function secretsOf(config: Config): Secrets {
-  return {
-    fromEnvironment: (name) => config.environment[name],
-    fromFile: (file) => {
-      try {
-        return readFileSync(file, 'utf8').trim();
-      } catch {
-        return undefined;
-      }
-    },
-  };
+  return readSecretsFrom(config.environment);
 }
 
 /**

@@ -13,3 +13,5 @@ export {
 export { EVENT_LOG_SCHEMA } from './postgres/statements';
 export { createKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka/kafka-event-log';
 export type { KafkaConnection } from './kafka/kafka-connection';
+export { KafkaUnavailableError } from './kafka/kafka-writer';
+export { relayTopic, type RelayPorts } from './relay';

@@ -17,6 +17,7 @@ export {
   DEFAULT_MAX_SPOOL_BYTES,
   type FileSpoolOptions,
 } from './adapters/file-system/file-spool';
+export { readSecretsFrom } from './adapters/node/secrets';
 export { nodeTimers } from './adapters/node/timers';
 export { createOpenAiTransport } from './adapters/undici/openai-transport';
 export {

@@ -1,3 +1,5 @@
 export * from './await-dependency';
+export * from './kafka-settings';
+export * from './open-schema';
 export * from './run-service';
 export * from './settings';

@@ -10,7 +10,18 @@ export interface EventLogInstruments {
   readonly lag: Gauge<'topic' | 'group'>;
 }
 
+/** A process may have several logs, such as an outbox beside Kafka: they share instruments, and differ in topic and group. */
+const created = new WeakMap<Registry, EventLogInstruments>();
+
 export function createInstruments(registry: Registry): EventLogInstruments {
+  const known = created.get(registry);
+  if (known !== undefined) return known;
+  const instruments = makeInstruments(registry);
+  created.set(registry, instruments);
+  return instruments;
+}
+
+function makeInstruments(registry: Registry): EventLogInstruments {
   const registers = [registry];
   const labelNames = ['topic', 'group'] as const;
   return {

@@ -1,0 +1,172 @@
+import { BillingLedgerDefinition, type Hold } from '@gateway/contracts/billing-ledger';
+import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
+import { createPool, findFreePort } from '@gateway/database';
+import { describeWith, kafka, startKafka, type KafkaServer } from '@gateway/dev-infra';
+import {
+  createKafkaEventLog,
+  EVENT_LOG_SCHEMA,
+  TOPIC_GENERATION_FINISHED,
+  TOPIC_GENERATION_SETTLED,
+  type KafkaEventLog,
+} from '@gateway/events';
+import { createService, type RunningService } from '@gateway/process';
+import { createClient, type RpcClient } from '@gateway/rpc';
+import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
+import { createMetrics, createSilentLogger, readConfig, systemClock as clock } from '@gateway/runtime';
+import { createTestDatabase, eventually, type TestDatabase } from '@gateway/testing';
+import type { Pool } from 'pg';
+import { settings } from './config';
+import { wireBillingLedger } from './wiring';
+
+const GENERATIONS = 30;
+const PRICES = {
+  inputNanoUsdPerMillion: 1_000_000n,
+  cachedInputNanoUsdPerMillion: 1_000_000n,
+  outputNanoUsdPerMillion: 1_000_000n,
+  reasoningNanoUsdPerMillion: 1_000_000n,
+  imageNanoUsdPerMillion: 1_000_000n,
+};
+const log = createSilentLogger();
+
+jest.setTimeout(180_000);
+
+describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', () => {
+  let server: KafkaServer;
+  let database: TestDatabase;
+  let letters: Pool;
+  let services: RunningService[];
+  let events: KafkaEventLog;
+  let transport: GrpcTransport;
+  let ledger: RpcClient<typeof BillingLedgerDefinition>;
+  const announced: string[] = [];
+
+  async function start(): Promise<{ service: RunningService; port: number }> {
+    const config = readConfig(settings, {
+      GATEWAY_HOST: '127.0.0.1',
+      GATEWAY_RPC_PORT: String(await findFreePort()),
+      GATEWAY_ADMIN_PORT: String(await findFreePort()),
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: server.broker,
+      KAFKA_PARTITIONS: '4',
+    });
+    const service = createService({ name: 'billing-ledger', config, log, wire: wireBillingLedger });
+    await service.start();
+    return { service, port: config.GATEWAY_RPC_PORT };
+  }
+
+  beforeAll(async () => {
+    [server, database] = await Promise.all([startKafka(), createTestDatabase()]);
+    // At once, so that both bring the same empty database up to date.
+    const started = await Promise.all([start(), start()]);
+    services = started.map(({ service }) => service);
+    transport = createReplicatedTransport({
+      target: started.map(({ port }) => `127.0.0.1:${port}`).join(','),
+    });
+    ledger = createClient(BillingLedgerDefinition, transport);
+    letters = createPool({
+      url: database.url,
+      schema: EVENT_LOG_SCHEMA,
+      applicationName: 'test',
+      maxConnections: 4,
+    });
+    events = createKafkaEventLog({
+      connection: { brokers: [server.broker] },
+      clientId: 'test',
+      letters,
+      clock,
+      log,
+      metrics: createMetrics({ processMetrics: false }),
+    });
+    await events.subscribe({
+      topic: TOPIC_GENERATION_SETTLED,
+      group: 'test',
+      handle: async (batch) => {
+        for (const { payload } of batch) {
+          announced.push(GenerationSettled.decode(payload).finished?.generationId ?? '');
+        }
+      },
+    });
+  });
+
+  afterAll(async () => {
+    transport?.close();
+    await events?.stop();
+    await Promise.all((services ?? []).map((service) => service.stop()));
+    await letters?.end();
+    await server?.stop();
+    await database?.drop();
+  });
+
+  const idOf = (index: number) => `gen-${String(index).padStart(26, '0')}`;
+  const organizationOf = (index: number) => `org-${index % 5}`;
+
+  function holdOf(index: number): Hold {
+    return {
+      holdId: idOf(index),
+      organizationId: organizationOf(index),
+      keyId: 'key-1',
+      amountNanoUsd: 10n,
+      prices: PRICES,
+      deadlineUnixMs: BigInt(clock.now() + 600_000),
+      createdUnixMs: BigInt(clock.now()),
+      keyDailyBudgetNanoUsd: undefined,
+      organizationDailyBudgetNanoUsd: undefined,
+      idempotencyScope: undefined,
+    };
+  }
+
+  const finishedOf = (index: number) => ({
+    key: organizationOf(index),
+    payload: GenerationFinished.encode(
+      GenerationFinished.fromPartial({
+        generationId: idOf(index),
+        organizationId: organizationOf(index),
+        keyId: 'key-1',
+        createdUnixMs: BigInt(clock.now()),
+        usage: { completionTokens: 4 },
+        prices: PRICES,
+      }),
+    ).finish(),
+  });
+
+  it('settles what is finished once, announces it, and goes on when one process is gone', async () => {
+    for (let index = 0; index < 5; index += 1) {
+      await ledger.addCredit({
+        creditId: `crd-${index}`,
+        organizationId: organizationOf(index),
+        amountNanoUsd: 1_000n,
+        note: '',
+      });
+    }
+    const indexes = Array.from({ length: GENERATIONS }, (_, index) => index);
+    const { results } = await ledger.holdCredit({ holds: indexes.map(holdOf) });
+    expect(results.map(({ outcome }) => outcome?.$case)).toEqual(indexes.map(() => 'held'));
+
+    const half = GENERATIONS / 2;
+    // Twice, as after a crash of whoever appended.
+    await events.append(TOPIC_GENERATION_FINISHED, indexes.slice(0, half).map(finishedOf));
+    await events.append(TOPIC_GENERATION_FINISHED, indexes.slice(0, half).map(finishedOf));
+    await announcements(half);
+    const [gone] = services.splice(0, 1);
+    await gone?.stop();
+    await events.append(TOPIC_GENERATION_FINISHED, indexes.slice(half).map(finishedOf));
+    await announcements(GENERATIONS);
+
+    const balances = await Promise.all(
+      [0, 1, 2, 3, 4].map((index) => ledger.getBalance({ organizationId: organizationOf(index) })),
+    );
+    const each = BigInt(GENERATIONS / 5) * 4n;
+    expect(balances.map(({ totalUsageNanoUsd, heldNanoUsd }) => [totalUsageNanoUsd, heldNanoUsd])).toEqual(
+      balances.map(() => [each, 0n]),
+    );
+  });
+
+  async function announcements(count: number): Promise<void> {
+    await eventually(
+      `${count} announcements`,
+      async () => (new Set(announced).size >= count ? true : undefined),
+      { patienceMs: 90_000 },
+    );
+    expect(new Set(announced).size).toBe(count);
+  }
+});

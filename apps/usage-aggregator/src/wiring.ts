@@ -1,0 +1,43 @@
+import { createKafkaEventLog, EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import { systemClock as clock } from '@gateway/runtime';
+import {
+  createPostgresSettlementStore,
+  createUsageAggregatorModule,
+  USAGE_SCHEMA,
+  usageMigrations,
+} from '@gateway/usage';
+import type { Config } from './config';
+
+const MAX_CONNECTIONS = 6;
+
+export async function wireUsageAggregator(parts: ServiceParts<Config>): Promise<ServiceWiring> {
+  const { config, log, metrics, life } = parts;
+  const url = config.DATABASE_URL;
+  const usage = await openSchema(
+    { url, schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: MAX_CONNECTIONS },
+    parts,
+  );
+  const letters = await openSchema(
+    { url, schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations, maxConnections: MAX_CONNECTIONS },
+    parts,
+  );
+  const events = createKafkaEventLog({
+    ...kafkaOptionsOf(config),
+    clientId: 'usage-aggregator',
+    letters: letters.pool,
+    clock,
+    log,
+    metrics,
+  });
+  life.onStop(() => events.stop());
+  const module = createUsageAggregatorModule({
+    store: createPostgresSettlementStore(usage.pool),
+    deadLetters: events.deadLetters,
+    clock,
+    metrics,
+    log,
+    retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,
+  });
+  return { modules: [module], events, ready: usage.answers };
+}
