@@ -89,6 +89,8 @@ export const settings = z.object({
     .optional(),
   GATEWAY_SESSION_LIFETIME_MS: sessionTime.default(DEFAULT_AUTH_SETTINGS.sessionLifetimeMs),
   GATEWAY_SESSION_IDLE_MS: sessionTime.default(DEFAULT_AUTH_SETTINGS.sessionIdleMs),
+  GATEWAY_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
+  GATEWAY_SMTP_FROM: z.string().min(3).max(320).optional(),
   GATEWAY_MAX_BODY_BYTES: z.coerce
     .number()
     .int()

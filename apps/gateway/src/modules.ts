@@ -40,6 +40,7 @@ import {
   createPostgresUsageReader,
   createUsageAggregatorModule,
 } from '@gateway/usage';
+import { smtpOf } from './auth-settings';
 import { openBodyThreads } from './body-threads';
 import { type Config } from './config';
 import { type Pools } from './database';
@@ -67,7 +68,7 @@ const MAX_WAITING_ANSWER_COUNTS = 1_000;
  */
 export function createModules({ config, pools, eventLog, emulatorUrl, log, metrics }: ModuleParts) {
   const auth = createAuthModule({
-    adapters: createAuthAdapters({ pool: pools.auth, log }),
+    adapters: createAuthAdapters({ pool: pools.auth, log, ...smtpOf(config) }),
     clock,
     newId,
     log,

@@ -4,6 +4,8 @@ import type { Pool } from 'pg';
 import type { AuthPorts } from '../core/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
 import { systemSecrets } from './crypto/secrets';
+import { createSmtpMailer, type SmtpSettings } from './nodemailer/mailer';
+import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
 import { createHousekeeping } from './postgres/housekeeping';
@@ -12,9 +14,12 @@ import { createPostgresKeyVerifier } from './postgres/key-verifier';
 import { createPrismaAuditStore } from './prisma/audit-store';
 import { createAuthPrisma } from './prisma/client';
 import { createPrismaKeyStore } from './prisma/key-store';
+import { createPrismaInvitationStore } from './prisma/invitation-store';
 import { createPrismaMemberStore } from './prisma/member-store';
 import { createPrismaMembershipStore } from './prisma/membership-store';
 import { createPrismaOrganizationStore } from './prisma/organization-store';
+import { createPrismaPasswordResetStore } from './prisma/password-reset-store';
+import { createPrismaSecondFactorStore } from './prisma/second-factor-store';
 import { createPrismaSessionStore } from './prisma/session-store';
 
 export interface AuthAdapterOptions {
@@ -23,6 +28,8 @@ export interface AuthAdapterOptions {
   readonly log: Logger;
   /** Lower it in tests only. */
   readonly scryptCost?: ScryptCost;
+  /** Absent: nothing is mailed, and links are handed over by people. */
+  readonly smtp?: SmtpSettings;
 }
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
@@ -32,7 +39,7 @@ export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
 };
 
 /** Every port of the domain, over one PostgreSQL pool. */
-export function createAuthAdapters({ pool, log, scryptCost }: AuthAdapterOptions): AuthAdapters {
+export function createAuthAdapters({ pool, log, scryptCost, smtp }: AuthAdapterOptions): AuthAdapters {
   const prisma = createAuthPrisma(pool);
   const feed = createPostgresInvalidationFeed({ pool, log });
   const housekeeping = createHousekeeping({ pool, log });
@@ -41,6 +48,12 @@ export function createAuthAdapters({ pool, log, scryptCost }: AuthAdapterOptions
     keys: createPrismaKeyStore(prisma),
     keyVerifier: createPostgresKeyVerifier(pool),
     members: createPrismaMemberStore(prisma),
+    invitations: createPrismaInvitationStore(prisma),
+    passwordResets: createPrismaPasswordResetStore(prisma),
+    secondFactors: createPrismaSecondFactorStore(prisma),
+    totp: otpauthTotp,
+    ...(smtp ? { mailer: createSmtpMailer(smtp) } : {}),
+    log,
     memberships: createPrismaMembershipStore(prisma),
     sessions: createPrismaSessionStore(prisma),
     attempts: createPostgresAttemptCounter(pool),

@@ -1,10 +1,42 @@
 /** What of a request a rule refused: a value that the caller shows to its user. */
 export interface AdminRefusal {
   readonly kind: 'refusal';
-  readonly reason: 'not_found' | 'invalid' | 'conflict' | 'version_conflict' | 'forbidden';
+  readonly reason:
+    | 'not_found'
+    | 'invalid'
+    | 'conflict'
+    | 'version_conflict'
+    | 'forbidden'
+    | 'link_not_valid'
+    | 'not_signed_in'
+    | 'sign_in_refused'
+    | 'second_factor_required'
+    | 'second_factor_refused'
+    | 'too_many_attempts'
+    | 'not_configured';
   readonly message: string;
   /** The offending field, in the contract's spelling. */
   readonly field?: string;
+  /** Where there were too many attempts. */
+  readonly retryAfterMs?: number;
+}
+
+/** Refusals that say all by their reason; the words are for logs and for callers without words of their own. */
+export const refusals = {
+  linkNotValid: refusal('link_not_valid', 'This link is not valid any more. Ask for a new one.'),
+  notSignedIn: refusal('not_signed_in', 'Sign in first.'),
+  wrongPassword: refusal('sign_in_refused', 'The password is wrong.'),
+  secondFactorRequired: refusal('second_factor_required', 'Enter the code of your authenticator app.'),
+  secondFactorRefused: refusal('second_factor_refused', 'This code is wrong, or was used already.'),
+  mailNotConfigured: refusal('not_configured', 'No mail is configured.'),
+} as const;
+
+function refusal(reason: AdminRefusal['reason'], message: string): AdminRefusal {
+  return { kind: 'refusal', reason, message };
+}
+
+export function tooManyAttempts(retryAfterMs: number): AdminRefusal {
+  return { ...refusal('too_many_attempts', 'Too many attempts. Wait before trying again.'), retryAfterMs };
 }
 
 export function invalid(field: string, message: string): AdminRefusal {

@@ -113,6 +113,20 @@ export interface Person extends Member {
   readonly memberships: readonly Membership[];
 }
 
+/** A place in an organization, offered by a link that is good once. */
+export interface Invitation {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly email: string;
+  readonly role: OrganizationRole;
+  /** An email. */
+  readonly invitedBy: string;
+  readonly createdAt: UnixMs;
+  readonly expiresAt: UnixMs;
+  readonly acceptedAt?: UnixMs;
+  readonly revokedAt?: UnixMs;
+}
+
 export type SignInMethod = 'password' | 'oidc';
 
 export interface Session {

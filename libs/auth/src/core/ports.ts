@@ -7,6 +7,7 @@ import type {
   KeyGrant,
   Member,
   MemberRole,
+  Invitation,
   Membership,
   Organization,
   OrganizationLimits,
@@ -97,6 +98,15 @@ export interface KeyVerifier {
 export interface StoredMember extends Member {
   /** Absent: signs in by single sign-on only. */
   readonly passwordHash?: string;
+  /** The second factor; it counts once it is confirmed. */
+  readonly totp?: { readonly secret: string; readonly confirmed: boolean };
+}
+
+/** A session to be opened in the transaction of what brought it about. */
+export interface NewSession {
+  readonly tokenSha256: Buffer;
+  readonly session: Session;
+  readonly audit: AuditEntry;
 }
 
 export interface MemberStore {
@@ -105,10 +115,90 @@ export interface MemberStore {
   find(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
   list(page: PageRequest): Promise<readonly Person[]>;
-  /** Also ends all the member's sessions. */
-  setPassword(memberId: string, passwordHash: string, audit: AuditEntry): Promise<void>;
+  /** Also ends all the member's sessions and reset links, and opens the one that is named, if any. */
+  setPassword(memberId: string, passwordHash: string, audit: AuditEntry, opened?: NewSession): Promise<void>;
   /** Also ends all the member's sessions. */
   setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<void>;
+}
+
+export interface InvitationStore {
+  /** Revokes the open ones of the same email. `taken`, and nothing is written: the person is a member already. */
+  insert(invitation: Invitation, tokenSha256: Buffer, audit: AuditEntry): Promise<'inserted' | 'taken'>;
+  list(organizationId: string, page: PageRequest): Promise<readonly Invitation[]>;
+  find(organizationId: string, id: string): Promise<Invitation | undefined>;
+  /** With the name of its organization. */
+  findByToken(
+    tokenSha256: Buffer,
+  ): Promise<{ readonly invitation: Invitation; readonly organizationName: string } | undefined>;
+  /** False, and nothing is written, when it was accepted or revoked before. */
+  revoke(id: string, at: UnixMs, audit: AuditEntry): Promise<boolean>;
+  /**
+   * Uses it up and makes the membership, with the member when they are new and
+   * with their session, all or nothing. False, and nothing is written: it was
+   * used or revoked in between, or somebody took the email.
+   */
+  accept(accepted: AcceptedInvitation): Promise<boolean>;
+}
+
+export interface AcceptedInvitation {
+  readonly invitation: Invitation;
+  readonly memberId: string;
+  /** Absent: the member exists. */
+  readonly newMember?: StoredMember;
+  readonly at: UnixMs;
+  readonly audits: readonly AuditEntry[];
+  readonly opened?: NewSession;
+}
+
+/** Links by which passwords are chosen anew. */
+export interface PasswordResetStore {
+  insert(tokenSha256: Buffer, memberId: string, expiresAt: UnixMs, audit: AuditEntry): Promise<void>;
+  /** Undefined when there is none. */
+  find(
+    tokenSha256: Buffer,
+  ): Promise<{ readonly member: StoredMember; readonly expiresAt: UnixMs } | undefined>;
+  /** Sets the password and ends all links and sessions of the member. False: the link was used in between. */
+  complete(tokenSha256: Buffer, memberId: string, passwordHash: string, audit: AuditEntry): Promise<boolean>;
+}
+
+export interface SecondFactorStore {
+  /** Replaces a secret that was not confirmed. False: there is a confirmed one. */
+  enrol(memberId: string, secret: string, audit: AuditEntry): Promise<boolean>;
+  /** Turns it on with these recovery codes; ends all sessions but the one that it opens. */
+  confirm(
+    memberId: string,
+    recoveryCodes: readonly Buffer[],
+    at: UnixMs,
+    audit: AuditEntry,
+    opened: NewSession,
+  ): Promise<void>;
+  /** Takes the code of a period. False: one of this period or of a later one was taken before. */
+  takeStep(memberId: string, step: number): Promise<boolean>;
+  /** Uses a recovery code up. False: there is none such. */
+  takeRecoveryCode(memberId: string, codeSha256: Buffer): Promise<boolean>;
+  replaceRecoveryCodes(memberId: string, recoveryCodes: readonly Buffer[], audit: AuditEntry): Promise<void>;
+  remove(memberId: string, audit: AuditEntry): Promise<void>;
+}
+
+/** Codes of authenticator apps: RFC 6238 with SHA-1, six digits, thirty seconds. */
+export interface Totp {
+  /** As base32. */
+  generateSecret(): string;
+  /** What an app reads from a QR code. */
+  uri(secret: string, account: string): string;
+  /** The period that the code is of, or undefined when it is of none near now. */
+  stepOf(secret: string, code: string, now: UnixMs): number | undefined;
+}
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface Mailer {
+  /** Rejects when the mail was not taken; it bounds its own time. */
+  send(mail: Mail): Promise<void>;
 }
 
 export interface MembershipStore {
@@ -193,6 +283,8 @@ export interface PasswordHasher {
 export interface Secrets {
   /** At least 256 random bits as URL-safe text. */
   random(): string;
+  /** A recovery code: at least 80 random bits, to be typed. */
+  randomCode(): string;
   sha256(text: string): Buffer;
 }
 
@@ -256,6 +348,14 @@ export interface AuthPorts {
   readonly keyVerifier: KeyVerifier;
   readonly members: MemberStore;
   readonly memberships: MembershipStore;
+  readonly invitations: InvitationStore;
+  readonly passwordResets: PasswordResetStore;
+  readonly secondFactors: SecondFactorStore;
+  readonly totp: Totp;
+  /** Absent: no mail is configured. */
+  readonly mailer?: Mailer;
+  /** For what goes wrong where nobody waits for it. */
+  readonly log: AuthLog;
   readonly sessions: SessionStore;
   readonly attempts: AttemptCounter;
   readonly audit: AuditStore;
@@ -267,6 +367,10 @@ export interface AuthPorts {
   readonly clock: Clock;
   readonly newId: IdSource;
   readonly settings: AuthSettings;
+}
+
+export interface AuthLog {
+  warn(fields: object, message: string): void;
 }
 
 export interface AuthSettings {

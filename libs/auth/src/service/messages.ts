@@ -39,6 +39,13 @@ const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalRea
   conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
   version_conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT,
   forbidden: AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN,
+  link_not_valid: AdminRefusalReason.ADMIN_REFUSAL_REASON_LINK_NOT_VALID,
+  not_signed_in: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_SIGNED_IN,
+  sign_in_refused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED,
+  second_factor_required: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED,
+  second_factor_refused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED,
+  too_many_attempts: AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
+  not_configured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
 };
 
 const MESSAGE_OF_OUTCOME: Readonly<Record<core.AuditOutcome, AuditOutcome>> = {
@@ -188,8 +195,8 @@ function storable(text: string): string {
   return text.replace(/\0|\p{Cs}/gu, '\uFFFD');
 }
 
-export function refusalMessage({ reason, message, field }: AdminRefusal): AdminRefusalMessage {
-  return { reason: MESSAGE_OF_REASON[reason], message, field };
+export function refusalMessage({ reason, message, field, retryAfterMs }: AdminRefusal): AdminRefusalMessage {
+  return { reason: MESSAGE_OF_REASON[reason], message, field, retryAfterMs };
 }
 
 export function missing(param: string): GatewayError {

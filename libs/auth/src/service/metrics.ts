@@ -20,6 +20,8 @@ export function createAuthMetrics(metrics: Registry) {
     signIns: {
       signed_in: signIns.labels('signed_in'),
       refused: signIns.labels('refused'),
+      second_factor_required: signIns.labels('second_factor_required'),
+      second_factor_refused: signIns.labels('second_factor_refused'),
       too_many_attempts: signIns.labels('too_many_attempts'),
     },
     watches: new Gauge({

@@ -1,17 +1,25 @@
+import type { UnixMs } from '@gateway/base';
 import {
+  InvitationState,
   MemberRole,
   OrganizationRole,
   SignInMethod,
+  type Invitation as InvitationMessage,
   type Member as MemberMessage,
+  type OpenSessionResponse,
+  type SignedIn as SignedInMessage,
   type Membership as MembershipMessage,
   type OrganizationMember as OrganizationMemberMessage,
   type Person as PersonMessage,
   type Session as SessionMessage,
 } from '@gateway/contracts/auth';
+import { isRefusal } from '@gateway/errors';
+import type { AdminRefusal } from '../core/admin-refusal';
 import { organizationPermissions } from '../core/access/permissions';
 import type * as core from '../core/model';
-import { idleExpiryOf } from '../core/sign-in/sessions';
-import { missing } from './messages';
+import { stateOf } from '../core/people/invitations';
+import { idleExpiryOf, type OpenedSession } from '../core/sign-in/sessions';
+import { missing, refusalMessage } from './messages';
 
 /** The contract's messages of people and their sessions, and the core's types. */
 
@@ -51,6 +59,37 @@ export function organizationRoleOf(role: OrganizationRole): core.OrganizationRol
 
 export function memberMessage({ id, email, role }: core.Member): MemberMessage {
   return { id, email, role: MESSAGE_OF_MEMBER_ROLE[role] };
+}
+
+/** A session that was opened just now, with the one chance to learn its token. */
+export function openedSessionMessage({ session, sessionToken }: OpenedSession): SignedInMessage {
+  const expiresUnixMs = BigInt(session.expiresAt);
+  return { sessionToken, expiresUnixMs, member: memberMessage(session.member) };
+}
+
+export function openSessionResponse(result: OpenedSession | AdminRefusal): OpenSessionResponse {
+  return isRefusal(result)
+    ? { outcome: { $case: 'refusal', value: refusalMessage(result) } }
+    : { outcome: { $case: 'signedIn', value: openedSessionMessage(result) } };
+}
+
+const MESSAGE_OF_INVITATION_STATE: Readonly<Record<ReturnType<typeof stateOf>, InvitationState>> = {
+  pending: InvitationState.INVITATION_STATE_PENDING,
+  expired: InvitationState.INVITATION_STATE_EXPIRED,
+  accepted: InvitationState.INVITATION_STATE_ACCEPTED,
+  revoked: InvitationState.INVITATION_STATE_REVOKED,
+};
+
+export function invitationMessage(invitation: core.Invitation, now: UnixMs): InvitationMessage {
+  return {
+    id: invitation.id,
+    email: invitation.email,
+    role: MESSAGE_OF_ORGANIZATION_ROLE[invitation.role],
+    state: MESSAGE_OF_INVITATION_STATE[stateOf(invitation, now)],
+    invitedBy: invitation.invitedBy,
+    createdUnixMs: BigInt(invitation.createdAt),
+    expiresUnixMs: BigInt(invitation.expiresAt),
+  };
 }
 
 export function sessionMessage(session: core.Session, sessionIdleMs: number): SessionMessage {

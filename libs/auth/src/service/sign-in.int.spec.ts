@@ -1,8 +1,11 @@
+import { AdminRefusalReason } from '@gateway/contracts/auth';
 import { createTestClock } from '@gateway/testing';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '../core/sign-in/sign-in-throttle';
 
 const PASSWORD = 'correct horse battery';
+const { ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED: REFUSED, ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS: TOO_MANY } =
+  AdminRefusalReason;
 
 describe('members and sessions', () => {
   let fixture: AuthFixture;
@@ -87,7 +90,7 @@ describe('members and sessions', () => {
     const wrong = await attempt('not the password', '192.0.2.2');
     const unknown = await attempt(PASSWORD, '192.0.2.2', 'nobody@example.com');
     const nonsense = await attempt('x'.repeat(100_000), '192.0.2.2', 'nul\u0000@example.com');
-    expect(wrong.outcome).toEqual({ $case: 'refused', value: { retryAfterMs: undefined } });
+    expect(wrong.outcome).toEqual({ $case: 'refused', value: { reason: REFUSED, retryAfterMs: undefined } });
     expect(unknown).toEqual(wrong);
     expect(nonsense).toEqual(wrong);
   });
@@ -95,7 +98,10 @@ describe('members and sessions', () => {
   it('refuses even the right password after too many attempts, until the window ends', async () => {
     await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', '2001:db8::1')));
     const { outcome } = await attempt(PASSWORD, '2001:db8::2');
-    expect(outcome).toEqual({ $case: 'refused', value: { retryAfterMs: ATTEMPT_WINDOW_MS } });
+    expect(outcome).toEqual({
+      $case: 'refused',
+      value: { reason: TOO_MANY, retryAfterMs: ATTEMPT_WINDOW_MS },
+    });
     expect((await attempt(PASSWORD, '198.51.100.1')).outcome?.$case).toBe('signedIn');
     clock.advance(ATTEMPT_WINDOW_MS);
     expect((await attempt(PASSWORD, '2001:db8::2')).outcome?.$case).toBe('signedIn');

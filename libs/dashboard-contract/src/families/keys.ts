@@ -32,7 +32,9 @@ export const key = z
 
 export const keyActivity = z
   .object({
-    last_used_at: time.nullable().meta({ description: 'when the last of its requests was admitted that is settled; null: never' }),
+    last_used_at: time
+      .nullable()
+      .meta({ description: 'when the last of its requests was admitted that is settled; null: never' }),
     spend_today_usd: usd,
     spend_this_month_usd: usd,
   })

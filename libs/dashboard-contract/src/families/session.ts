@@ -181,11 +181,12 @@ export const sessionEndpoints = {
     path: '/api/password-reset',
     who: 'anyone',
     summary: 'Ask for a link to choose a new password',
-    description: 'Answers the same whether or not there is such an account. Needs mail to be configured.',
+    description:
+      'Answers the same whether or not there is such an account. Where no mail is configured it is 409 `conflict`, and an operator makes the link.',
     body: z.strictObject({ email: credential }),
     answer: nothing,
     audit: ['member.request_password_reset'],
-    errors: ['too_many_attempts', 'unavailable'],
+    errors: ['too_many_attempts', 'conflict'],
   }),
   resetPassword: endpoint({
     method: 'POST',

@@ -2,12 +2,12 @@ import type { MemberStore } from '../../core/ports';
 import type { AuthPrisma } from './client';
 import { Prisma } from './generated/client';
 import { newestFirst } from './page';
-import { auditEntryRow, personOf, storedMemberOf } from './rows';
+import { auditEntryRow, newSessionRow, personOf, storedMemberOf, storedMemberRow } from './rows';
 
 export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
   return {
-    async insert({ id, email, role, passwordHash }, createdAt, audit) {
-      const data = { id, email, role, passwordHash: passwordHash ?? null, createdAt: new Date(createdAt) };
+    async insert(member, createdAt, audit) {
+      const data = { ...storedMemberRow(member), createdAt: new Date(createdAt) };
       try {
         await prisma.$transaction([
           prisma.member.create({ data }),
@@ -36,11 +36,14 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       return rows.map(personOf);
     },
 
-    async setPassword(memberId, passwordHash, audit) {
+    async setPassword(memberId, passwordHash, audit, opened) {
+      const audits = opened ? [audit, opened.audit] : [audit];
       await prisma.$transaction([
         prisma.member.update({ where: { id: memberId }, data: { passwordHash } }),
+        prisma.passwordReset.deleteMany({ where: { memberId } }),
         prisma.session.deleteMany({ where: { memberId } }),
-        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
+        ...(opened ? [prisma.session.create({ data: newSessionRow(opened) })] : []),
+        prisma.auditEntry.createMany({ data: audits.map(auditEntryRow) }),
       ]);
     },
 

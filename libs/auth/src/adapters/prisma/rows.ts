@@ -16,7 +16,7 @@ import type {
   Session,
   SignInMethod,
 } from '../../core/model';
-import type { StoredMember } from '../../core/ports';
+import type { NewSession, StoredMember } from '../../core/ports';
 import type { Prisma } from './generated/client';
 
 /** How the model lies in the tables, both ways. Absent values are NULL there. */
@@ -144,7 +144,22 @@ export function memberOf(row: { id: string; email: string; role: string }): Memb
 }
 
 export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
-  return { ...memberOf(row), ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }) };
+  return {
+    ...memberOf(row),
+    ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
+    ...(row.totpSecret === null
+      ? {}
+      : { totp: { secret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
+  };
+}
+
+/** Of a new member: what else there is comes later. */
+export function storedMemberRow({ id, email, role, passwordHash }: StoredMember) {
+  return { id, email, role, passwordHash: passwordHash ?? null };
+}
+
+export function newSessionRow({ tokenSha256, session }: NewSession) {
+  return { ...sessionRow(session), tokenSha256: Uint8Array.from(tokenSha256) };
 }
 
 export function membershipOf(
@@ -163,7 +178,7 @@ export function organizationMemberOf(
     role: row.role as OrganizationRole,
     joinedAt: row.createdAt.getTime() as UnixMs,
     ...seenOf(row.member),
-    secondFactor: false,
+    secondFactor: row.member.totpConfirmedAt !== null,
   };
 }
 
@@ -176,7 +191,7 @@ export function personOf(
     ...memberOf(row),
     createdAt: row.createdAt.getTime() as UnixMs,
     ...seenOf(row),
-    secondFactor: false,
+    secondFactor: row.totpConfirmedAt !== null,
     memberships: row.memberships.map(membershipOf),
   };
 }

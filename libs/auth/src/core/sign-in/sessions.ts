@@ -2,7 +2,7 @@ import type { UnixMs } from '@gateway/base';
 import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
 import type { Actor, Member, Session, SignInMethod } from '../model';
-import type { AuthPorts } from '../ports';
+import type { AuthPorts, NewSession } from '../ports';
 import { isIdLike } from '../text-rules';
 
 /** When and where a session was seen is noted this often; each note is a write. */
@@ -26,8 +26,18 @@ export interface OpenedSession {
 /** A session under a token of its own: one that somebody knew before the sign-in is good for nothing after it. */
 export async function openSession(
   ports: Pick<AuthPorts, 'sessions' | 'secrets' | 'clock' | 'newId' | 'settings'>,
-  { member, ipAddress, device, signedInBy }: OpenSession,
+  request: OpenSession,
 ): Promise<OpenedSession> {
+  const { opened, sessionToken } = prepareSession(ports, request);
+  await ports.sessions.insert(opened.tokenSha256, opened.session, opened.audit);
+  return { session: opened.session, sessionToken };
+}
+
+/** The same for where the session is written together with what brings it about. */
+export function prepareSession(
+  ports: Pick<AuthPorts, 'secrets' | 'clock' | 'newId' | 'settings'>,
+  { member, ipAddress, device, signedInBy }: OpenSession,
+): { readonly opened: NewSession; readonly sessionToken: string } {
   const now = ports.clock.now();
   const sessionToken = ports.secrets.random();
   const session: Session = {
@@ -53,8 +63,7 @@ export async function openSession(
     },
     ports,
   );
-  await ports.sessions.insert(ports.secrets.sha256(sessionToken), session, audit);
-  return { session, sessionToken };
+  return { opened: { tokenSha256: ports.secrets.sha256(sessionToken), session, audit }, sessionToken };
 }
 
 /** The session of a token; undefined when there is none, or it has expired or was idle for too long. */

@@ -1,4 +1,5 @@
-import type { UnixMs } from '@gateway/base';
+import type { Clock, UnixMs } from '@gateway/base';
+import { tooManyAttempts, type AdminRefusal } from '../admin-refusal';
 import type { AddressRanges, AttemptCount, AttemptCounter } from '../ports';
 
 export const ATTEMPT_WINDOW_MS = 15 * 60_000;
@@ -42,6 +43,36 @@ export async function throttleSignIn(
     (await countAttempt(ports.attempts, ofAddress, now)) ??
     (await countAttempt(ports.attempts, { [`email:${source.email}`]: MAX_ATTEMPTS.email }, now))
   );
+}
+
+/** What is guessed at beside sign-ins; attempts per window. */
+const MAX_OTHER_ATTEMPTS = {
+  /** Links, by address: their tokens have 256 random bits, so this only spares us work. */
+  link: 60,
+  /** Reset mails to one email. */
+  reset: 5,
+  /** The password, or codes of the second factor, of one member whose session or password is known. */
+  credential: 20,
+} as const;
+
+/** Answers how long to wait when there were too many attempts of this kind. */
+export async function throttle(
+  ports: { attempts: AttemptCounter; clock: Clock },
+  kind: keyof typeof MAX_OTHER_ATTEMPTS,
+  subject: string,
+): Promise<AdminRefusal | undefined> {
+  const limits = { [`${kind}:${subject}`]: MAX_OTHER_ATTEMPTS[kind] };
+  const retryAfterMs = await countAttempt(ports.attempts, limits, ports.clock.now());
+  return retryAfterMs === undefined ? undefined : tooManyAttempts(retryAfterMs);
+}
+
+/** After the right one the count starts from zero. */
+export async function forgiveAttempts(
+  { attempts }: { attempts: AttemptCounter },
+  kind: keyof typeof MAX_OTHER_ATTEMPTS,
+  subject: string,
+): Promise<void> {
+  await attempts.clear(`${kind}:${subject}`);
 }
 
 /** @returns how long to wait when one of the buckets is over its limit, in milliseconds. */

@@ -1,5 +1,7 @@
+import type { AdminRefusal } from '../admin-refusal';
 import { canonicalEmail, MAX_PASSWORD_CHARACTERS } from './member-rules';
 import type { AuthPorts } from '../ports';
+import { refuseSecondFactor } from './second-factor';
 import { openSession, type OpenedSession } from './sessions';
 import { forgiveSignIn, throttleSignIn } from './sign-in-throttle';
 
@@ -9,11 +11,14 @@ export interface SignIn {
   readonly ipAddress: string;
   /** As the browser calls itself. */
   readonly device: string;
+  /** Of the authenticator app, or a recovery code. */
+  readonly code?: string;
 }
 
 export type SignInOutcome =
   | ({ readonly kind: 'signed_in' } & OpenedSession)
   | { readonly kind: 'refused' }
+  | { readonly kind: 'second_factor_required' | 'second_factor_refused' }
   | { readonly kind: 'too_many_attempts'; readonly retryAfterMs: number };
 
 /**
@@ -29,11 +34,13 @@ export async function signIn(
     | 'passwords'
     | 'secrets'
     | 'addressRanges'
+    | 'secondFactors'
+    | 'totp'
     | 'clock'
     | 'newId'
     | 'settings'
   >,
-  { email: requestedEmail, password, ipAddress, device }: SignIn,
+  { email: requestedEmail, password, ipAddress, device, code }: SignIn,
 ): Promise<SignInOutcome> {
   const now = ports.clock.now();
   const email = canonicalEmail(requestedEmail) ?? '';
@@ -47,7 +54,15 @@ export async function signIn(
   );
   if (!stored || !matches) return { kind: 'refused' };
 
+  const refusal = await refuseSecondFactor(ports, stored, code);
+  if (refusal) return outcomeOf(refusal);
+
   const opened = await openSession(ports, { member: stored, ipAddress, device, signedInBy: 'password' });
   await forgiveSignIn(ports, { email, ipAddress });
   return { kind: 'signed_in', ...opened };
+}
+
+function outcomeOf({ reason, retryAfterMs }: AdminRefusal): SignInOutcome {
+  if (retryAfterMs !== undefined) return { kind: 'too_many_attempts', retryAfterMs };
+  return { kind: reason === 'second_factor_required' ? reason : 'second_factor_refused' };
 }

@@ -33,6 +33,8 @@ import {
   organizationMessage,
   refusalMessage,
 } from '../messages';
+import { createAccountHandlers } from './account';
+import { createInvitationHandlers } from './invitations';
 import { createPeopleHandlers } from './people';
 import { createSessionHandlers } from './sessions';
 
@@ -59,6 +61,8 @@ export function createAuthAdminHandlers(
   return {
     ...createSessionHandlers(ports, metrics),
     ...createPeopleHandlers(ports),
+    ...createInvitationHandlers(ports),
+    ...createAccountHandlers(ports),
 
     async createOrganization({ actor: from, name, limits }) {
       const actor = actorOf(from);

@@ -1,15 +1,16 @@
-import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { AdminRefusalReason, type AuthAdminDefinition, type SignInResponse } from '@gateway/contracts/auth';
 import type { RpcHandlers } from '@gateway/rpc';
 import { authorize } from '../../core/access/authorize';
 import { platformPermissions } from '../../core/access/permissions';
 import { readPage } from '../../core/paging';
 import type { AuthPorts } from '../../core/ports';
 import { endOtherSessions, endSession, getSession, isRunning, signOut } from '../../core/sign-in/sessions';
+import { hasSecondFactor } from '../../core/sign-in/second-factor';
 import { signIn } from '../../core/sign-in/sign-in';
 import { isIdLike } from '../../core/text-rules';
 import { actorOf, refusalMessage } from '../messages';
 import type { AuthMetrics } from '../metrics';
-import { memberMessage, membershipMessage, sessionMessage } from '../people-messages';
+import { memberMessage, membershipMessage, openedSessionMessage, sessionMessage } from '../people-messages';
 
 type SessionHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
@@ -35,20 +36,20 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
       }
     },
 
-    async signIn(request) {
-      const outcome = await signIn(ports, request);
+    async signIn({ code, ...request }) {
+      const outcome = await signIn(ports, { ...request, ...(code === undefined ? {} : { code }) });
       signIns[outcome.kind].inc();
       switch (outcome.kind) {
-        case 'signed_in': {
-          const { sessionToken, session } = outcome;
-          const expiresUnixMs = BigInt(session.expiresAt);
-          const value = { sessionToken, expiresUnixMs, member: memberMessage(session.member) };
-          return { outcome: { $case: 'signedIn', value } };
-        }
+        case 'signed_in':
+          return { outcome: { $case: 'signedIn', value: openedSessionMessage(outcome) } };
         case 'refused':
-          return { outcome: { $case: 'refused', value: {} } };
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED);
+        case 'second_factor_required':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED);
+        case 'second_factor_refused':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED);
         case 'too_many_attempts':
-          return { outcome: { $case: 'refused', value: { retryAfterMs: outcome.retryAfterMs } } };
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS, outcome.retryAfterMs);
       }
     },
 
@@ -65,7 +66,7 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
         session: sessionMessage(session, sessionIdleMs),
         memberships: memberships.map(membershipMessage),
         platformPermissions: [...platformPermissions(session.member.role)],
-        secondFactor: false,
+        secondFactor: member !== undefined && hasSecondFactor(member),
         hasPassword: member?.passwordHash !== undefined,
       };
     },
@@ -96,6 +97,10 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
       return { ended: await endOtherSessions(ports, { actor: actorOf(actor), keptSessionId }) };
     },
   };
+}
+
+function refused(reason: AdminRefusalReason, retryAfterMs?: number): SignInResponse {
+  return { outcome: { $case: 'refused', value: { reason, retryAfterMs } } };
 }
 
 const NO_SESSION = {

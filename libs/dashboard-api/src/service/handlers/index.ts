@@ -1,11 +1,13 @@
 import type { Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
+import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
 import { createCorrectionHandlers } from './correction-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
 import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
+import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
@@ -17,7 +19,9 @@ import { createUsageHandlers } from './usage-handlers';
 export function createHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   return [
     createSessionHandlers,
+    createAccountHandlers,
     createPeopleHandlers,
+    createInvitationHandlers,
     createOrganizationHandlers,
     createCreditHandlers,
     createKeyHandlers,

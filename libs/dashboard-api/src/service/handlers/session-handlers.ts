@@ -1,7 +1,8 @@
+import { AdminRefusalReason, type SignInRefused } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { clearedSessionCookie, sessionCookie, sessionTokenOf } from '../http/session-cookie';
+import { createSessionCookies, deviceOf, sessionTokenOf } from '../http/session-cookie';
 import { acceptedUnless } from '../messages/errors';
 import { sessionStateView, sessionView } from '../messages/people-views';
 import { pageRequest, pageView } from '../messages/views';
@@ -12,27 +13,22 @@ const SIGN_IN_TIMEOUT_MS = 15_000;
 
 export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts): readonly Implementation[] {
   const { session } = endpoints;
-  const secure = settings.publicOrigin?.startsWith('https://') ?? false;
+  const cookies = createSessionCookies(settings);
   const stateOf = async (sessionToken: string) =>
     sessionStateView(await authAdmin.getSession({ sessionToken }));
 
   return [
-    implement(session.signIn, async ({ body: { email, password }, address, request, response }) => {
+    implement(session.signIn, async ({ body: { email, password, code }, address, request, response }) => {
       const { outcome } = await authAdmin.signIn(
-        { email, password, ipAddress: address, device: request.get('user-agent') ?? '' },
+        { email, password, code, ipAddress: address, device: deviceOf(request) },
         { timeoutMs: SIGN_IN_TIMEOUT_MS },
       );
-      if (outcome?.$case !== 'signedIn') {
-        const retryAfterMs = outcome?.value.retryAfterMs;
-        if (retryAfterMs === undefined) throw new DashboardError('sign_in_refused');
-        throw new DashboardError('too_many_attempts', { retryAfterMs });
-      }
-      const { sessionToken, expiresUnixMs } = outcome.value;
-      const state = await stateOf(sessionToken);
+      if (outcome?.$case !== 'signedIn') throw refusedSignIn(outcome?.value);
+      const state = await stateOf(outcome.value.sessionToken);
       // What was there before the sign-in ends with it, whoever has put it there.
       const earlier = sessionTokenOf(request);
       if (earlier !== undefined) await authAdmin.signOut({ sessionToken: earlier });
-      response.setHeader('set-cookie', sessionCookie(sessionToken, expiresUnixMs, secure));
+      cookies.set(response, outcome.value);
       return state;
     }),
 
@@ -40,7 +36,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
 
     implement(session.signOut, async ({ signedIn, response }) => {
       await authAdmin.signOut({ sessionToken: signedIn.sessionToken });
-      response.setHeader('set-cookie', clearedSessionCookie(secure));
+      cookies.clear(response);
       return undefined;
     }),
 
@@ -56,8 +52,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(session.end, async ({ params, actor, signedIn, response }) => {
       const { refusal } = await authAdmin.endSession({ actor, sessionId: params.session_id });
       acceptedUnless(refusal);
-      if (params.session_id === signedIn.session.id)
-        response.setHeader('set-cookie', clearedSessionCookie(secure));
+      if (params.session_id === signedIn.session.id) cookies.clear(response);
       return undefined;
     }),
 
@@ -66,4 +61,17 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
       return { ended };
     }),
   ];
+}
+
+function refusedSignIn(refused: SignInRefused | undefined): DashboardError {
+  if (refused?.retryAfterMs !== undefined)
+    return new DashboardError('too_many_attempts', { retryAfterMs: refused.retryAfterMs });
+  switch (refused?.reason) {
+    case AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED:
+      return new DashboardError('second_factor_required');
+    case AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED:
+      return new DashboardError('second_factor_refused');
+    default:
+      return new DashboardError('sign_in_refused');
+  }
 }

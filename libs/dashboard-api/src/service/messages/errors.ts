@@ -10,15 +10,23 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT]: 'conflict',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT]: 'version_conflict',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN]: 'forbidden',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_LINK_NOT_VALID]: 'link_not_valid',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_SIGNED_IN]: 'not_signed_in',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED]: 'sign_in_refused',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED]: 'second_factor_required',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED]: 'second_factor_refused',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS]: 'too_many_attempts',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED]: 'conflict',
 };
 
 /** The domain's names of fields that this API spells otherwise. */
 const FIELDS: Readonly<Record<string, string>> = { daily_budget_nano_usd: 'daily_budget_usd' };
 
-export function refusalError({ reason, message, field }: AdminRefusal): DashboardError {
+export function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): DashboardError {
   return new DashboardError(CODE_OF_REASON[reason], {
     message,
     ...(field === undefined ? {} : { param: FIELDS[field] ?? field }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 

@@ -1,8 +1,11 @@
 import {
+  InvitationState,
   MemberRole,
   OrganizationRole,
   SignInMethod,
   type GetSessionResponse,
+  type Invitation,
+  type InvitationForGuest,
   type Member,
   type Membership,
   type OrganizationMember,
@@ -28,6 +31,37 @@ const ROLE_MESSAGES = {
 
 export function organizationRoleMessage(role: keyof typeof ROLE_MESSAGES): OrganizationRole {
   return ROLE_MESSAGES[role];
+}
+
+const INVITATION_STATES = {
+  [InvitationState.INVITATION_STATE_UNSPECIFIED]: 'expired',
+  [InvitationState.INVITATION_STATE_PENDING]: 'pending',
+  [InvitationState.INVITATION_STATE_EXPIRED]: 'expired',
+  [InvitationState.INVITATION_STATE_ACCEPTED]: 'accepted',
+  [InvitationState.INVITATION_STATE_REVOKED]: 'revoked',
+} as const satisfies Readonly<Record<InvitationState, string>>;
+
+export function invitationView(invitation: Invitation) {
+  return {
+    id: invitation.id,
+    email: invitation.email,
+    role: ROLES[invitation.role],
+    state: INVITATION_STATES[invitation.state],
+    invited_by: invitation.invitedBy,
+    created_at: isoTime(invitation.createdUnixMs),
+    expires_at: isoTime(invitation.expiresUnixMs),
+  };
+}
+
+export function invitationForGuestView({ organizationName, invitation, hasAccount }: InvitationForGuest) {
+  if (!invitation) throw new Error('an invitation is missing');
+  return {
+    organization: { name: organizationName },
+    email: invitation.email,
+    role: ROLES[invitation.role],
+    expires_at: isoTime(invitation.expiresUnixMs),
+    has_account: hasAccount,
+  };
 }
 
 export function memberView({ id, email, role }: Member) {

@@ -1,0 +1,60 @@
+import { refusals, type AdminRefusal } from '../admin-refusal';
+import type { AuthPorts, StoredMember } from '../ports';
+import { forgiveAttempts, throttle } from './sign-in-throttle';
+
+export const RECOVERY_CODES = 10;
+
+export type SecondFactorPorts = Pick<AuthPorts, 'secondFactors' | 'totp' | 'secrets' | 'attempts' | 'clock'>;
+
+export function hasSecondFactor({ totp }: Pick<StoredMember, 'totp'>): boolean {
+  return totp?.confirmed ?? false;
+}
+
+/**
+ * Whether the code is right: of the authenticator app and not taken before, or
+ * a recovery code, which is used up. Undefined: it is, or none is needed.
+ */
+export async function refuseSecondFactor(
+  ports: SecondFactorPorts,
+  member: StoredMember,
+  code: string | undefined,
+): Promise<AdminRefusal | undefined> {
+  if (!hasSecondFactor(member)) return undefined;
+  if (code === undefined || code.trim() === '') return refusals.secondFactorRequired;
+  const tooMany = await throttle(ports, 'credential', `code:${member.id}`);
+  if (tooMany) return tooMany;
+  if (!(await takeCode(ports, member, code))) return refusals.secondFactorRefused;
+  await forgiveAttempts(ports, 'credential', `code:${member.id}`);
+  return undefined;
+}
+
+async function takeCode(ports: SecondFactorPorts, member: StoredMember, code: string): Promise<boolean> {
+  const typed = code.replace(/[\s-]/g, '').toLowerCase();
+  if (/^\d{6}$/.test(typed)) return takeTotp(ports, member, typed);
+  return ports.secondFactors.takeRecoveryCode(member.id, hashOfCode(ports, typed));
+}
+
+/** Takes a code of the app, each once. */
+export async function takeTotp(
+  ports: Pick<SecondFactorPorts, 'secondFactors' | 'totp' | 'clock'>,
+  { id, totp }: StoredMember,
+  code: string,
+): Promise<boolean> {
+  const step = totp && ports.totp.stepOf(totp.secret, code, ports.clock.now());
+  return step !== undefined && ports.secondFactors.takeStep(id, step);
+}
+
+export interface NewRecoveryCodes {
+  /** Shown once. */
+  readonly codes: readonly string[];
+  readonly hashes: readonly Buffer[];
+}
+
+export function makeRecoveryCodes(ports: Pick<AuthPorts, 'secrets'>): NewRecoveryCodes {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => ports.secrets.randomCode());
+  return { codes, hashes: codes.map((code) => hashOfCode(ports, code.replaceAll('-', ''))) };
+}
+
+function hashOfCode({ secrets }: Pick<AuthPorts, 'secrets'>, code: string): Buffer {
+  return secrets.sha256(`recovery code ${code}`);
+}

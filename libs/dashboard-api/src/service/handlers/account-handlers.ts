@@ -1,0 +1,86 @@
+import type {
+  ConfirmedTotp,
+  PasswordResetLink,
+  RecoveryCodes,
+  SignedIn,
+  TotpSecret,
+} from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
+import { renderSVG } from 'uqr';
+import { dashboardUrlOf } from '../http/dashboard-url';
+import { implement, type Implementation } from '../http/implement';
+import { createSessionCookies, deviceOf } from '../http/session-cookie';
+import { accepted, acceptedUnless } from '../messages/errors';
+import { sessionStateView } from '../messages/people-views';
+import { isoTime } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+/** Hashing a password takes its time, and others may be waiting. */
+const PATIENT = { timeoutMs: 15_000 };
+
+export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts): readonly Implementation[] {
+  const { account, people, session } = endpoints;
+  const cookies = createSessionCookies(settings);
+  return [
+    implement(account.changePassword, async ({ body, signedIn, address, request, response }) => {
+      const change = {
+        ...{ sessionToken: signedIn.sessionToken, ipAddress: address, device: deviceOf(request) },
+        ...{ currentPassword: body.current_password, newPassword: body.new_password },
+      };
+      const opened = accepted<SignedIn>((await authAdmin.changePassword(change, PATIENT)).outcome);
+      cookies.set(response, opened);
+      return sessionStateView(await authAdmin.getSession({ sessionToken: opened.sessionToken }));
+    }),
+
+    implement(session.requestPasswordReset, async ({ body: { email }, address, request }) => {
+      const dashboardUrl = dashboardUrlOf(settings, request);
+      const asked = { email, ipAddress: address, dashboardUrl };
+      acceptedUnless((await authAdmin.requestPasswordReset(asked)).refusal);
+      return undefined;
+    }),
+
+    implement(session.resetPassword, async ({ body: { token, password }, address }) => {
+      const reset = { token, password, ipAddress: address };
+      acceptedUnless((await authAdmin.resetPassword(reset, PATIENT)).refusal);
+      return undefined;
+    }),
+
+    implement(people.makePasswordResetLink, async ({ params, actor, request }) => {
+      const dashboardUrl = dashboardUrlOf(settings, request);
+      const { outcome } = await authAdmin.makePasswordResetLink({
+        ...{ actor, memberId: params.member_id, dashboardUrl },
+      });
+      const { link, expiresUnixMs } = accepted<PasswordResetLink>(outcome);
+      return { link, expires_at: isoTime(expiresUnixMs) };
+    }),
+
+    implement(account.enrolTotp, async ({ body: { password }, signedIn, address }) => {
+      const { sessionToken } = signedIn;
+      const { outcome } = await authAdmin.enrolTotp({ sessionToken, password, ipAddress: address }, PATIENT);
+      const { base32, otpauthUri } = accepted<TotpSecret>(outcome);
+      return { secret: base32, otpauth_uri: otpauthUri, qr_svg: renderSVG(otpauthUri) };
+    }),
+
+    implement(account.confirmTotp, async ({ body: { code }, signedIn, address, request, response }) => {
+      const { sessionToken } = signedIn;
+      const confirmation = { sessionToken, code, ipAddress: address, device: deviceOf(request) };
+      const { outcome } = await authAdmin.confirmTotp(confirmation);
+      const { recoveryCodes, signedIn: opened } = accepted<ConfirmedTotp>(outcome);
+      if (!opened) throw new Error('a session is missing');
+      cookies.set(response, opened);
+      return { recovery_codes: recoveryCodes };
+    }),
+
+    implement(account.renewRecoveryCodes, async ({ body: { password, code }, signedIn, address }) => {
+      const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
+      const { outcome } = await authAdmin.renewRecoveryCodes(request, PATIENT);
+      return { recovery_codes: accepted<RecoveryCodes>(outcome).codes };
+    }),
+
+    implement(account.removeTotp, async ({ body: { password, code }, signedIn, address }) => {
+      const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
+      acceptedUnless((await authAdmin.removeTotp(request, PATIENT)).refusal);
+      return undefined;
+    }),
+  ];
+}

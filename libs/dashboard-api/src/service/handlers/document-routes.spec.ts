@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import {
+  createDashboardApi,
+  type DashboardApi,
+  type DashboardApiPorts,
+  type PublicDocuments,
+} from '../../index';
+
+describe('the documentation of the public API', () => {
+  const style = 'p{color:red}';
+  const files = {
+    'openapi.json': '{"openapi":"3.1.0"}',
+    'api-reference.html': `<!doctype html><style>${style}</style><p>Reference</p>`,
+    'swagger-ui-bundle.js': 'const SwaggerUIBundle = () => {};',
+    'swagger-ui.css': 'p{color:blue}',
+    'secret.txt': 'not to be served',
+  };
+  let folder: string;
+  let api: DashboardApi;
+  let withoutDocuments: DashboardApi;
+
+  async function get(path: string, from = api) {
+    const response = await fetch(`http://127.0.0.1:${from.port()}${path}`);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  async function startApi(documents?: PublicDocuments): Promise<DashboardApi> {
+    const started = createDashboardApi({
+      ...({} as DashboardApiPorts),
+      newId,
+      log: createSilentLogger(),
+      metrics: createMetrics({ processMetrics: false }),
+      ...(documents ? { documents } : {}),
+      settings: { host: '127.0.0.1', port: 0 },
+    });
+    await started.start();
+    return started;
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'documents-'));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    api = await startApi({ folder });
+    withoutDocuments = await startApi();
+  });
+  afterAll(async () => {
+    await api.stop();
+    await withoutDocuments.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    ['/openapi.json', 'openapi.json', /^application\/json/],
+    ['/docs/plain', 'api-reference.html', /^text\/html/],
+    ['/docs/swagger-ui-bundle.js', 'swagger-ui-bundle.js', /^(text|application)\/javascript/],
+    ['/docs/swagger-ui.css', 'swagger-ui.css', /^text\/css/],
+  ] as const)('%s is for anybody, and never sniffed as something else', async (path, name, type) => {
+    const answer = await get(path);
+    expect([answer.status, answer.text]).toEqual([200, files[name]]);
+    expect(answer.headers.get('content-type')).toMatch(type);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('lets nothing run or load in the plain page', async () => {
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect((await get('/docs/plain')).headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  it('lets the viewer run and load what this port serves, and nothing inline or from elsewhere', async () => {
+    const page = await get('/docs');
+    expect(page.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(page.text).not.toMatch(/<script>|<style|\sstyle=|\son\w+=/);
+    const loaded = [...page.text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, at]) => at);
+    for (const at of loaded.filter((one) => one !== 'data:,')) {
+      expect([at, (await get(at ?? '')).status]).toEqual([at, 200]);
+    }
+    expect(page.text).toMatch(/<noscript>.*href="\/docs\/plain"/);
+  });
+
+  it('is linked from the start page, and only what is named is served', async () => {
+    const start = await get('/');
+    for (const link of ['href="/docs"', 'href="/openapi.json"']) expect(start.text).toContain(link);
+    for (const path of [
+      '/docs/',
+      '/v1/openapi.json',
+      '/api/openapi.json',
+      '/docs/secret.txt',
+      '/secret.txt',
+    ]) {
+      expect([path, (await get(path)).status]).not.toEqual([path, 200]);
+    }
+    expect((await get('/openapi.json', withoutDocuments)).status).toBe(404);
+  });
+});

@@ -1,0 +1,67 @@
+import type { CreatedInvitation, InvitationForGuest, SignedIn } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
+import { dashboardUrlOf } from '../http/dashboard-url';
+import { implement, type Implementation } from '../http/implement';
+import { createSessionCookies, deviceOf, sessionTokenOf } from '../http/session-cookie';
+import { accepted, acceptedUnless } from '../messages/errors';
+import {
+  invitationForGuestView,
+  invitationView,
+  organizationRoleMessage,
+  sessionStateView,
+} from '../messages/people-views';
+import { pageRequest, pageView } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+/** Hashing a password takes its time, and so may a mail. */
+const PATIENT = { timeoutMs: 20_000 };
+
+export function createInvitationHandlers({
+  authAdmin,
+  settings,
+}: DashboardApiPorts): readonly Implementation[] {
+  const { people, session } = endpoints;
+  const cookies = createSessionCookies(settings);
+  return [
+    implement(people.invitations, async ({ params, query }) => {
+      const asked = { organizationId: params.organization_id, ...pageRequest(query) };
+      const { invitations, nextPageToken } = await authAdmin.listInvitations(asked);
+      return pageView(invitations.map(invitationView), nextPageToken);
+    }),
+
+    implement(people.invite, async ({ params, body, actor, request }) => {
+      const wanted = {
+        ...{ actor, organizationId: params.organization_id, email: body.email },
+        role: organizationRoleMessage(body.role),
+        dashboardUrl: dashboardUrlOf(settings, request),
+      };
+      const { outcome } = await authAdmin.createInvitation(wanted, PATIENT);
+      const { invitation, link, mailed } = accepted<CreatedInvitation>(outcome);
+      if (!invitation) throw new Error('a created invitation is missing');
+      return { invitation: invitationView(invitation), link, mailed };
+    }),
+
+    implement(people.revokeInvitation, async ({ params, actor }) => {
+      const { organization_id: organizationId, invitation_id: invitationId } = params;
+      const { refusal } = await authAdmin.revokeInvitation({ actor, organizationId, invitationId });
+      acceptedUnless(refusal);
+      return undefined;
+    }),
+
+    implement(session.invitation, async ({ body: { token }, address }) => {
+      const { outcome } = await authAdmin.lookUpInvitation({ token, ipAddress: address });
+      return invitationForGuestView(accepted<InvitationForGuest>(outcome));
+    }),
+
+    implement(session.acceptInvitation, async ({ body, address, request, response }) => {
+      const acceptance = {
+        ...{ token: body.token, password: body.password },
+        ...{ sessionToken: sessionTokenOf(request), ipAddress: address, device: deviceOf(request) },
+      };
+      const { outcome } = await authAdmin.acceptInvitation(acceptance, PATIENT);
+      const opened = accepted<SignedIn>(outcome);
+      cookies.set(response, opened);
+      return sessionStateView(await authAdmin.getSession({ sessionToken: opened.sessionToken }));
+    }),
+  ];
+}
