@@ -1,4 +1,7 @@
+import type { JsonValue } from '@gateway/public-api';
 import { createApiDocuments } from './api-documents';
+import { createDashboardDocument } from './dashboard/dashboard-document';
+import { prettyJson } from './reference/pretty-json';
 
 /** What `npm run docs` writes, by path from the project's root. A test compares it with what is there. */
 export function documentFiles(): ReadonlyMap<string, string> {
@@ -7,5 +10,6 @@ export function documentFiles(): ReadonlyMap<string, string> {
     ['docs/openapi.json', openApiJson],
     ['docs/api-reference.md', referenceMarkdown],
     ['docs/api-reference.html', referenceHtml],
+    ['docs/dashboard-openapi.json', `${prettyJson(createDashboardDocument() as JsonValue)}\n`],
   ]);
 }

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { allEndpoints } from '@gateway/dashboard-contract';
+import { createDashboardDocument } from './dashboard-document';
+
+const document = createDashboardDocument() as unknown as {
+  readonly paths: Record<string, Record<string, { operationId: string; responses: Record<string, object> }>>;
+  readonly components: { readonly schemas: Record<string, object> };
+};
+const text = JSON.stringify(document);
+
+it('describes every endpoint of the contract, each under a name of its own', () => {
+  const operations = Object.entries(document.paths).flatMap(([at, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`),
+  );
+  expect(operations.sort()).toEqual(
+    allEndpoints()
+      .map(({ method, path }) => `${method} ${path}`)
+      .sort(),
+  );
+  const ids = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  expect(ids).toEqual([...new Set(ids)]);
+});
+
+it('refers to no schema that it does not have, and has none that nothing refers to', () => {
+  const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
+  expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
+});
+
+it('says of each endpoint for a role that it may be refused to who is in another one', () => {
+  for (const { method, path: at, who } of allEndpoints()) {
+    const responses = document.paths[at]?.[method.toLowerCase()]?.responses ?? {};
+    expect([at, '403' in responses]).toEqual([
+      at,
+      method !== 'GET' || (who !== 'anyone' && who !== 'signed_in'),
+    ]);
+    expect([at, '401' in responses && who !== 'anyone']).toEqual([at, who !== 'anyone']);
+  }
+});
+
+it('is a valid OpenAPI document', () => {
+  const linter = path.join(__dirname, '../lint-document.mjs');
+  const problems = JSON.parse(
+    execFileSync(process.execPath, [linter], { input: text, encoding: 'utf8' }),
+  ) as string[];
+  expect(problems.filter((line) => / error /.test(line))).toEqual([]);
+});

@@ -1,0 +1,169 @@
+import {
+  dashboardErrors,
+  endpoints,
+  isPlatformPermission,
+  namesIn,
+  pathParameters,
+  permissions,
+  type DashboardErrorCode,
+  type Endpoint,
+} from '@gateway/dashboard-contract';
+import { z } from 'zod';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const SCHEMAS = '#/components/schemas/';
+const SESSION = [{ session: [] }];
+const SUCCESS_TEXTS: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Made.',
+  204: 'Done; there is no body.',
+  303: 'Go on there.',
+};
+
+/** The dashboard API as an OpenAPI 3.1 document, from the table by which it is routed and validated. */
+export function createDashboardDocument(): Json {
+  const components: Record<string, unknown> = { Error: errorSchema() };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [family, group] of Object.entries(endpoints)) {
+    for (const [name, endpoint] of Object.entries<Endpoint>(group)) {
+      const operationId = `${family}.${name}`;
+      (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = {
+        operationId,
+        tags: [family],
+        ...operation(endpoint, components),
+      };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Inference Gateway: dashboard API',
+      version: '1',
+      description:
+        'For the dashboard and for programs that manage the gateway. Sign in with POST /api/session, which sets the ' +
+        'cookie. Requests that change something are JSON and, from browsers, of this origin. Unknown fields and ' +
+        'parameters are refused.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: 'http://127.0.0.1:8081' }],
+    tags: Object.keys(endpoints).map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'gateway_session' } },
+    },
+  };
+}
+
+function operation(endpoint: Endpoint, components: Record<string, unknown>): Json {
+  const { summary, description, who, audit, query, headers, body } = endpoint;
+  const parameters = [
+    ...namesIn(endpoint.path).map((name) => ({
+      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+      description: pathParameters[name as keyof typeof pathParameters],
+    })),
+    ...parametersOf(query, 'query', components),
+    ...parametersOf(headers, 'header', components),
+  ];
+  const written = audit ? `Audited as ${audit.map((action) => `\`${action}\``).join(', ')}.` : undefined;
+  return {
+    summary,
+    description: [description, whoText(who), written].filter(Boolean).join('\n\n'),
+    security: who === 'anyone' ? [] : SESSION,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: { required: true, content: jsonContent(schemaOf(body, components)) } } : {}),
+    responses: responsesOf(endpoint, components),
+  };
+}
+
+function whoText(who: Endpoint['who']): string {
+  if (who === 'anyone') return 'For anybody.';
+  if (who === 'signed_in') return 'For whoever is signed in.';
+  return `Needs the permission \`${who}\`${isPlatformPermission(who) ? ', which operators have' : ''}: ${permissions[who]}`;
+}
+
+function parametersOf(schema: z.ZodObject | undefined, place: string, components: Record<string, unknown>) {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, components) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    ...{ name, in: place, required: required.includes(name), schema: rest },
+    ...(description === undefined ? {} : { description }),
+  }));
+}
+
+function responsesOf(endpoint: Endpoint, components: Record<string, unknown>): Json {
+  const { answer } = endpoint;
+  const success: Json = {
+    description: SUCCESS_TEXTS[answer.status],
+    ...(answer.kind === 'json' ? { content: jsonContent(schemaOf(answer.schema, components)) } : {}),
+    ...(answer.kind === 'stream' ? { content: { [answer.mediaType]: {} } } : {}),
+  };
+  const byStatus = new Map<number, DashboardErrorCode[]>();
+  for (const code of errorsOf(endpoint)) {
+    const { httpStatus } = dashboardErrors[code];
+    byStatus.set(httpStatus, [...(byStatus.get(httpStatus) ?? []), code]);
+  }
+  const refusals = [...byStatus].map(([status, codes]) => {
+    const description = codes.map((code) => `\`${code}\`: ${dashboardErrors[code].when}`).join('\n\n');
+    return [status, { description, content: jsonContent({ $ref: `${SCHEMAS}Error` }) }];
+  });
+  return { [answer.status]: success, ...Object.fromEntries(refusals) };
+}
+
+/** What the endpoint names, and what follows from what it takes and whom it is for. */
+function errorsOf({ method, path, who, query, body, errors = [] }: Endpoint): Set<DashboardErrorCode> {
+  const writes = method !== 'GET';
+  return new Set<DashboardErrorCode>([
+    ...(query || body ? (['invalid'] as const) : []),
+    ...(writes
+      ? (['invalid_json', 'cross_origin', 'body_too_large', 'unsupported_media_type'] as const)
+      : []),
+    ...(who === 'anyone' ? [] : (['not_signed_in'] as const)),
+    ...(who === 'anyone' || who === 'signed_in' ? [] : (['forbidden'] as const)),
+    ...(namesIn(path).length > 0 ? (['not_found'] as const) : []),
+    ...errors,
+    'internal',
+    'unavailable',
+  ]);
+}
+
+/** As JSON Schema; those with a name become components, in the order in which they are met. */
+function schemaOf(schema: z.ZodType, components: Record<string, unknown>): Json {
+  const {
+    $schema: _dialect,
+    $defs,
+    ...own
+  } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
+  const linked = JSON.parse(
+    JSON.stringify({ own, defs: $defs ?? {} }).replaceAll('"#/$defs/', `"${SCHEMAS}`),
+  ) as { own: Json & { id?: string }; defs: Record<string, Json> };
+  for (const [name, named] of Object.entries(linked.defs)) components[name] = withoutId(named);
+  const { id } = linked.own;
+  if (id === undefined) return linked.own;
+  components[id] = withoutId(linked.own);
+  return { $ref: `${SCHEMAS}${id}` };
+}
+
+/** Its name is where it is. */
+function withoutId({ id: _name, ...schema }: Json): Json {
+  return schema;
+}
+
+function jsonContent(schema: Json): Json {
+  return { 'application/json': { schema } };
+}
+
+function errorSchema(): Json {
+  const error = z.object({
+    message: z.string(),
+    type: z.enum([...new Set(Object.values(dashboardErrors).map(({ type }) => type))]),
+    param: z.string().optional().meta({ description: 'the field at fault, such as ip_allowlist[0]' }),
+    code: z.enum(Object.keys(dashboardErrors)),
+    metadata: z.record(z.string(), z.unknown()),
+  });
+  return withoutId(schemaOf(z.object({ error }), {}));
+}
