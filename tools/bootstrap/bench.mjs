@@ -4,7 +4,10 @@ import { build, setUp } from './lib/set-up.mjs';
 
 try {
   await setUp();
-  await build(process.argv.includes('--tokenizer') ? ['bench'] : ['gateway', 'bench']);
+  const needsNoGateway = ['--tokenizer', '--history', '--organizations'].some((mode) =>
+    process.argv.includes(mode),
+  );
+  await build(needsNoGateway ? ['bench'] : ['gateway', 'bench']);
   process.exitCode = await runVisibly(process.execPath, ['dist/bench/main.js', ...process.argv.slice(2)]);
 } catch (error) {
   exitOnFailure(error);

@@ -8,3 +8,4 @@ export * from './service/module';
 export { createPostgresCreditAlertStore } from './adapters/postgres/credit-alert-store';
 export { createPostgresLedgerBooks } from './adapters/postgres/ledger-books';
 export { createWebhookSender, faultOfWebhookUrl } from './adapters/undici/webhook-sender';
+export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-history';

@@ -1,4 +1,4 @@
-import { createIdSource, newId } from './ids';
+import { createIdSource, leastIdAt, newId } from './ids';
 
 function fixedSource(times: number[], fill = 0) {
   return createIdSource({ now: () => times.shift() ?? 0, fillRandom: (bytes) => bytes.fill(fill) });
@@ -35,4 +35,12 @@ describe('ids', () => {
     const ids = new Set(Array.from({ length: 100_000 }, () => newId('gen')));
     expect(ids.size).toBe(100_000);
   });
+});
+
+it('gives the least id of a time, which sorts before all that are made then and after all from before', () => {
+  const idsAt = (at: number, byte: number) =>
+    createIdSource({ now: () => at, fillRandom: (bytes) => bytes.fill(byte) })('gen');
+  const at = Date.UTC(2026, 10, 22);
+  expect(leastIdAt('gen', at) < idsAt(at, 0)).toBe(true);
+  expect(leastIdAt('gen', at) > idsAt(at - 1, 255)).toBe(true);
 });

@@ -33,6 +33,10 @@ async function main(argv: readonly string[]): Promise<void> {
     await playRole(argv[1] ?? '', argv[2] ?? '');
     return;
   }
+  if (argv[0] === '--ledger-load') {
+    await playLedger(argv[1] ?? '');
+    return;
+  }
   const options = optionsOrUsage(argv);
   if (options === 'misused') return;
   if (options === undefined) {
@@ -47,6 +51,21 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(
       `\n${renderBodies(await withProcesses(undefined, (processes) => measureBodies(processes, say)))}`,
     );
+    return;
+  }
+  if (options.historyRows !== undefined) {
+    const { measureHistory, renderHistory } = await import('./scale/measure-history');
+    const marks = [Math.ceil(options.historyRows / 10), options.historyRows];
+    process.stdout.write(`\n${renderHistory(await measureHistory(marks, say))}`);
+    return;
+  }
+  const { organizations, isHot } = options;
+  if (organizations !== undefined) {
+    const { measureHot, renderHot } = await import('./scale/measure-hot');
+    const figures = await withProcesses(undefined, (processes) =>
+      measureHot({ organizations, isHot }, processes, say),
+    );
+    process.stdout.write(`\n${renderHot(figures)}`);
     return;
   }
   const results = await bench(options);
@@ -64,6 +83,18 @@ async function playRole(name: string, upstream: string): Promise<void> {
   process.once('disconnect', () => process.exit(0));
   const { port } = await start(upstream);
   process.send?.({ port });
+}
+
+/** Serves as one of several ledgers with its callers, tells the parent process the figures, and ends. */
+async function playLedger(order: string): Promise<void> {
+  process.once('disconnect', () => process.exit(1));
+  const { runLedgerLoad } = await import('./scale/ledger-load');
+  // Whatever fails ends the process at once: callers that go on would hold it up.
+  const figures = await runLedgerLoad(JSON.parse(order)).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  });
+  process.send?.(figures, () => process.exit(0));
 }
 
 async function bench(options: Options): Promise<Results> {

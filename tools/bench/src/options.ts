@@ -19,11 +19,19 @@ export interface Options {
   readonly isTokenizerOnly: boolean;
   /** Only how long hostile bodies hold up the gateway's event loop. */
   readonly isHostileBodiesOnly: boolean;
+  /** Only what ledger and event log cost with so many rows of history. */
+  readonly historyRows: number | undefined;
+  /** Only two ledgers with so many organizations. */
+  readonly organizations: number | undefined;
+  /** One of them has half the load. */
+  readonly isHot: boolean;
 }
 
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
 npm run bench -- --tokenizer
 npm run bench -- --hostile-bodies
+npm run bench -- --history ROWS
+npm run bench -- --organizations COUNT [--hot]
 
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
 express proxy in front of the same canned upstream. Every answer is checked.
@@ -33,6 +41,10 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --only LIST  measure these targets only
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
+  --history ROWS  measure ledger and event log with a tenth of so many rows each, and with all of them; 10000000 take
+               half an hour and 15 GB
+  --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
+  --hot        with --organizations: one of them has half the load
 `;
 
 /** Reads the command line; undefined when help was asked for. Throws for what it does not understand. */
@@ -45,6 +57,9 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       only: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
+      history: { type: 'string' },
+      organizations: { type: 'string' },
+      hot: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -58,6 +73,9 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     jsonFile: values.json,
     isTokenizerOnly: values.tokenizer,
     isHostileBodiesOnly: values['hostile-bodies'],
+    historyRows: count('--history', values.history),
+    organizations: count('--organizations', values.organizations),
+    isHot: values.hot,
   };
 }
 
@@ -65,4 +83,10 @@ function targetName(text: string): TargetName {
   const found = TARGET_NAMES.find((name) => name === text.trim());
   if (found === undefined) throw new Error(`--only knows ${TARGET_NAMES.join(', ')}, not '${text}'`);
   return found;
+}
+
+function count(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9][0-9]*$/.test(text)) throw new Error(`${name} wants a number, not '${text}'`);
+  return Number(text);
 }

@@ -1,0 +1,43 @@
+import type { Pool } from 'pg';
+
+export interface SyntheticEvents {
+  readonly events: number;
+  readonly fromUnixMs: number;
+  readonly untilUnixMs: number;
+}
+
+const TOPICS = ['finished', 'settled'];
+const EVENTS_PER_STATEMENT = 500_000;
+/** About what a finished generation takes. */
+const PAYLOAD_BYTES = 300;
+
+/** $1 topic, $2 first position, $3 last, $4 from in milliseconds, $5 milliseconds between two events. */
+const FILL = `
+  insert into events (topic, position, key, payload, headers, appended_at)
+  select $1, position, 'org-' || position % 1000, decode(repeat('ab', ${PAYLOAD_BYTES}), 'hex'), '{}',
+    to_timestamp(($4::float8 + position * $5::float8) / 1000)
+  from generate_series($2::bigint, $3::bigint) as position`;
+
+/** Fills the log with events, half of each topic, that a group has read but for the last thousands. */
+export async function fillEventLog(pool: Pool, synthetic: SyntheticEvents): Promise<void> {
+  const { events, fromUnixMs, untilUnixMs } = synthetic;
+  const perTopic = Math.floor(events / TOPICS.length);
+  const stepMs = (untilUnixMs - fromUnixMs) / perTopic;
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    for (const topic of TOPICS) {
+      await client.query('insert into topics values ($1, $2)', [topic, perTopic]);
+      for (let first = 1; first <= perTopic; first += EVENTS_PER_STATEMENT) {
+        const last = Math.min(first + EVENTS_PER_STATEMENT - 1, perTopic);
+        await client.query(FILL, [topic, first, last, fromUnixMs, stepMs]);
+      }
+      const unread = Math.min(5_000, perTopic);
+      await client.query(`insert into consumer_groups values ($1, 'reader', $2)`, [topic, perTopic - unread]);
+    }
+    await client.query('analyze events');
+    await client.query('reset statement_timeout');
+  } finally {
+    client.release();
+  }
+}

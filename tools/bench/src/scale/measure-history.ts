@@ -1,0 +1,251 @@
+import { DAY_MS, nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
+import {
+  createPostgresLedgerHistory,
+  createPostgresLedgerStore,
+  fillLedgerHistory,
+  type LedgerStore,
+} from '@gateway/billing-ledger';
+import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
+import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import { quantile } from '../measure';
+import { fillEventLog } from './fill-event-log';
+import { openScaleDatabase, type ScaleDatabase } from './scale-database';
+
+export interface HistoryRow {
+  readonly what: string;
+  /** In milliseconds, unless `unit` says otherwise. */
+  readonly p50: number;
+  readonly max: number;
+  readonly unit?: string;
+}
+
+export interface HistoryFigures {
+  /** Of the ledger (holds and postings), and of the event log. */
+  readonly rows: number;
+  readonly measured: readonly HistoryRow[];
+}
+
+/** What a history spans; a part of its events is past their retention. */
+const DAYS = 60;
+const ORGANIZATIONS = 1_000;
+const BATCH = 32;
+const ROUNDS = 60;
+/** A generation has a hold and two postings. */
+const ROWS_PER_GENERATION = 3;
+/** Keeps what the fill writes until trim is measured. */
+const KEEP_ALL_DAYS = 3_650;
+
+/** Fills one database after another, and measures what a request or the housekeeping waits for. */
+export async function measureHistory(
+  marks: readonly number[],
+  say: (text: string) => void,
+): Promise<HistoryFigures[]> {
+  const figures: HistoryFigures[] = [];
+  for (const rows of marks) {
+    const database = await openScaleDatabase();
+    try {
+      figures.push({ rows, measured: await measureOne(database, rows, say) });
+    } finally {
+      await database.remove();
+    }
+  }
+  return figures;
+}
+
+async function measureOne(
+  database: ScaleDatabase,
+  rows: number,
+  say: (text: string) => void,
+): Promise<HistoryRow[]> {
+  const { ledgerPool, eventPool } = database;
+  const clock = { now: () => Date.now() as UnixMs };
+  await makeTablesOfThePast(database, clock.now());
+  const span = { fromUnixMs: clock.now() - DAYS * DAY_MS, untilUnixMs: clock.now() };
+  say(`Filling ledger and event log with ${rows.toLocaleString('en')} rows each`);
+  const generations = Math.ceil(rows / ROWS_PER_GENERATION);
+  await fillLedgerHistory(ledgerPool, { generations, organizations: ORGANIZATIONS, ...span });
+  await fillEventLog(eventPool, { events: rows, ...span });
+
+  say(`Measuring with ${rows.toLocaleString('en')} rows`);
+  const log = openLog(database, clock);
+  const store = createPostgresLedgerStore({ pool: ledgerPool, clock, appender: log });
+  return [
+    ...(await measureLedger(store, clock)),
+    ...(await measureLookups(database, store, span.untilUnixMs)),
+    ...(await measureEvents(database, log)),
+    ...(await measureSizes(database)),
+  ];
+}
+
+function openLog({ eventPool }: ScaleDatabase, clock: Clock, retentionDays = 7): PostgresEventLog {
+  return createPostgresEventLog({
+    pool: eventPool,
+    clock,
+    log: createSilentLogger(),
+    metrics: createMetrics({ processMetrics: false }),
+    limits: { retentionMs: retentionDays * DAY_MS },
+  });
+}
+
+/** As a gateway would have made them that ran all the time. */
+async function makeTablesOfThePast(database: ScaleDatabase, nowUnixMs: number): Promise<void> {
+  for (let daysAgo = DAYS; daysAgo >= 0; daysAgo -= 1) {
+    const clock = { now: () => (nowUnixMs - daysAgo * DAY_MS) as UnixMs };
+    await createPostgresLedgerHistory({ pool: database.ledgerPool, clock }).prepare();
+    const log = openLog(database, clock, KEEP_ALL_DAYS);
+    await log.start();
+    await log.stop();
+  }
+}
+
+async function measureLedger(store: LedgerStore, clock: Clock): Promise<HistoryRow[]> {
+  const batches = Array.from({ length: ROUNDS }, () => newHolds(clock.now()));
+  const overdue = Array.from({ length: 10 }, () => newHolds(clock.now(), -1));
+  const announce = () => ({ key: 'bench', payload: Buffer.alloc(300) });
+  const held = await timed(batches, (holds) => store.holdCredit(holds));
+  const settle = (holds: ReturnType<typeof newHolds>) =>
+    store.settleGenerations(holds.map(finishedOf), announce);
+  const settled = await timed(batches, settle);
+  const again = await timed(batches, settle);
+  for (const holds of overdue) await store.holdCredit(holds);
+  const reaped = await timed(overdue, () => store.voidOverdueHolds(BATCH));
+  const idle = await timed(Array.from({ length: ROUNDS }), () => store.voidOverdueHolds(200));
+  return [
+    row(`hold ${BATCH}`, held),
+    row(`settle ${BATCH}`, settled),
+    row(`settle ${BATCH} again`, again),
+    row(`reap ${BATCH} overdue holds`, reaped),
+    row('reap nothing', idle),
+  ];
+}
+
+const PRICES = {
+  inputNanoUsdPerMillion: 1_000_000n,
+  cachedInputNanoUsdPerMillion: 1_000_000n,
+  outputNanoUsdPerMillion: 1_000_000n,
+  reasoningNanoUsdPerMillion: 1_000_000n,
+  imageNanoUsdPerMillion: 0n,
+};
+
+function newHolds(at: UnixMs, lifetimeMs = 660_000) {
+  return Array.from({ length: BATCH }, () => ({
+    holdId: newId('gen'),
+    organizationId: `org-${Math.floor(Math.random() * ORGANIZATIONS)}`,
+    keyId: 'key-bench',
+    amountNanoUsd: nanoUsd(1_000n),
+    prices: PRICES,
+    organizationDailyBudgetNanoUsd: undefined,
+    keyDailyBudgetNanoUsd: undefined,
+    day: utcDay(at),
+    createdUnixMs: at,
+    deadlineUnixMs: (at + lifetimeMs) as UnixMs,
+    idempotencyScope: undefined,
+  }));
+}
+
+function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: ReturnType<typeof newHolds>[number]) {
+  return {
+    generationId: holdId,
+    organizationId,
+    keyId,
+    createdUnixMs,
+    usage: { promptTokens: 500, cachedTokens: 0, imageTokens: 0, completionTokens: 200, reasoningTokens: 0 },
+    prices: PRICES,
+    idempotentOutcome: undefined,
+  };
+}
+
+async function measureLookups(
+  { ledgerPool }: ScaleDatabase,
+  store: LedgerStore,
+  untilUnixMs: number,
+): Promise<HistoryRow[]> {
+  const organizations = Array.from({ length: ROUNDS }, (_, index) => `org-${index * 7}`);
+  const balance = await timed(organizations, (organization) => store.readBalance(organization));
+  const statement = await timed(organizations, (organization) =>
+    ledgerPool.query(
+      `select reference, kind, posted_unix_ms from postings
+       where organization_id = $1 and posted_unix_ms < $2
+       order by posted_unix_ms desc, reference desc, kind desc limit 50`,
+      [organization, untilUnixMs],
+    ),
+  );
+  return [row('balance', balance), row("newest 50 of an organization's postings", statement)];
+}
+
+async function measureEvents({ eventPool }: ScaleDatabase, log: PostgresEventLog): Promise<HistoryRow[]> {
+  const events = Array.from({ length: BATCH }, () => ({ key: 'bench', payload: Buffer.alloc(300) }));
+  const appended = await timed(Array.from({ length: ROUNDS }), () => log.append('finished', events));
+  let handled = 0;
+  const started = performance.now();
+  const read = new Promise<number>((resolve) => {
+    void log.subscribe({
+      topic: 'finished',
+      group: 'reader',
+      handle: async (batch) => {
+        handled += batch.length;
+        if (handled >= 2_000) resolve(performance.now() - started);
+      },
+    });
+  });
+  const readMs = await read;
+  await log.stop();
+  await eventPool.query(
+    'update consumer_groups g set position = t.last_position from topics t where t.topic = g.topic',
+  );
+  const trimmed = await timed([0], () => log.trim());
+  return [
+    row(`append ${BATCH} events`, appended),
+    { what: 'read 2,000 events at the end', p50: readMs, max: readMs },
+    row('trim all but the last 7 days', trimmed),
+  ];
+}
+
+async function measureSizes({ ledgerPool }: ScaleDatabase): Promise<HistoryRow[]> {
+  const { rows } = await ledgerPool.query<{ what: string; mib: number }>(`
+    select regexp_replace(relname, '_(until_\\d+|default|of_credits)$', '') as what,
+      (sum(pg_total_relation_size(c.oid)) / 1048576)::float as mib
+    from pg_class c join pg_namespace n on n.oid = relnamespace
+    where relkind = 'r' and nspname in ('billing_ledger', 'event_log')
+    group by 1 having sum(pg_total_relation_size(c.oid)) > 10 * 1048576 order by 2 desc`);
+  return rows.map(({ what, mib }) => ({
+    what: `size of ${what} at the end`,
+    p50: mib,
+    max: mib,
+    unit: 'MiB',
+  }));
+}
+
+async function timed<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<Float64Array> {
+  const times = new Float64Array(items.length);
+  for (const [index, item] of items.entries()) {
+    const started = performance.now();
+    await work(item);
+    times[index] = performance.now() - started;
+  }
+  return times.sort();
+}
+
+function row(what: string, sorted: Float64Array): HistoryRow {
+  return { what, p50: quantile(sorted, 0.5), max: sorted.at(-1) ?? Number.NaN };
+}
+
+/** A table with a column for each size. */
+export function renderHistory(figures: readonly HistoryFigures[]): string {
+  const names = [...new Set(figures.flatMap(({ measured }) => measured.map(({ what }) => what)))];
+  const head = `| p50 (max), ms | ${figures.map(({ rows }) => `${rows.toLocaleString('en')} rows`).join(' | ')} |`;
+  const rule = `| --- |${figures.map(() => ' ---: |').join('')}`;
+  const lines = names.map((name) => {
+    const cells = figures.map(({ measured }) => {
+      const found = measured.find(({ what }) => what === name);
+      if (!found) return '';
+      if (found.unit) return `${found.p50.toFixed(0)} ${found.unit}`;
+      return `${found.p50.toFixed(1)} (${found.max.toFixed(1)})`;
+    });
+    return `| ${name} | ${cells.join(' | ')} |`;
+  });
+  return `${[head, rule, ...lines].join('\n')}\n`;
+}

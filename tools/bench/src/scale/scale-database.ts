@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { BILLING_LEDGER_SCHEMA, billingLedgerMigrations } from '@gateway/billing-ledger';
+import { applyMigrations, createPool, startEmbeddedPostgres } from '@gateway/database';
+import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { createSilentLogger } from '@gateway/runtime';
+import type { Pool } from 'pg';
+
+/** A PostgreSQL of its own with the schemas of ledger and event log; commits are durable, as in production. */
+export interface ScaleDatabase {
+  readonly url: string;
+  readonly ledgerPool: Pool;
+  readonly eventPool: Pool;
+  remove(): Promise<void>;
+}
+
+/** Fewer checkpoints, so that filling takes minutes; measured figures differ little by it. */
+const SETTINGS = { max_wal_size: '8GB', checkpoint_timeout: '30min', max_connections: '100' };
+
+export async function openScaleDatabase(): Promise<ScaleDatabase> {
+  const stateDirectory = await mkdtemp(path.join(tmpdir(), 'gateway-bench-scale-'));
+  // As root the server runs as another user, who must be able to get in.
+  await chmod(stateDirectory, 0o755);
+  const server = await startEmbeddedPostgres({
+    stateDirectory,
+    log: createSilentLogger(),
+    settings: SETTINGS,
+  });
+  const open = (schema: string) =>
+    createPool({ url: server.url, schema, applicationName: `bench ${schema}`, maxConnections: 10 });
+  const ledgerPool = open(BILLING_LEDGER_SCHEMA);
+  const eventPool = open(EVENT_LOG_SCHEMA);
+  const remove = async () => {
+    await Promise.all([ledgerPool.end(), eventPool.end()]);
+    await server.stop();
+    await rm(path.dirname(server.dataDirectory), { recursive: true, force: true });
+    await rm(stateDirectory, { recursive: true, force: true });
+  };
+  try {
+    await applyMigrations(ledgerPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+    await applyMigrations(eventPool, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { url: server.url, ledgerPool, eventPool, remove };
+}
