@@ -6,6 +6,7 @@ import {
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
+  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { isTransientDatabaseError } from '@gateway/database';
 import {
@@ -70,6 +71,7 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
   const module = createBillingLedgerModule({
     store: createPostgresLedgerStore({ pool, appender: outbox, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
+    reconciler: createPostgresReconciler({ pool, clock }),
     history: createPostgresLedgerHistory({
       pool,
       clock,

@@ -10,6 +10,7 @@ import {
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
+  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { AuditOutcome, AuthAdminDefinition, ListAuditRequest, MemberRole } from '@gateway/contracts/auth';
 import { DeadLettersDefinition, GenerationFinished } from '@gateway/contracts/events';
@@ -61,6 +62,7 @@ async function createRig() {
     store,
     claims: createPostgresClaimStore({ pool: ledger, clock }),
     history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
+    reconciler: createPostgresReconciler({ pool: ledger, clock }),
     deadLetters: eventLog.deadLetters,
     clock,
     log,

@@ -9,6 +9,7 @@ import {
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
+  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { DAY_MS } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
@@ -95,6 +96,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       clock,
       closedHoldRetentionMs: config.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
     }),
+    reconciler: createPostgresReconciler({ pool: pools.billingLedger, clock }),
     deadLetters: eventLog.deadLetters,
     clock,
     log,

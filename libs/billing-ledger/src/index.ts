@@ -1,9 +1,10 @@
 export * from './adapters/postgres/claim-store';
 export * from './adapters/postgres/ledger-history';
 export * from './adapters/postgres/ledger-store';
+export * from './adapters/postgres/reconciler';
 export { billingLedgerMigrations } from './adapters/prisma/migrations';
 export * from './audit/audit-ledger';
-export type { ClaimStore, LedgerHistory, LedgerStore } from './core/ports';
+export type { ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from './core/ports';
 export * from './service/module';
 export { createPostgresCreditAlertStore } from './adapters/postgres/credit-alert-store';
 export { createPostgresLedgerBooks } from './adapters/postgres/ledger-books';

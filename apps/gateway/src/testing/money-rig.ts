@@ -7,6 +7,7 @@ import {
   createPostgresLedgerBooks,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
+  createPostgresReconciler,
   createWebhookSender,
   faultOfWebhookUrl,
 } from '@gateway/billing-ledger';
@@ -73,6 +74,7 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
       } as never,
     }),
     claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+    reconciler: createPostgresReconciler({ pool: pools.ledger, clock }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
     admin: {
       books: createPostgresLedgerBooks({ pool: pools.ledger, clock }),

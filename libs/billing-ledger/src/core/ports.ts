@@ -131,6 +131,51 @@ export class AlertNotDeliveredError extends Error {
   override readonly name = 'AlertNotDeliveredError';
 }
 
+/**
+ * What is compared with the postings: an account's figures, what its open holds
+ * bind, and what each settled hold says it charged.
+ */
+export const DIFFERENCE_KINDS = [
+  'credited',
+  'available',
+  'held',
+  'charged',
+  'uncollected',
+  'open_holds',
+  'settlement',
+] as const;
+
+/** Something that does not agree with the postings. */
+export interface Difference {
+  readonly organizationId: string;
+  readonly kind: (typeof DIFFERENCE_KINDS)[number];
+  /** Of a settlement. */
+  readonly generationId: string | undefined;
+  /** What the postings say. */
+  readonly expectedNanoUsd: bigint;
+  /** What is there; -1 for a settlement whose hold is gone. */
+  readonly foundNanoUsd: bigint;
+  readonly firstSeenUnixMs: UnixMs;
+}
+
+export interface ReconciliationRun {
+  readonly organizations: number;
+  /** What was wrong before this time has been found; zero before the first whole round. */
+  readonly reconciledUntilUnixMs: UnixMs;
+  /** All that are known, the oldest first, up to a thousand. */
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * Compares the books with the postings. A run takes the next organizations in a
+ * round through all of them, each as of one moment, whatever else goes on; what
+ * it costs depends on what happened since, not on all that ever did.
+ */
+export interface LedgerReconciler {
+  /** Undefined: another process is at it. */
+  reconcile(maxOrganizations: number): Promise<ReconciliationRun | undefined>;
+}
+
 /** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */
 export interface ClaimStore {
   /** The holder may claim again and is answered as at first. */

@@ -38,8 +38,16 @@ beforeAll(async () => {
   const metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: eventPool, clock: systemClock, log, metrics });
   store = createPostgresLedgerStore({ pool: rig.first.pool, appender: eventLog, clock: systemClock });
-  const { claims, history } = rig.first;
-  ledger = createBillingLedgerModule({ store, claims, history, clock: systemClock, log, metrics });
+  const { claims, history, reconciler } = rig.first;
+  ledger = createBillingLedgerModule({
+    store,
+    claims,
+    history,
+    reconciler,
+    clock: systemClock,
+    log,
+    metrics,
+  });
   for (const consumer of ledger.consumers) await eventLog.subscribe(consumer);
   await eventLog.subscribe({
     topic: TOPIC_GENERATION_SETTLED,

@@ -1,6 +1,7 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { UnixMs } from '@gateway/base';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { HoldOutcome } from '../core/credit/hold';
-import type { SettlementReport } from '../core/ports';
+import type { Difference, SettlementReport } from '../core/ports';
 import type { SettlementOrigin } from '../core/settlement/settlement';
 
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -11,6 +12,9 @@ export interface LedgerMetrics {
   settlementBatch(report: SettlementReport): void;
   voided(by: 'caller' | 'reaper', holds: number): void;
   claimsTrimmed(claims: number): void;
+  reconciled(run: { organizations: number; ranUnixMs: UnixMs; reconciledUntilUnixMs: UnixMs }): void;
+  /** How many of this kind there are now. */
+  differences(kind: Difference['kind'], count: number): void;
 }
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
@@ -41,6 +45,27 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const trimmed = new Counter({
     name: 'gateway_billing_ledger_claims_trimmed_total',
     help: 'Idempotency claims forgotten after their retention.',
+    registers,
+  });
+  const lastRun = new Gauge({
+    name: 'gateway_ledger_reconciliation_last_run_timestamp_seconds',
+    help: 'When this process last compared books with their postings; 0: never.',
+    registers,
+  });
+  const watermark = new Gauge({
+    name: 'gateway_ledger_reconciliation_watermark_timestamp_seconds',
+    help: 'What was wrong in the books before this time has been found; 0: not yet through all of them.',
+    registers,
+  });
+  const reconciledOrganizations = new Counter({
+    name: 'gateway_ledger_reconciliation_organizations_total',
+    help: 'Organizations whose books were compared.',
+    registers,
+  });
+  const differing = new Gauge({
+    name: 'gateway_ledger_reconciliation_differences',
+    help: 'Figures that do not agree with the postings, by kind, as of the last run.',
+    labelNames: ['kind'],
     registers,
   });
   const batchSize = new Histogram({
@@ -89,5 +114,11 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     },
     voided: (by, count) => voidedBy[by].inc(count),
     claimsTrimmed: (count) => trimmed.inc(count),
+    reconciled({ organizations, ranUnixMs, reconciledUntilUnixMs }) {
+      reconciledOrganizations.inc(organizations);
+      lastRun.set(ranUnixMs / 1_000);
+      watermark.set(reconciledUntilUnixMs / 1_000);
+    },
+    differences: (kind, count) => differing.labels(kind).set(count),
   };
 }

@@ -20,6 +20,7 @@ beforeAll(async () => {
     store: rig.first.store,
     claims: rig.first.claims,
     history: rig.first.history,
+    reconciler: rig.first.reconciler,
     clock: rig.clock,
     log: createSilentLogger(),
     metrics,

@@ -10,6 +10,7 @@ import type {
   CreditAlertStore,
   LedgerBooks,
   LedgerHistory,
+  LedgerReconciler,
   LedgerStore,
 } from '../core/ports';
 import { createAdminHandlers } from './admin-handlers';
@@ -19,6 +20,7 @@ import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';
 import { createHousekeeping } from './housekeeping';
 import { createLedgerMetrics } from './metrics';
+import { createReconciliation } from './reconciliation';
 import { createSettleBatcher } from './settle-batcher';
 import { createSettler } from './settler';
 import { createVoidBatcher } from './void-batcher';
@@ -39,6 +41,7 @@ export interface BillingLedgerPorts {
   readonly history: LedgerHistory;
   /** What people look at and correct, and whom it tells of a low balance; absent: it serves requests only. */
   readonly admin?: LedgerAdminPorts;
+  readonly reconciler: LedgerReconciler;
   /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
   readonly deadLetters?: DeadLetters;
   readonly clock: Clock;
@@ -46,9 +49,12 @@ export interface BillingLedgerPorts {
   readonly metrics: Registry;
   /** How often overdue holds are voided and old claims forgotten, in milliseconds. Default 5 seconds. */
   readonly housekeepingIntervalMs?: number;
+  /** How often a part of the books is compared with the postings, in milliseconds. Default a minute. */
+  readonly reconciliationIntervalMs?: number;
 }
 
 const DEFAULT_HOUSEKEEPING_INTERVAL_MS = 5_000;
+const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
 
 /** The billing-ledger: its service, its consumer of generation.finished and its housekeeping. */
 export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayModule {
@@ -67,6 +73,13 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     log,
     metrics,
     intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
+  });
+  const reconciliation = createReconciliation({
+    reconciler: options.reconciler,
+    clock,
+    log,
+    metrics,
+    intervalMs: options.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
   });
 
   const admin = options.admin && {
@@ -95,10 +108,11 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     consumers,
     async start() {
       await housekeeping.start();
+      reconciliation.start();
       admin?.dispatcher.start();
     },
     async stop() {
-      await Promise.all([housekeeping.stop(), admin?.dispatcher.stop()]);
+      await Promise.all([housekeeping.stop(), reconciliation.stop(), admin?.dispatcher.stop()]);
       await Promise.all([holdBatcher.idle(), voidBatcher.idle(), settleBatcher.idle()]);
     },
   };

@@ -1,7 +1,7 @@
 import { describeHistory } from './describe-history';
 import { generateHistory } from './generate-history';
 import type { History } from './history';
-import { runHistory } from './run-history';
+import { runHistory, type Witness } from './run-history';
 import { shrinkHistory } from './shrink-history';
 import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
 
@@ -30,7 +30,7 @@ it(`the books are right after every step of ${HISTORIES} histories, whatever is 
     ledgers.map(async (ledger) => {
       for (const seed of seeds) {
         const history = generateHistory(seed);
-        const failure = await runHistory(ledger, history);
+        const failure = await runHistory(ledger, history, reconciliation);
         if (failure) failures.push(await explain(ledger, history));
         if (failures.length > 0) return;
         done += 1;
@@ -41,13 +41,22 @@ it(`the books are right after every step of ${HISTORIES} histories, whatever is 
   expect(failures.join('\n\n')).toBe('');
 });
 
+/** The ledger's own comparison, which may never be alarmed while the books are right. */
+const reconciliation: Witness = async ({ rig }) => {
+  const run = await rig.first.reconciler.reconcile(2);
+  return (run?.differences ?? []).map(
+    ({ organizationId, kind, expectedNanoUsd, foundNanoUsd }) =>
+      `reconciliation: ${kind} of ${organizationId} is ${foundNanoUsd} instead of ${expectedNanoUsd}`,
+  );
+};
+
 /** The least of a history that still fails, and how to have it again. */
 async function explain(ledger: SimulatedLedger, history: History): Promise<string> {
   const smallest = await shrinkHistory(
     history,
-    async (candidate) => (await runHistory(ledger, candidate)) !== undefined,
+    async (candidate) => (await runHistory(ledger, candidate, reconciliation)) !== undefined,
   );
-  const failure = await runHistory(ledger, smallest);
+  const failure = await runHistory(ledger, smallest, reconciliation);
   const where = failure ? `after step ${failure.step + 1}: ${failure.what}` : 'only now and then';
   return `${describeHistory(smallest)}\n${where}\nagain: npm run simulate -- --histories 1 --seed ${history.seed}`;
 }

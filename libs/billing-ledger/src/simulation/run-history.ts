@@ -11,7 +11,7 @@ export interface HistoryFailure {
   readonly what: string;
 }
 
-/** Looks on after every step besides the auditor; answers what it holds against the books. */
+/** Looks on during every step and after it, besides the auditor; answers what it holds against the books. */
 export type Witness = (ledger: SimulatedLedger) => Promise<readonly string[]>;
 
 /** Lets a history happen and looks at the books after every step. Undefined: everything is as it must be. */
@@ -28,8 +28,10 @@ export async function runHistory(
         ledger.rig.clock.advance(step.ms);
         continue;
       }
-      possible = await take(ledger, history, step, possible);
-      const faults = [...(await auditLedger(ledger.rig.auditPool)).faults, ...(await witness(ledger))];
+      const [after, seen] = await Promise.all([take(ledger, history, step, possible), witness(ledger)]);
+      possible = after;
+      const { faults: unsound } = await auditLedger(ledger.rig.auditPool);
+      const faults = [...unsound, ...seen, ...(await witness(ledger))];
       if (faults.length > 0) throw new Unsound(faults.join('; '));
     } catch (error) {
       return {

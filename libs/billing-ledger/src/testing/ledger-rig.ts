@@ -7,9 +7,10 @@ import type { Pool, PoolClient } from 'pg';
 import { createPostgresClaimStore } from '../adapters/postgres/claim-store';
 import { createPostgresLedgerHistory } from '../adapters/postgres/ledger-history';
 import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
+import { createPostgresReconciler } from '../adapters/postgres/reconciler';
 import { billingLedgerMigrations } from '../adapters/prisma/migrations';
 import type { HoldRequest } from '../core/credit/hold';
-import type { Announce, ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
+import type { Announce, ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from '../core/ports';
 import type { FinishedGeneration } from '../core/settlement/settlement';
 
 /** One ledger process: its own connections, the shared database. */
@@ -18,6 +19,7 @@ export interface LedgerInstance {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
+  readonly reconciler: LedgerReconciler;
 }
 
 export interface LedgerRig {
@@ -76,6 +78,7 @@ function createInstance(url: string, applicationName: string, clock: TestClock):
     store: createPostgresLedgerStore({ pool, appender: tableAppender, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
     history: createPostgresLedgerHistory({ pool, clock }),
+    reconciler: createPostgresReconciler({ pool, clock }),
   };
 }
 
