@@ -5,6 +5,7 @@ import {
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
+  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
@@ -61,6 +62,7 @@ export async function runLedgerLoad(order: LoadOrder): Promise<LoadFigures> {
     store: createPostgresLedgerStore({ pool: pools.ledger, appender: eventLog, clock }),
     claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
+    reconciler: createPostgresReconciler({ pool: pools.ledger, clock }),
     clock,
     log,
     metrics,
