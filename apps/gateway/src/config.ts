@@ -116,6 +116,7 @@ export const settings = z.object({
   GATEWAY_EVENT_RETENTION_DAYS: days.min(1).default(7),
   GATEWAY_CLOSED_HOLD_RETENTION_DAYS: days.min(MIN_CLOSED_HOLD_RETENTION_DAYS).default(90),
   GATEWAY_GENERATION_RETENTION_DAYS: days.min(31).default(400),
+  GATEWAY_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: z
     .enum(['true', 'false'])
     .default('false')

@@ -10,6 +10,7 @@ import {
 } from '@gateway/database';
 import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
 import { type Logger } from '@gateway/runtime';
+import { INFERENCE_ROUTER_SCHEMA, inferenceRouterMigrations } from '@gateway/inference-router';
 import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
 import type { Pool } from 'pg';
 
@@ -27,6 +28,11 @@ const domains = {
     schema: BILLING_LEDGER_SCHEMA,
     migrations: billingLedgerMigrations,
     maxConnections: 10,
+  },
+  inferenceRouter: {
+    schema: INFERENCE_ROUTER_SCHEMA,
+    migrations: inferenceRouterMigrations,
+    maxConnections: 2,
   },
   usage: { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 6 },
 } satisfies Record<string, Domain>;
@@ -86,6 +92,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       eventLog: await open(domains.eventLog),
       auth: await open(domains.auth),
       billingLedger: await open(domains.billingLedger),
+      inferenceRouter: await open(domains.inferenceRouter),
       usage: await open(domains.usage),
     };
     return { pools, failed, answers: () => probe.answers(), close };

@@ -75,6 +75,7 @@ async function createRig() {
     ledger: {} as never,
     generationReports: {} as never,
     ledgerAdmin: {} as never,
+    routerAdmin: {} as never,
     inferenceRouter: {} as never,
     deadLetters: new Map([['billing-ledger', letters]]),
     clock,

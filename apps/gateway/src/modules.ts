@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
@@ -16,7 +17,10 @@ import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
-import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import {
+  InferenceRouterAdminDefinition,
+  InferenceRouterDefinition,
+} from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { createDashboardApi } from '@gateway/dashboard-api';
 import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
@@ -28,6 +32,7 @@ import {
   createInferenceRouterModule,
   createOpenAiTransport,
   createOpossumBreakers,
+  createPostgresDrainStore,
   EMULATOR_VARIABLE,
   nodeTimers,
 } from '@gateway/inference-router';
@@ -45,6 +50,9 @@ import { smtpOf } from './auth-settings';
 import { openBodyThreads } from './body-threads';
 import { type Config } from './config';
 import { type Pools } from './database';
+import { createEstimator } from './estimate-request';
+import { readEventLag } from './event-lag';
+import { readVersion } from './version';
 import { modelsFileOf, secretsOf } from './models-file';
 import { builtDocuments, builtWebApp } from './documents';
 
@@ -137,6 +145,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     catalogue,
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
+    drainStore: createPostgresDrainStore(pools.inferenceRouter),
+    processName: `gateway on ${hostname()}`,
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_ANSWER_COUNTS }),
     spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
     events: eventLog,
@@ -172,7 +182,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_PORT,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
-      corsOrigins: config.GATEWAY_CORS_ORIGINS,
+      corsOrigins: [...config.GATEWAY_CORS_ORIGINS, ...dashboardOrigins(config)],
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
       maxBodyBytesOfAll: config.GATEWAY_MAX_BODY_BYTES_OF_ALL,
       maxFailedAuthenticationsPerMinute: config.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
@@ -191,6 +201,12 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     generationReports: createClient(GenerationReportsDefinition, stores),
     ledgerAdmin: clients.ledgerAdmin,
     inferenceRouter: routerClient,
+    routerAdmin: createClient(
+      InferenceRouterAdminDefinition,
+      createInProcessTransport(inferenceRouter.services, { log }),
+    ),
+    readEventLag: () => readEventLag(metrics),
+    estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS })),
     // Each serves those of its own group, so that the name of the service is taken twice.
     deadLetters: new Map(
       [billingLedger, usageAggregator].map(({ name, services }) => [
@@ -208,6 +224,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       host: config.GATEWAY_HOST,
       port: config.GATEWAY_DASHBOARD_PORT,
       publicOrigin: config.GATEWAY_DASHBOARD_ORIGIN,
+      version: readVersion(),
+      publicApiUrl: () => config.GATEWAY_PUBLIC_URL ?? `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
       trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
     },
   });
@@ -230,6 +248,16 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       dashboardApi,
     ],
   };
+}
+
+/** Where the dashboard's pages come from: its playground calls the public API from there. */
+function dashboardOrigins({
+  GATEWAY_DASHBOARD_ORIGIN: origin,
+  GATEWAY_DASHBOARD_PORT: port,
+  GATEWAY_HOST: host,
+}: Config) {
+  if (origin !== undefined) return [origin];
+  return ['localhost', host].map((name) => `http://${name}:${port}`);
 }
 
 export type Modules = ReturnType<typeof createModules>;

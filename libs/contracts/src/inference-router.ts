@@ -1,1 +1,2 @@
 export * from './generated/gateway/inference_router/v1/inference_router';
+export * from './generated/gateway/inference_router/v1/inference_router_admin';

@@ -1,2 +1,9 @@
 export { createDashboardApi, type DashboardApi } from './service/module';
-export type { DashboardApiPorts, DashboardApiSettings, PublicDocuments, WebApp } from './service/ports';
+export type {
+  DashboardApiPorts,
+  EstimateRequest,
+  EventLag,
+  DashboardApiSettings,
+  PublicDocuments,
+  WebApp,
+} from './service/ports';

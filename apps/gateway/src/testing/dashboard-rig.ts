@@ -76,6 +76,7 @@ export async function createDashboardRig(others: Partial<DashboardApiPorts> = {}
     metrics: createMetrics({ processMetrics: false }),
     settings: { host: '127.0.0.1', port: 0 },
     ledgerAdmin: { getCreditAlert: async () => ({ alert: undefined }) } as never,
+    routerAdmin: {} as never,
     ...others,
   });
   await api.start();

@@ -1,12 +1,17 @@
 import type { Clock } from '@gateway/base';
-import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import type { AuthAdminDefinition, OrganizationLimits } from '@gateway/contracts/auth';
 import type {
   BillingLedgerAdminDefinition,
   BillingLedgerDefinition,
 } from '@gateway/contracts/billing-ledger';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
-import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import type {
+  InferenceRouterAdminDefinition,
+  InferenceRouterDefinition,
+  Model,
+} from '@gateway/contracts/inference-router';
+import type { Refusal } from '@gateway/errors';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
@@ -22,6 +27,10 @@ export interface DashboardApiSettings {
   readonly publicOrigin?: string;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default none. */
   readonly trustedProxies?: readonly string[];
+  /** Of the gateway, as operators see it. */
+  readonly version?: string | undefined;
+  /** Where browsers reach the public API, with /v1; asked when it is needed, since its port may be picked at the start. */
+  readonly publicApiUrl?: () => string;
   /** Where the documentation can be read, for the start page. */
   readonly documentationUrl?: string;
 }
@@ -42,12 +51,38 @@ export interface WebApp {
   readonly folder: string;
 }
 
+export interface EventLag {
+  readonly topic: string;
+  readonly group: string;
+  /** Events that were not handled yet. */
+  readonly waiting: number;
+}
+
+/** Judges a body as the public API does, and says what it would hold; or why it would refuse it. */
+export type EstimateRequest = (
+  body: Readonly<Record<string, unknown>>,
+  context: { readonly limits: OrganizationLimits | undefined; readonly models: readonly Model[] },
+) => Promise<
+  | {
+      readonly estimatedInputTokens: number;
+      /** Per completion. */
+      readonly maxOutputTokens: number;
+      readonly heldCostNanoUsd: bigint;
+    }
+  | Refusal
+>;
+
 export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
   readonly generationReports: RpcClient<typeof GenerationReportsDefinition>;
   readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
+  readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
+  /** What waits in the event log, by consumer; absent where another process counts it. */
+  readonly readEventLag?: () => Promise<EventLag[]>;
+  /** What the public API would hold for a chat completion; absent: estimates are not offered. */
+  readonly estimateRequest?: EstimateRequest;
   /** Who serves the dead letters of each consumer group, by its name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { NanoUsd } from '@gateway/base';
+import type { NanoUsd, UnixMs } from '@gateway/base';
 import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
 import type { AttemptOutcome } from './generation/attempt-outcome';
 import type { FinishedGeneration } from './generation/finished-generation';
@@ -12,6 +12,23 @@ export interface CatalogueSource {
   current(): Catalogue;
   /** Calls back after each change, never from within. @returns stops it. */
   onChange(listener: () => void): () => void;
+  /** Where the current one comes from, and what was refused since. */
+  status(): CatalogueStatus;
+}
+
+export interface CatalogueStatus {
+  /** The name of the file, without its folder. */
+  readonly file: string;
+  /** In hex, of the text that is in force. */
+  readonly sha256: string;
+  readonly loadedAt: UnixMs;
+  /** A later text that cannot be used. */
+  readonly refused:
+    | {
+        readonly since: UnixMs;
+        readonly faults: readonly { readonly message: string; readonly line: number | undefined }[];
+      }
+    | undefined;
 }
 
 export interface ProviderCall {
@@ -44,6 +61,13 @@ export interface ProviderTransport {
   close(): Promise<void>;
 }
 
+export interface BreakerStatus {
+  /** For all organizations. */
+  readonly state: 'closed' | 'half_open' | 'open';
+  /** Organizations whose own failures keep the target from them. */
+  readonly organizationsOpen: number;
+}
+
 /**
  * Circuit breakers per target: `run` runs the action, or rejects with an
  * UpstreamFailure of kind `circuit_open` without running it. Failures whose
@@ -54,6 +78,7 @@ export interface ProviderTransport {
  */
 export interface CircuitBreakers {
   run<Result>(target: Target, organizationId: string, action: () => Promise<Result>): Promise<Result>;
+  stateOf(target: Target): BreakerStatus;
   /** Ends its timers. */
   close(): void;
 }

@@ -118,7 +118,7 @@ export function toWatchCatalogueResponse(catalogue: Catalogue): WatchCatalogueRe
   };
 }
 
-function toModelMessage(model: Model): ModelMessage {
+export function toModelMessage(model: Model): ModelMessage {
   return {
     id: model.id,
     name: model.name,

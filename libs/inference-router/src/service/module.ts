@@ -1,11 +1,18 @@
 import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import {
+  InferenceRouterAdminDefinition,
+  InferenceRouterDefinition,
+} from '@gateway/contracts/inference-router';
 import type { EventAppender } from '@gateway/events';
 import { bindService, type RpcClient } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
+import { noCapacityWhileAway } from '@gateway/database';
 import { Bulkheads } from '../core/resilience/bulkhead';
+import { createMemoryDrainStore, type DrainStore } from '../core/resilience/drains';
+import { TargetHealth } from '../core/resilience/target-health';
+import type { RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/ports';
 import { createGenerate } from '../core/generation/generate';
 import { InFlight } from '../core/generation/in-flight';
@@ -19,6 +26,8 @@ import type {
 } from '../core/ports';
 import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createGenerationRecorder } from './generation-recorder';
+import { createAdminHandlers } from './admin-handlers';
+import { createDrainWatch } from './drain-watch';
 import { createRouterHandlers } from './handlers';
 import { createRouterMetrics } from './metrics';
 
@@ -39,6 +48,10 @@ export interface InferenceRouterPorts {
   readonly log: Logger;
   readonly metrics: Registry;
   readonly drainMs?: number;
+  /** Which targets operators have drained; of this process, until it ends, when absent. */
+  readonly drainStore?: DrainStore;
+  /** Names this process among several, in what operators see. */
+  readonly processName?: string;
 }
 
 /** The model catalogue and the calls to providers, as one module. It owns its ports: stopping closes them. */
@@ -48,12 +61,17 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   const recorder = createGenerationRecorder({ ...ports, onKept, onReplayed });
   const inFlight = new InFlight();
   const watches = new AbortController();
+  const bulkheads = new Bulkheads();
+  const health = new TargetHealth(ports.clock);
+  const drains = createDrainWatch(ports.drainStore ?? createMemoryDrainStore(), timers, log);
   const generate = createGenerate({
     ...ports,
     recorder,
-    observer,
+    observer: observingHealth(observer, health),
     inFlight,
-    bulkheads: new Bulkheads(),
+    bulkheads,
+    drains,
+    health,
     retryBudgets: new RetryBudgets(),
   });
   let stopped: Promise<void> | undefined;
@@ -64,6 +82,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
       log.warn({ running: inFlight.size }, 'generations are cancelled by the stop');
       inFlight.cancelAll();
     });
+    drains.stop();
     await inFlight.drain();
     patience.cancel();
     await recorder.stop();
@@ -79,12 +98,40 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
         InferenceRouterDefinition,
         createRouterHandlers({ catalogue, generate, stopping: watches.signal }),
       ),
+      bindService(
+        InferenceRouterAdminDefinition,
+        noCapacityWhileAway(
+          createAdminHandlers({
+            ...ports,
+            bulkheads,
+            health,
+            drains,
+            processName: ports.processName ?? 'inference-router',
+          }),
+        ),
+      ),
     ],
     consumers: [],
     async start() {
       await catalogue.start();
+      await drains.start();
       await recorder.start();
     },
     stop: () => (stopped ??= stop()),
+  };
+}
+
+/** Tells the figures that operators see of the same events as the metrics. */
+function observingHealth(observer: RouterObserver, health: TargetHealth): RouterObserver {
+  return {
+    ...observer,
+    attemptEnded(target, outcome, failure) {
+      health.ended(target, outcome);
+      observer.attemptEnded(target, outcome, failure);
+    },
+    firstEventAfter(target, ms) {
+      health.firstEvent(target, ms);
+      observer.firstEventAfter(target, ms);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import type { UnixMs } from '@gateway/base';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +94,7 @@ export class FixedCatalogue implements CatalogueSource {
   start = () => Promise.resolve();
   stop = () => Promise.resolve();
   current = () => this.catalogue;
+  status = () => ({ file: 'fixed', sha256: '', loadedAt: 0 as UnixMs, refused: undefined });
   onChange = (listener: () => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -42,6 +42,7 @@ beforeAll(async () => {
     ledger: {} as never,
     generationReports: {} as never,
     ledgerAdmin: {} as never,
+    routerAdmin: {} as never,
     inferenceRouter: {} as never,
     deadLetters: new Map([['billing-ledger', noting<Letters>(() => letters)]]),
     clock: systemClock,

@@ -1,4 +1,5 @@
 import type { Implementation } from '../http/implement';
+import type { PlaygroundKeys } from '../playground-keys';
 import type { DashboardApiPorts } from '../ports';
 import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
@@ -9,14 +10,19 @@ import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
+import { createOperatorHandlers } from './operator-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
+import { createPlaygroundHandlers } from './playground-handlers';
 import { createSessionHandlers } from './session-handlers';
 import { createStatementHandlers } from './statement-handlers';
 import { createUsageHandlers } from './usage-handlers';
 
 /** Every endpoint that is served, family by family. */
-export function createHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+export function createHandlers(
+  ports: DashboardApiPorts,
+  playgroundKeys: PlaygroundKeys,
+): readonly Implementation[] {
   return [
     createSessionHandlers,
     createAccountHandlers,
@@ -32,5 +38,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createCreditAlertHandlers,
     createUsageHandlers,
     createGenerationHandlers,
+    createOperatorHandlers,
+    (own: DashboardApiPorts) => createPlaygroundHandlers(own, playgroundKeys),
   ].flatMap((create) => create(ports));
 }

@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet';
 import { Counter } from 'prom-client';
 import { DashboardError } from '../dashboard-error';
+import type { PlaygroundKeys } from '../playground-keys';
 import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../messages/errors';
 import { createDocumentRoutes } from '../handlers/document-routes';
@@ -13,8 +14,11 @@ import { startPage } from '../handlers/start-page';
 import { createWebAppRoutes } from '../handlers/web-app-routes';
 
 const MAX_BODY_BYTES = 100 * 1024;
+/** With images in it. */
+const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
+const PLAYGROUND_ESTIMATES = /^\/api\/organizations\/[^/]+\/playground\/estimate$/;
 
-export function createApp(ports: DashboardApiPorts): Express {
+export function createApp(ports: DashboardApiPorts, playgroundKeys: PlaygroundKeys): Express {
   const { settings } = ports;
   const https = settings.publicOrigin?.startsWith('https://') ?? false;
   const app = express();
@@ -27,7 +31,13 @@ export function createApp(ports: DashboardApiPorts): Express {
   app.use(
     helmet({
       strictTransportSecurity: https,
-      contentSecurityPolicy: https ? true : { directives: { upgradeInsecureRequests: null } },
+      contentSecurityPolicy: {
+        directives: {
+          // The playground calls the public API, which is an origin of its own.
+          connectSrc: ["'self'", () => originOf(settings.publicApiUrl?.())],
+          ...(https ? {} : { upgradeInsecureRequests: null }),
+        },
+      },
     }),
   );
   app.use(createHostGuard(settings.publicOrigin));
@@ -44,14 +54,19 @@ export function createApp(ports: DashboardApiPorts): Express {
     next();
   });
   app.use('/api', createCrossSiteGuard(settings.publicOrigin));
+  app.use(PLAYGROUND_ESTIMATES, express.json({ limit: MAX_ESTIMATED_BODY_BYTES }));
   app.use('/api', express.json({ limit: MAX_BODY_BYTES }));
-  app.use(createEndpointRouter(ports, createHandlers(ports)));
+  app.use(createEndpointRouter(ports, createHandlers(ports, playgroundKeys)));
   app.use('/api', createSessionGuard(ports));
   app.use(() => {
     throw new DashboardError('not_found', { message: 'This path does not exist, or not with this method.' });
   });
   app.use(renderErrors(ports));
   return app;
+}
+
+function originOf(url: string | undefined): string {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : "'self'";
 }
 
 /** Leaves the client's address for the handlers: who tried to sign in, and from where a change came. */

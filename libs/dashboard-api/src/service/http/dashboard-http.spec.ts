@@ -144,6 +144,7 @@ describe('the dashboard API over HTTP', () => {
       ledger: stub as Ledger,
       generationReports: stub as Reports,
       ledgerAdmin: stub as never,
+      routerAdmin: stub as never,
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
       deadLetters: new Map(),
       clock: systemClock,

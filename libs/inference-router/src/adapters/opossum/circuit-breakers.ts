@@ -1,6 +1,6 @@
 import type { Clock } from '@gateway/base';
 import { targetKey, type Target } from '../../core/catalogue/model-catalogue';
-import type { CircuitBreakers } from '../../core/ports';
+import type { BreakerStatus, CircuitBreakers } from '../../core/ports';
 import { FailureWindow, type FailureWindowOptions } from '../../core/resilience/failure-window';
 import { toUpstreamFailure, UpstreamFailure } from '../../core/failure/upstream-failure';
 import { Circuit, type BreakerState } from './circuit';
@@ -53,6 +53,7 @@ export function createOpossumBreakers({ clock, options, observer }: OpossumBreak
       }
       return circuits.run(organizationId, action);
     },
+    stateOf: (target) => targets.get(targetKey(target))?.status ?? { state: 'closed', organizationsOpen: 0 },
     close() {
       for (const circuits of targets.values()) circuits.shutdown();
       targets.clear();
@@ -93,6 +94,10 @@ class TargetCircuits {
       this.failed(organizationId, toUpstreamFailure(error));
       throw error;
     }
+  }
+
+  get status(): BreakerStatus {
+    return { state: this.forAll.state, organizationsOpen: this.own.size };
   }
 
   shutdown(): void {

@@ -47,6 +47,11 @@ export class Circuit {
     this.breaker.on('close', () => onStateChange('closed'));
   }
 
+  get state(): BreakerState {
+    if (this.breaker.closed) return 'closed';
+    return this.breaker.pendingClose || this.breaker.halfOpen ? 'half_open' : 'open';
+  }
+
   get isClosed(): boolean {
     return this.breaker.closed;
   }

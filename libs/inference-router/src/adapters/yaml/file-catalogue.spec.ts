@@ -189,3 +189,37 @@ describe('the catalogue of a file', () => {
     await rm(directory, { recursive: true });
   });
 });
+
+it('says what is in force, and the faults of a change that was refused with their lines, until it is mended', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalogue-'));
+  const path = join(folder, 'models.yaml');
+  await writeFile(path, minimal);
+  const catalogue = createFileCatalogue({
+    path,
+    variables: options.variables,
+    secrets,
+    clock: systemClock,
+    log: createSilentLogger(),
+  });
+  await catalogue.start();
+  const before = catalogue.status();
+  expect(before).toMatchObject({ file: 'models.yaml', refused: undefined });
+  expect(before.sha256).toMatch(/^[0-9a-f]{64}$/);
+
+  await writeFile(path, minimal.replace('context_window: 100', 'context_window: none'));
+  expect(await catalogue.reload()).toBe(false);
+  const { refused, ...inForce } = catalogue.status();
+  expect(inForce).toMatchObject({ sha256: before.sha256, loadedAt: before.loadedAt });
+  expect(refused?.faults).toEqual([{ message: expect.stringContaining('context_window'), line: 9 }]);
+
+  await rm(path);
+  await catalogue.reload();
+  expect(catalogue.status().refused?.faults).toEqual([
+    { message: 'The file cannot be read.', line: undefined },
+  ]);
+  await writeFile(path, minimal);
+  await catalogue.reload();
+  expect(catalogue.status().refused).toBeUndefined();
+  await catalogue.stop();
+  await rm(folder, { recursive: true });
+});

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Catalogue } from '../../core/catalogue/model-catalogue';
-import type { CatalogueSource } from '../../core/ports';
+import type { CatalogueSource, CatalogueStatus } from '../../core/ports';
 import { CatalogueError, parseCatalogue, type Secrets } from './parse-catalogue';
 
 const DEFAULT_POLL_MS = 2_000;
@@ -34,6 +36,9 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   let current: Catalogue | undefined;
   let seenText: string | undefined;
   let loggedFault: string | undefined;
+  let textInForce: string | undefined;
+  let loaded: Pick<CatalogueStatus, 'sha256' | 'loadedAt'> | undefined;
+  let refused: CatalogueStatus['refused'];
   let timer: NodeJS.Timeout | undefined;
 
   /** Versions ascend across restarts as well, so that watchers can compare them. */
@@ -44,11 +49,19 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   async function load(): Promise<boolean> {
     const text = await readFile(path, 'utf8');
     loggedFault = undefined;
-    if (text === seenText) return false;
+    if (text === seenText) {
+      // It could not be read for a while, and is what it was.
+      if (text === textInForce) refused = undefined;
+      return false;
+    }
     seenText = text;
-    current = parseCatalogue(text, { version: nextVersion(), variables, secrets });
+    const parsed = parseCatalogue(text, { version: nextVersion(), variables, secrets });
+    current = parsed;
+    textInForce = text;
+    loaded = { sha256: createHash('sha256').update(text).digest('hex'), loadedAt: clock.now() };
+    refused = undefined;
     log.info(
-      { path, models: current.models.size, providers: current.providers.size, version: current.version },
+      { path, models: parsed.models.size, providers: parsed.providers.size, version: parsed.version },
       'catalogue loaded',
     );
     return true;
@@ -59,6 +72,7 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
     const fault = error instanceof Error ? error.message : String(error);
     if (fault === loggedFault) return;
     loggedFault = fault;
+    refused = { since: clock.now(), faults: faultsOf(error) };
     const faults = error instanceof CatalogueError ? { faults: error.faults } : { err: error };
     log.error({ path, ...faults }, 'the models file cannot be used; the catalogue before it stays');
   }
@@ -99,6 +113,19 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    status() {
+      if (!loaded) throw new Error('the catalogue is not loaded yet');
+      return { file: basename(path), ...loaded, refused };
+    },
     reload,
   };
+}
+
+/** What else is wrong with a file, such as that it cannot be read, is told in the log with all there is to it. */
+function faultsOf(error: unknown): NonNullable<CatalogueStatus['refused']>['faults'] {
+  if (!(error instanceof CatalogueError)) return [{ message: 'The file cannot be read.', line: undefined }];
+  return error.faults.map((message) => {
+    const line = /\(line (\d+)\)/.exec(message)?.[1];
+    return { message, line: line === undefined ? undefined : Number(line) };
+  });
 }

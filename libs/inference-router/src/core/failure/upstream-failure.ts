@@ -22,6 +22,8 @@ export type FailureKind =
   | 'circuit_open'
   /** All of the provider's slots are in use. */
   | 'bulkhead_full'
+  /** An operator keeps new requests from the target. */
+  | 'drained'
   /** Our own caller cancelled, its deadline passed, or we stop. */
   | 'cancelled';
 
@@ -107,6 +109,13 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
     dispatched: false,
   },
   bulkhead_full: {
+    code: 'no_capacity',
+    retrySameTarget: 'no',
+    tryNextTarget: true,
+    tripsBreaker: false,
+    dispatched: false,
+  },
+  drained: {
     code: 'no_capacity',
     retrySameTarget: 'no',
     tryNextTarget: true,

@@ -1,5 +1,5 @@
 import type { Bulkheads } from '../resilience/bulkhead';
-import type { Model, Target } from '../catalogue/model-catalogue';
+import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import type { CompletionHead } from '../completion/completion';
 import type { GenerationRequest } from './finished-generation';
 import {
@@ -10,13 +10,17 @@ import {
 } from '../provider/open-target';
 import type { CircuitBreakers, Random, Timers } from '../ports';
 import { providerRequestBody } from '../provider/request-body';
+import type { Drains } from '../resilience/drains';
 import { retryPauseMs, type RetryBudgets } from '../resilience/retry-budget';
+import type { TargetHealth } from '../resilience/target-health';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 export interface OpenGenerationPorts extends OpenTargetPorts {
   readonly breakers: CircuitBreakers;
   readonly bulkheads: Bulkheads;
   readonly retryBudgets: RetryBudgets;
+  readonly drains: Drains;
+  readonly health: TargetHealth;
   readonly random: Random;
 }
 
@@ -104,10 +108,17 @@ async function tryTarget(
   body: Uint8Array,
   totalMs: number,
 ): Promise<OpenedGeneration | UpstreamFailure> {
-  const release = ports.bulkheads.enter(target.provider);
-  if (!release) {
+  const key = targetKey(target);
+  if (ports.drains.of(key)) return new UpstreamFailure('drained', { detail: `${key}: is drained` });
+  const leaveProvider = ports.bulkheads.enter(target.provider);
+  if (!leaveProvider) {
     return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are in use` });
   }
+  const leaveTarget = ports.health.enter(target);
+  const release = () => {
+    leaveProvider();
+    leaveTarget();
+  };
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target);

@@ -6,6 +6,10 @@
 export class Bulkhead {
   private inUse = 0;
 
+  get underWay(): number {
+    return this.inUse;
+  }
+
   /** Takes a slot; its release, safe to call twice, or undefined when all are in use. */
   enter(limit: number): (() => void) | undefined {
     if (this.inUse >= limit) return undefined;
@@ -21,6 +25,11 @@ export class Bulkhead {
 /** One bulkhead per provider name; they outlive a change of the catalogue. */
 export class Bulkheads {
   private readonly byProvider = new Map<string, Bulkhead>();
+
+  /** Calls under way at a provider. */
+  underWay(name: string): number {
+    return this.byProvider.get(name)?.underWay ?? 0;
+  }
 
   enter(provider: { readonly name: string; readonly maxConcurrent: number }): (() => void) | undefined {
     let bulkhead = this.byProvider.get(provider.name);

@@ -1,0 +1,270 @@
+import type { Model } from '@gateway/contracts/inference-router';
+import { createEstimator } from './estimate-request';
+import {
+  createDashboardRig,
+  OPERATOR,
+  type Answered,
+  type Browser,
+  type DashboardRig,
+} from './testing/dashboard-rig';
+
+/** What tests read of answers; each test checks what it reads. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Json = any;
+
+const MODEL: Model = {
+  id: 'acme/m',
+  name: 'M',
+  ownedBy: 'acme',
+  createdUnixS: 1n,
+  disabled: false,
+  contextLength: 1_000,
+  maxOutputTokens: 100,
+  capabilities: ['tools'],
+  reasoningEfforts: [],
+  defaultReasoningEffort: undefined,
+  prices: {
+    inputNanoUsdPerMillion: 1_000_000_000n,
+    cachedInputNanoUsdPerMillion: 500_000_000n,
+    outputNanoUsdPerMillion: 4_000_000_000n,
+    reasoningNanoUsdPerMillion: 4_000_000_000n,
+    imageNanoUsdPerMillion: 1_000_000_000n,
+  },
+  tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 0 },
+  extraParameters: [],
+  forwardReasoningContent: false,
+};
+const DRAINED = { sinceUnixMs: 1_764_000_000_000n, by: OPERATOR.email, reason: 'repair' };
+
+let rig: DashboardRig;
+let operator: Browser;
+let owner: Browser;
+let organizationId: string;
+let drained: boolean;
+let routerIsAway: boolean;
+
+beforeAll(async () => {
+  const target = () => ({ provider: 'acme', providerModel: 'm-1', drained: drained ? DRAINED : undefined });
+  const whileThere =
+    <Answer>(answer: () => Answer) =>
+    async () => {
+      if (routerIsAway) throw new Error('the router is away');
+      return answer();
+    };
+  rig = await createDashboardRig({
+    routerAdmin: {
+      getCatalogue: whileThere(() => ({
+        version: 7n,
+        file: 'models.yaml',
+        sha256: 'ab',
+        loadedUnixMs: 1_764_000_000_000n,
+        refused: {
+          sinceUnixMs: 1_764_000_000_001n,
+          faults: [{ message: 'models[0].id: is there twice', line: 3 }],
+        },
+        models: [
+          { model: MODEL, targets: [target()] },
+          { model: { ...MODEL, id: 'acme/off', disabled: true }, targets: [] },
+        ],
+      })),
+      getProviderHealth: whileThere(() => ({
+        observer: 'router-1',
+        windowMs: 300_000,
+        providers: [{ name: 'acme', callsUnderWay: 2, maxConcurrent: 64 }],
+        targets: [
+          {
+            target: target(),
+            breaker: 'half_open',
+            organizationsOpen: 1,
+            calls: 10,
+            failures: { failed: 2, timed_out: 1 },
+            firstEvent: undefined,
+            callsUnderWay: 2,
+            modelIds: ['acme/m'],
+          },
+        ],
+        spooledGenerations: 3,
+        spoolBytes: 900n,
+      })),
+      setTargetDrained: async (asked: { providerModel: string; drained: boolean }) => {
+        if (asked.providerModel !== 'm-1') return { target: undefined };
+        drained = asked.drained;
+        return { target: target() };
+      },
+    } as never,
+    ledgerAdmin: {
+      getCreditAlert: async () => ({ alert: undefined }),
+      getLedgerHealth: async () => ({
+        openHolds: 4n,
+        heldNanoUsd: 5_000_000_000n,
+        oldestHoldUnixMs: undefined,
+        overdueHolds: 1n,
+      }),
+    } as never,
+    readEventLag: async () => [{ topic: 't', group: 'g', waiting: 12 }],
+    estimateRequest: createEstimator({ count: (text) => text.length, countSize: ({ length }) => length }),
+    settings: {
+      host: '127.0.0.1',
+      port: 0,
+      version: '1.2.3',
+      publicApiUrl: () => 'https://api.example.com/v1',
+    },
+  });
+  operator = await rig.signedIn(OPERATOR.email);
+  organizationId = jsonOf(await operator.ask('POST /api/organizations', { name: 'Acme' })).organization
+    .id as string;
+  await rig.person('owner@example.com', { [organizationId]: 'owner' });
+  owner = await rig.signedIn('owner@example.com');
+});
+afterAll(() => rig.stop());
+beforeEach(() => {
+  drained = false;
+  routerIsAway = false;
+});
+
+const jsonOf = (answer: Answered): Json => answer.json;
+
+describe('the operator', () => {
+  it('sees the catalogue, with the faults of a change that was refused', async () => {
+    const { catalogue } = jsonOf(await operator.ask('GET /api/operator/catalogue'));
+    expect(catalogue).toMatchObject({
+      version: '7',
+      file: 'models.yaml',
+      refused: { faults: [{ message: 'models[0].id: is there twice', line: 3 }] },
+    });
+    expect(catalogue.models[0]).toMatchObject({
+      id: 'acme/m',
+      prices: { input_usd_per_million: '1' },
+      targets: [{ provider: 'acme', provider_model: 'm-1', drained: null }],
+    });
+  });
+
+  it('sees how targets and settlement do, and what is there while the router is away', async () => {
+    const { health } = jsonOf(await operator.ask('GET /api/operator/providers'));
+    expect(health.targets).toMatchObject([
+      {
+        breaker: 'half_open',
+        organizations_open: 1,
+        calls: 10,
+        failures: 3,
+        first_event: null,
+        calls_under_way: 2,
+      },
+    ]);
+    const settlement = { open_holds: { count: 4, held_usd: '5', oldest_age_ms: null, overdue: 1 } };
+    const lag = { event_log: [{ topic: 't', group: 'g', waiting: 12 }] };
+    expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
+      ...settlement,
+      ...lag,
+      spool: { generations: 3, bytes: 900 },
+    });
+    routerIsAway = true;
+    expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
+      ...settlement,
+      spool: null,
+    });
+    expect((await operator.ask('GET /api/operator/providers')).status).toBe(500);
+    expect(jsonOf(await operator.ask('GET /api/operator/version'))).toMatchObject({ version: '1.2.3' });
+  });
+
+  it('drains a target with a reason that is in the audit log', async () => {
+    const body = { provider: 'acme', provider_model: 'm-1', drained: true, reason: 'repair' };
+    expect(jsonOf(await operator.ask('PUT /api/operator/targets/drain', body)).target).toMatchObject({
+      drained: { by: OPERATOR.email, reason: 'repair' },
+    });
+    const { data } = jsonOf(await operator.ask('GET /api/audit?action=target.drain'));
+    expect(data[0]).toMatchObject({ target: 'acme/m-1', details: { reason: 'repair' }, outcome: 'done' });
+    expect(
+      (await operator.ask('PUT /api/operator/targets/drain', { ...body, provider_model: 'x' })).status,
+    ).toBe(404);
+    expect(
+      (await operator.ask('PUT /api/operator/targets/drain', { ...body, reason: ' ' })).error.param,
+    ).toBe('reason');
+  });
+
+  it('is nobody of an organization', async () => {
+    for (const line of ['catalogue', 'providers', 'settlement', 'version'].map(
+      (name) => `GET /api/operator/${name}`,
+    )) {
+      expect((await owner.ask(line)).error.code).toBe('forbidden');
+    }
+    expect(jsonOf(await owner.ask('GET /api/models')).data.map(({ id }: Json) => id)).toEqual(['acme/m']);
+    expect(jsonOf(await owner.ask('GET /api/models')).data[0]).not.toHaveProperty('targets');
+  });
+});
+
+describe('the playground', () => {
+  const path = () => `/api/organizations/${organizationId}/playground`;
+  const request = { model: 'acme/m', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10 };
+  const keysOf = async () =>
+    jsonOf(await operator.ask(`GET /api/organizations/${organizationId}/keys`)).data as Json[];
+
+  it('gets a key of some minutes with a budget, which ends with the next one', async () => {
+    const made = await owner.ask(`POST ${path()}/key`, {});
+    expect(made.status).toBe(201);
+    const key = jsonOf(made);
+    expect(key).toMatchObject({ budget_usd: '1', base_url: 'https://api.example.com/v1' });
+    expect(key.secret).toMatch(/^sk-gw-/);
+    const [listed] = await keysOf();
+    expect(listed).toMatchObject({
+      id: key.key_id,
+      name: 'Playground: owner@example.com',
+      state: 'active',
+      scopes: ['chat', 'usage:read'],
+      daily_budget_usd: '1',
+    });
+    expect(Date.parse(key.expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);
+    expect(`${listed.expires_on}T23:59:59Z` >= key.expires_at).toBe(true);
+
+    const next = jsonOf(await owner.ask(`POST ${path()}/key`, { budget_usd: '0.5' }));
+    const states = new Map((await keysOf()).map(({ id, state }) => [id, state]));
+    expect([states.get(key.key_id), states.get(next.key_id)]).toEqual(['revoked', 'active']);
+    const audit = jsonOf(
+      await operator.ask(`GET /api/organizations/${organizationId}/audit?action=key.create`),
+    );
+    expect(audit.data[0]).toMatchObject({ target: next.key_id, actor: { label: 'owner@example.com' } });
+  });
+
+  it('has no key with more than it may spend, and none for who may only read', async () => {
+    expect((await owner.ask(`POST ${path()}/key`, { budget_usd: '10.01' })).error).toMatchObject({
+      code: 'invalid',
+      param: 'budget_usd',
+    });
+    const foreign = jsonOf(await operator.ask('POST /api/organizations', { name: 'Other' })).organization
+      .id as string;
+    expect((await owner.ask(`POST /api/organizations/${foreign}/playground/key`, {})).status).toBe(404);
+  });
+
+  it('says the most that a request can cost, as the public API works it out', async () => {
+    const answer = jsonOf(await owner.ask(`POST ${path()}/estimate`, { request }));
+    expect(answer.max_output_tokens).toBe(10);
+    const tokens = Math.ceil((answer.estimated_input_tokens * 11) / 10);
+    expect(Number(answer.max_cost_usd)).toBeCloseTo((tokens * 1 + 10 * 4) / 1_000_000, 9);
+    expect(answer).toMatchObject({ available_usd: '0', affordable: false });
+  });
+
+  it('is told what the public API would refuse, field by field', async () => {
+    const refused = await owner.ask(`POST ${path()}/estimate`, {
+      request: { ...request, max_tokens: 5_000 },
+    });
+    expect(refused.error).toMatchObject({ code: 'invalid', metadata: { code: 'context_length_exceeded' } });
+    const unknown = await owner.ask(`POST ${path()}/estimate`, {
+      request: { ...request, model: 'acme/off' },
+    });
+    expect(unknown.error).toMatchObject({ param: 'request.model', metadata: { code: 'model_not_found' } });
+  });
+
+  it('may estimate a request with images, which is larger than other bodies', async () => {
+    const image = `data:image/png;base64,${'A'.repeat(400_000)}`;
+    const content = [{ type: 'image_url', image_url: { url: image } }];
+    const refused = await owner.ask(`POST ${path()}/estimate`, {
+      request: { ...request, messages: [{ role: 'user', content }] },
+    });
+    expect(refused.error.code).not.toBe('body_too_large');
+  });
+
+  it('may call the public API from its pages', async () => {
+    const policy = (await operator.ask('GET /')).headers.get('content-security-policy');
+    expect(policy).toContain("connect-src 'self' https://api.example.com");
+  });
+});

@@ -1,0 +1,80 @@
+import { endpoints } from '@gateway/dashboard-contract';
+import { audited } from '../audited';
+import { DashboardError } from '../dashboard-error';
+import { implement, type Implementation } from '../http/implement';
+import { catalogueView, providerHealthView, targetView } from '../messages/operator-views';
+import { isoTime, usd } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+
+export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { routerAdmin, ledgerAdmin, clock, log, readEventLag, settings } = ports;
+  const startedAt = clock.now();
+
+  /** One part that cannot be had leaves the others to be shown: this page is for when something is wrong. */
+  const orNull = <Value>(what: string, asked: Promise<Value>): Promise<Value | null> =>
+    asked.catch((error: unknown) => {
+      log.warn({ err: error }, `${what} cannot be shown`);
+      return null;
+    });
+
+  return [
+    implement(endpoints.operator.catalogue, async () => ({
+      catalogue: catalogueView(await routerAdmin.getCatalogue({})),
+    })),
+
+    implement(endpoints.operator.providerHealth, async () => ({
+      health: providerHealthView(await routerAdmin.getProviderHealth({}), BigInt(clock.now())),
+    })),
+
+    implement(endpoints.operator.drainTarget, async ({ body, actor }) => {
+      const { provider, provider_model: providerModel, drained, reason } = body;
+      const change = {
+        actor,
+        action: drained ? 'target.drain' : 'target.resume',
+        target: `${provider}/${providerModel}`,
+        details: { reason },
+      };
+      const target = await audited(ports, change, async () => {
+        const answer = await routerAdmin.setTargetDrained({
+          provider,
+          providerModel,
+          drained,
+          by: actor.label,
+          reason,
+        });
+        if (!answer.target) throw new DashboardError('not_found', { message: 'No model has this target.' });
+        return answer.target;
+      });
+      return { target: targetView(target) };
+    }),
+
+    implement(endpoints.operator.settlementHealth, async () => {
+      const [holds, router, lags] = await Promise.all([
+        ledgerAdmin.getLedgerHealth({}),
+        orNull('the spool', routerAdmin.getProviderHealth({})),
+        readEventLag ? orNull('what waits in the event log', readEventLag()) : null,
+      ]);
+      const now = clock.now();
+      return {
+        health: {
+          observed_at: isoTime(BigInt(now)),
+          open_holds: {
+            count: Number(holds.openHolds),
+            held_usd: usd(holds.heldNanoUsd),
+            oldest_age_ms:
+              holds.oldestHoldUnixMs === undefined ? null : Math.max(0, now - Number(holds.oldestHoldUnixMs)),
+            overdue: Number(holds.overdueHolds),
+          },
+          event_log: lags,
+          spool: router && { generations: router.spooledGenerations, bytes: Number(router.spoolBytes) },
+        },
+      };
+    }),
+
+    implement(endpoints.operator.version, async () => ({
+      version: settings.version ?? 'unknown',
+      node: process.version,
+      started_at: isoTime(BigInt(startedAt)),
+    })),
+  ];
+}

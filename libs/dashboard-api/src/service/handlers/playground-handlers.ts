@@ -1,0 +1,108 @@
+import { utcDay, type UnixMs } from '@gateway/base';
+import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
+import { isRefusal } from '@gateway/errors';
+import { DashboardError } from '../dashboard-error';
+import { implement, type Implementation } from '../http/implement';
+import { accepted } from '../messages/errors';
+import { offeredModelView } from '../messages/operator-views';
+import { isoTime, usd } from '../messages/views';
+import { PLAYGROUND_KEY_LIFETIME_MS, type PlaygroundKeys } from '../playground-keys';
+import type { DashboardApiPorts } from '../ports';
+
+const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
+const MAX_BUDGET_NANO_USD = 10_000_000_000n;
+
+export function createPlaygroundHandlers(
+  ports: DashboardApiPorts,
+  keys: PlaygroundKeys,
+): readonly Implementation[] {
+  const { authAdmin, ledger, routerAdmin, estimateRequest, clock, settings } = ports;
+
+  const readModels = async () => {
+    const { models } = await routerAdmin.getCatalogue({});
+    return models.flatMap(({ model }) => (model && !model.disabled ? [model] : []));
+  };
+
+  const readOrganization = async (organizationId: string) => {
+    const { outcome } = await authAdmin.getOrganization({ organizationId });
+    return accepted<Organization>(outcome);
+  };
+
+  return [
+    implement(endpoints.playground.models, async () => ({
+      data: (await readModels()).map(offeredModelView),
+    })),
+
+    implement(endpoints.playground.createKey, async ({ params, body, actor }) => {
+      const organizationId = params.organization_id;
+      const asked = body.budget_usd ?? DEFAULT_BUDGET_NANO_USD;
+      if (asked > MAX_BUDGET_NANO_USD) {
+        throw new DashboardError('invalid', {
+          message: 'budget_usd must be at or below 10.',
+          param: 'budget_usd',
+        });
+      }
+      const { limits } = await readOrganization(organizationId);
+      // A key's budget is at or below the organization's.
+      const bound = limits?.dailyBudgetNanoUsd;
+      const budget = bound !== undefined && bound < asked ? bound : asked;
+      const now = clock.now();
+      const { outcome } = await authAdmin.createKey({
+        actor,
+        organizationId,
+        settings: {
+          name: `Playground: ${actor.label}`.slice(0, 100),
+          scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
+          allowedModels: [],
+          ipAllowlist: [],
+          // Should nobody end it sooner. Close to midnight its minutes reach into the next day.
+          expiresOn: utcDay((now + PLAYGROUND_KEY_LIFETIME_MS) as UnixMs),
+          limits: {
+            requestsPerMinute: undefined,
+            tokensPerMinute: undefined,
+            concurrency: undefined,
+            dailyBudgetNanoUsd: budget,
+          },
+        },
+      });
+      const { key, secret } = accepted<CreatedKey>(outcome);
+      if (!key) throw new Error('a created key is missing');
+      await keys.add(actor, organizationId, key.id);
+      return {
+        key_id: key.id,
+        secret,
+        expires_at: isoTime(BigInt(now + PLAYGROUND_KEY_LIFETIME_MS)),
+        budget_usd: usd(budget),
+        base_url: settings.publicApiUrl?.() ?? '/v1',
+      };
+    }),
+
+    implement(endpoints.playground.estimate, async ({ params, body }) => {
+      const organizationId = params.organization_id;
+      if (!estimateRequest)
+        throw new DashboardError('unavailable', { message: 'Requests cannot be estimated here.' });
+      const [{ limits }, models, balance] = await Promise.all([
+        readOrganization(organizationId),
+        readModels(),
+        ledger.getBalance({ organizationId }),
+      ]);
+      const estimate = await estimateRequest(body.request, { limits, models });
+      if (isRefusal(estimate)) {
+        const { message, param, code } = estimate;
+        throw new DashboardError('invalid', {
+          message,
+          param: param === undefined ? 'request' : `request.${param}`,
+          metadata: { code },
+        });
+      }
+      return {
+        estimated_input_tokens: estimate.estimatedInputTokens,
+        max_output_tokens: estimate.maxOutputTokens,
+        max_cost_usd: usd(estimate.heldCostNanoUsd),
+        available_usd: usd(balance.availableNanoUsd),
+        affordable: estimate.heldCostNanoUsd <= balance.availableNanoUsd,
+      };
+    }),
+  ];
+}

@@ -1,0 +1,99 @@
+import type { Prices } from '@gateway/contracts/common';
+import type {
+  CatalogueModel,
+  GetCatalogueResponse,
+  GetProviderHealthResponse,
+  Model,
+  ModelTarget,
+  TargetHealth,
+} from '@gateway/contracts/inference-router';
+import { isoTime, usd } from './views';
+
+export function catalogueView(catalogue: GetCatalogueResponse) {
+  const { refused } = catalogue;
+  return {
+    version: catalogue.version.toString(),
+    file: catalogue.file,
+    sha256: catalogue.sha256,
+    loaded_at: isoTime(catalogue.loadedUnixMs),
+    refused: refused
+      ? {
+          since: isoTime(refused.sinceUnixMs),
+          faults: refused.faults.map(({ message, line }) => ({ message, line: line ?? null })),
+        }
+      : null,
+    models: catalogue.models.map(catalogueModelView),
+  };
+}
+
+function catalogueModelView({ model, targets }: CatalogueModel) {
+  if (!model) throw new Error('an entry of the catalogue without its model');
+  return { ...offeredModelView(model), disabled: model.disabled, targets: targets.map(targetView) };
+}
+
+export function offeredModelView(model: Model) {
+  return {
+    id: model.id,
+    name: model.name,
+    owned_by: model.ownedBy,
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    capabilities: model.capabilities,
+    reasoning_efforts: model.reasoningEfforts,
+    prices: pricesView(model.prices),
+  };
+}
+
+function pricesView(prices: Prices | undefined) {
+  if (!prices) throw new Error('a model without prices');
+  return {
+    input_usd_per_million: usd(prices.inputNanoUsdPerMillion),
+    cached_input_usd_per_million: usd(prices.cachedInputNanoUsdPerMillion),
+    output_usd_per_million: usd(prices.outputNanoUsdPerMillion),
+    reasoning_usd_per_million: usd(prices.reasoningNanoUsdPerMillion),
+    image_usd_per_million: usd(prices.imageNanoUsdPerMillion),
+  };
+}
+
+export function targetView({ provider, providerModel, drained }: ModelTarget) {
+  return {
+    provider,
+    provider_model: providerModel,
+    drained: drained ? { since: isoTime(drained.sinceUnixMs), by: drained.by, reason: drained.reason } : null,
+  };
+}
+
+export function providerHealthView(health: GetProviderHealthResponse, now: bigint) {
+  return {
+    window_ms: health.windowMs,
+    observed_at: isoTime(now),
+    observer: health.observer,
+    providers: health.providers.map(({ name, callsUnderWay, maxConcurrent }) => ({
+      name,
+      calls_under_way: callsUnderWay,
+      max_concurrent: maxConcurrent,
+    })),
+    targets: health.targets.map(targetHealthView),
+  };
+}
+
+const BREAKERS = ['closed', 'half_open', 'open'] as const;
+
+function targetHealthView(health: TargetHealth) {
+  const breaker = BREAKERS.find((state) => state === health.breaker);
+  if (!health.target || !breaker) throw new Error('the health of a target is incomplete');
+  const { firstEvent } = health;
+  return {
+    ...targetView(health.target),
+    breaker,
+    organizations_open: health.organizationsOpen,
+    calls: health.calls,
+    failures: Object.values(health.failures).reduce((sum, count) => sum + count, 0),
+    failures_by_kind: health.failures,
+    first_event: firstEvent
+      ? { mean_ms: firstEvent.meanMs, p50_ms: firstEvent.p50Ms, p95_ms: firstEvent.p95Ms }
+      : null,
+    calls_under_way: health.callsUnderWay,
+    models: health.modelIds,
+  };
+}

@@ -1,0 +1,40 @@
+import type { UnixMs } from '@gateway/base';
+import type { Pool } from 'pg';
+import type { Drained, DrainStore } from '../../core/resilience/drains';
+
+/** The schema that holds everything of this domain. */
+export const INFERENCE_ROUTER_SCHEMA = 'inference_router';
+
+interface Row {
+  readonly target: string;
+  readonly since_unix_ms: bigint;
+  readonly drained_by: string;
+  readonly reason: string;
+}
+
+/** Drained targets in PostgreSQL, shared by all routers. */
+export function createPostgresDrainStore(pool: Pool): DrainStore {
+  return {
+    async read() {
+      const { rows } = await pool.query<Row>(
+        'select target, since_unix_ms, drained_by, reason from drained_targets',
+      );
+      return new Map(rows.map((row): [string, Drained] => [row.target, drainedOf(row)]));
+    },
+    async write(target, drained) {
+      if (!drained) {
+        await pool.query('delete from drained_targets where target = $1', [target]);
+        return;
+      }
+      // Who drained it first stays: the second finds it done.
+      await pool.query(
+        'insert into drained_targets values ($1, $2, $3, $4) on conflict (target) do nothing',
+        [target, drained.since, drained.by, drained.reason],
+      );
+    },
+  };
+}
+
+function drainedOf(row: Row): Drained {
+  return { since: Number(row.since_unix_ms) as UnixMs, by: row.drained_by, reason: row.reason };
+}

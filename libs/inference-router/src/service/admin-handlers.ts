@@ -1,0 +1,111 @@
+import type { Clock } from '@gateway/base';
+import type { InferenceRouterAdminDefinition, ModelTarget } from '@gateway/contracts/inference-router';
+import type { RpcHandlers } from '@gateway/rpc';
+import { targetKey, type Model, type Target } from '../core/catalogue/model-catalogue';
+import type { CatalogueSource, CircuitBreakers, FinishedSpool } from '../core/ports';
+import type { Bulkheads } from '../core/resilience/bulkhead';
+import { HEALTH_WINDOW_MS, type TargetHealth } from '../core/resilience/target-health';
+import type { DrainWatch } from './drain-watch';
+import { toModelMessage } from './messages';
+
+export interface AdminHandlerPorts {
+  readonly catalogue: CatalogueSource;
+  readonly breakers: CircuitBreakers;
+  readonly bulkheads: Bulkheads;
+  readonly health: TargetHealth;
+  readonly drains: DrainWatch;
+  readonly spool: FinishedSpool;
+  readonly clock: Clock;
+  /** Names this process among several. */
+  readonly processName: string;
+}
+
+/** What operators see of models and providers, and the switch that drains a target. */
+export function createAdminHandlers(
+  ports: AdminHandlerPorts,
+): RpcHandlers<typeof InferenceRouterAdminDefinition> {
+  const { catalogue, breakers, bulkheads, health, drains, spool, clock, processName } = ports;
+
+  const messageOf = (target: Target): ModelTarget => {
+    const drained = drains.of(targetKey(target));
+    return {
+      provider: target.provider.name,
+      providerModel: target.providerModel,
+      drained: drained && { sinceUnixMs: BigInt(drained.since), by: drained.by, reason: drained.reason },
+    };
+  };
+
+  return {
+    async getCatalogue() {
+      const { version, models } = catalogue.current();
+      const { file, sha256, loadedAt, refused } = catalogue.status();
+      return {
+        version: BigInt(version),
+        file,
+        sha256,
+        loadedUnixMs: BigInt(loadedAt),
+        refused: refused && {
+          sinceUnixMs: BigInt(refused.since),
+          faults: refused.faults.map((fault) => ({ ...fault })),
+        },
+        models: [...models.values()].map((model) => ({
+          model: toModelMessage(model),
+          targets: model.targets.map(messageOf),
+        })),
+      };
+    },
+
+    async getProviderHealth() {
+      const { models, providers } = catalogue.current();
+      return {
+        observer: processName,
+        windowMs: HEALTH_WINDOW_MS,
+        providers: [...providers.values()].map(({ name, maxConcurrent }) => ({
+          name,
+          callsUnderWay: bulkheads.underWay(name),
+          maxConcurrent,
+        })),
+        targets: [...targetsOf(models.values())].map(({ target, modelIds }) => {
+          const { calls, failures, firstEvent, underWay } = health.figuresOf(target);
+          const { state, organizationsOpen } = breakers.stateOf(target);
+          return {
+            target: messageOf(target),
+            breaker: state,
+            organizationsOpen,
+            calls,
+            failures: Object.fromEntries(failures),
+            firstEvent,
+            callsUnderWay: underWay,
+            modelIds,
+          };
+        }),
+        spooledGenerations: spool.names().length,
+        spoolBytes: BigInt(spool.bytes()),
+      };
+    },
+
+    async setTargetDrained({ provider, providerModel, drained, by, reason }) {
+      const found = [...targetsOf(catalogue.current().models.values())].find(
+        ({ target }) => target.provider.name === provider && target.providerModel === providerModel,
+      );
+      if (!found) return { target: undefined };
+      await drains.set(targetKey(found.target), drained ? { since: clock.now(), by, reason } : undefined);
+      return { target: messageOf(found.target) };
+    },
+  };
+}
+
+/** Each target once, with the models that use it. */
+function targetsOf(
+  models: Iterable<Model>,
+): Iterable<{ readonly target: Target; readonly modelIds: string[] }> {
+  const found = new Map<string, { readonly target: Target; readonly modelIds: string[] }>();
+  for (const model of models) {
+    for (const target of model.targets) {
+      const known = found.get(targetKey(target));
+      if (known) known.modelIds.push(model.id);
+      else found.set(targetKey(target), { target, modelIds: [model.id] });
+    }
+  }
+  return found.values();
+}
