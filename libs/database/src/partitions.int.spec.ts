@@ -116,9 +116,7 @@ it('gives up instead of making others wait behind it', async () => {
   try {
     await reader.query('begin');
     await reader.query('select from log');
-    await expect(dropPartitions(pool, days, { untilUnixMs: at('2026-02-01T00:00') })).rejects.toMatchObject({
-      code: '55P03',
-    });
+    expect(await dropPartitions(pool, days, { untilUnixMs: at('2026-02-01T00:00') })).toBe(0);
     await reader.query('commit');
   } finally {
     reader.release();

@@ -33,6 +33,7 @@ export interface Partition {
  * nobody queues behind it; it is tried again later.
  */
 const LOCK_TIMEOUT_MS = 250;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The partitions that have an end, oldest first; not the default one. */
 export async function listPartitions(
@@ -95,7 +96,10 @@ export interface DropOptions {
   readonly mayDrop?: (client: ClientBase, partition: Partition) => Promise<boolean>;
 }
 
-/** Drops old partitions, each in a transaction of its own, oldest first; answers how many. */
+/**
+ * Drops old partitions, each in a transaction of its own, oldest first; answers
+ * how many. One that somebody is at, such as a vacuum, stays until the next time.
+ */
 export async function dropPartitions(
   pool: Pool,
   table: PartitionedTable,
@@ -110,6 +114,9 @@ export async function dropPartitions(
       if (!(await mayDrop(client, partition))) return 0;
       await client.query(`drop table ${qualified(table, partition.name)}`);
       return 1;
+    }).catch((error: unknown) => {
+      if (isLockTimeout(error)) return 0;
+      throw error;
     });
   }
   return dropped;
@@ -128,6 +135,10 @@ function changing<Result>(
     ]);
     return work(client);
   });
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
 async function makePartition(

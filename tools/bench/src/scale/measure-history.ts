@@ -193,12 +193,20 @@ async function measureEvents({ eventPool }: ScaleDatabase, log: PostgresEventLog
   await eventPool.query(
     'update consumer_groups g set position = t.last_position from topics t where t.topic = g.topic',
   );
-  const trimmed = await timed([0], () => log.trim());
+  const trimmed = await timed([0], () => trimAll(log));
   return [
     row(`append ${BATCH} events`, appended),
     { what: 'read 2,000 events at the end', p50: readMs, max: readMs },
     row('trim all but the last 7 days', trimmed),
   ];
+}
+
+const MAX_TRIMS = 100;
+
+/** A vacuum that is at a day keeps it until the next time; the fill has left many to vacuum. */
+async function trimAll(log: PostgresEventLog): Promise<void> {
+  let days = 0;
+  for (let trims = 0; trims < MAX_TRIMS && days < DAYS - 7; trims += 1) days += (await log.trim()).days;
 }
 
 async function measureSizes({ ledgerPool }: ScaleDatabase): Promise<HistoryRow[]> {
