@@ -68,7 +68,7 @@ export const dashboardErrors = {
     409,
     'invalid_request_error',
     'This conflicts with what is there.',
-    'The key is revoked, the last owner would go, or the Idempotency-Key was used with another amount.',
+    'What is there does not allow it: the key is revoked, the last owner would go, the Idempotency-Key was used with another amount, the dead letter is being redelivered.',
   ),
   version_conflict: row(
     409,

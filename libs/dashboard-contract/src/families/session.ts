@@ -124,7 +124,8 @@ export const sessionEndpoints = {
     path: '/api/oidc/start',
     who: 'anyone',
     summary: 'Go to the single sign-on',
-    description: 'To be opened by the browser, not by fetch. Comes back to the dashboard, signed in.',
+    description:
+      'To be opened by the browser, not by fetch. Comes back to the dashboard, signed in. No version serves it yet: `oidc` of the sign-in options is null, and this is 404.',
     query: z.strictObject({
       return_to: z.string().max(500).default('/').meta({ description: 'a path of the dashboard' }),
     }),

@@ -14,7 +14,14 @@ import { memberMessage, membershipMessage, openedSessionMessage, sessionMessage 
 
 type SessionHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
-  'authorize' | 'signIn' | 'getSession' | 'signOut' | 'listSessions' | 'endSession' | 'endOtherSessions'
+  | 'authorize'
+  | 'signIn'
+  | 'getSignInOptions'
+  | 'getSession'
+  | 'signOut'
+  | 'listSessions'
+  | 'endSession'
+  | 'endOtherSessions'
 >;
 
 /** Who is signed in, since when, and what they may. */
@@ -34,6 +41,10 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
         case 'no_such_organization':
           return { outcome: { $case: 'noSuchOrganization', value: {} } };
       }
+    },
+
+    async getSignInOptions() {
+      return { sendsMail: ports.mailer !== undefined };
     },
 
     async signIn({ code, ...request }) {

@@ -18,6 +18,11 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     sessionStateView(await authAdmin.getSession({ sessionToken }));
 
   return [
+    implement(session.signInOptions, async () => {
+      const { sendsMail } = await authAdmin.getSignInOptions({});
+      return { oidc: null, password_reset_by_mail: sendsMail };
+    }),
+
     implement(session.signIn, async ({ body: { email, password, code }, address, request, response }) => {
       const { outcome } = await authAdmin.signIn(
         { email, password, code, ipAddress: address, device: deviceOf(request) },

@@ -1,0 +1,95 @@
+import { endpoints, type Endpoint } from '@gateway/dashboard-contract';
+import {
+  createBrowser,
+  createDashboardRig,
+  OPERATOR,
+  type Answered,
+  type Browser,
+  type DashboardRig,
+} from './testing/dashboard-rig';
+
+const { account, people, session } = endpoints;
+
+/** The answer's JSON, which has to be what the contract says. */
+function answerOf<Of extends Endpoint>({ answer }: Of, answered: Answered): Record<string, unknown> {
+  if (answer.kind !== 'json') throw new Error('it answers no JSON');
+  expect([answered.status, answered.error]).toEqual([answer.status, {}]);
+  return answer.schema.parse(answered.json) as Record<string, unknown>;
+}
+
+describe('people at the dashboard', () => {
+  let rig: DashboardRig;
+  let operator: Browser;
+  let organizationId: string;
+
+  beforeAll(async () => {
+    rig = await createDashboardRig();
+    operator = await rig.signedIn(OPERATOR.email);
+    const { json } = await operator.ask('POST /api/organizations', { name: 'Acme' });
+    organizationId = (json as { organization: { id: string } }).organization.id;
+  });
+  afterAll(() => rig.stop());
+
+  const tokenOf = (link: unknown) => String(link).split('#')[1] ?? '';
+
+  it('come by a link, work under a cookie that changes with their password, and go', async () => {
+    const path = `/api/organizations/${organizationId}`;
+    const invitation = { email: 'new@example.com', role: 'owner' };
+    const invited = answerOf(people.invite, await operator.ask(`POST ${path}/invitations`, invitation));
+    expect(invited['mailed']).toBe(false);
+    expect(invited['link']).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${rig.api.port()}/invitation#`));
+    const token = tokenOf(invited['link']);
+
+    const browser = createBrowser(rig.api.port());
+    const shown = await browser.ask('POST /api/invitations/look-up', { token });
+    expect(answerOf(session.invitation, shown)).toMatchObject({
+      organization: { name: 'Acme' },
+      role: 'owner',
+    });
+    const password = 'staple and tomato';
+    const joined = await browser.ask('POST /api/invitations/accept', { token, password });
+    expect(answerOf(session.acceptInvitation, joined)).toMatchObject({
+      member: { email: 'new@example.com', role: 'member' },
+      memberships: [{ organization: { id: organizationId }, role: 'owner' }],
+    });
+    expect((await browser.ask('POST /api/invitations/look-up', { token })).error.code).toBe('link_not_valid');
+
+    const before = browser.cookie();
+    const change = { current_password: password, new_password: 'tomato and staple' };
+    answerOf(account.changePassword, await browser.ask('PUT /api/account/password', change));
+    expect(browser.cookie()).not.toBe(before);
+    const stale = await createBrowser(rig.api.port()).ask('GET /api/session', undefined, { cookie: before });
+    expect(stale.status).toBe(401);
+    answerOf(session.list, await browser.ask('GET /api/sessions'));
+
+    const list = answerOf(people.members, await operator.ask(`GET ${path}/members`));
+    expect(list['data']).toMatchObject([{ email: 'new@example.com', role: 'owner', second_factor: false }]);
+    expect((await browser.ask(`POST ${path}/leave`)).error.code).toBe('conflict');
+    answerOf(people.invitations, await operator.ask(`GET ${path}/invitations`));
+    answerOf(people.everybody, await operator.ask('GET /api/people'));
+  });
+
+  it('draw their second factor as a code to be photographed, and choose passwords by an operator’s link', async () => {
+    const memberId = await rig.person('forgetful@example.com');
+    const browser = await rig.signedIn('forgetful@example.com');
+    const { password } = OPERATOR;
+    const enrolled = answerOf(
+      account.enrolTotp,
+      await browser.ask('POST /api/account/totp/enrol', { password }),
+    );
+    expect(enrolled['qr_svg']).toMatch(/^<svg /);
+    expect(enrolled['otpauth_uri']).toContain(String(enrolled['secret']));
+
+    const made = await operator.ask(`POST /api/people/${memberId}/password-reset-link`);
+    const { link } = answerOf(people.makePasswordResetLink, made);
+    const reset = { token: tokenOf(link), password: 'chosen quite anew' };
+    expect((await browser.ask('POST /api/password-reset/complete', reset)).status).toBe(204);
+    expect((await browser.ask('GET /api/session')).error.code).toBe('not_signed_in');
+    await rig.signedIn('forgetful@example.com', 'chosen quite anew');
+  });
+
+  it('are told what the sign-in page offers', async () => {
+    const options = await createBrowser(rig.api.port()).ask('GET /api/sign-in-options');
+    expect(answerOf(session.signInOptions, options)).toEqual({ oidc: null, password_reset_by_mail: false });
+  });
+});
