@@ -15,6 +15,11 @@ export const settings = z.object({
   GATEWAY_CLOSED_HOLD_RETENTION_DAYS: retentionDays.min(MIN_CLOSED_HOLD_RETENTION_DAYS).default(90),
   /** How long announcements stay in the outbox once they were passed on. */
   GATEWAY_EVENT_RETENTION_DAYS: retentionDays.min(1).default(7),
+  /** Whether alerts of a low balance may be sent into private networks and by plain http. */
+  GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
 });
 
 export type Config = z.output<typeof settings>;

@@ -5,7 +5,12 @@ import {
   createBillingLedgerModule,
   createPostgresClaimStore,
   createPostgresLedgerHistory,
+  createMailAlertSender,
+  createPostgresCreditAlertStore,
+  createPostgresLedgerBooks,
   createPostgresLedgerStore,
+  createWebhookSender,
+  faultOfWebhookUrl,
   createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { isTransientDatabaseError } from '@gateway/database';
@@ -19,7 +24,7 @@ import {
   TOPIC_GENERATION_SETTLED,
 } from '@gateway/events';
 import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
-import { systemClock as clock } from '@gateway/runtime';
+import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
 
 const MAX_LEDGER_CONNECTIONS = 10;
@@ -68,6 +73,7 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
   await outbox.start();
   life.onStop(() => outbox.stop());
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
+  const allowPrivateAddresses = config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES;
   const module = createBillingLedgerModule({
     store: createPostgresLedgerStore({ pool, appender: outbox, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
@@ -77,6 +83,17 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
       clock,
       closedHoldRetentionMs: config.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
     }),
+    admin: {
+      books: createPostgresLedgerBooks({ pool, clock }),
+      alerts: createPostgresCreditAlertStore({ pool }),
+      alertSenders: [
+        createWebhookSender({ clock, allowPrivateAddresses }),
+        // Mails are the embedded gateway's; here an alert by mail says that it was not sent.
+        createMailAlertSender(undefined),
+      ],
+      faultOfWebhookUrl: (webhookUrl) => faultOfWebhookUrl(webhookUrl, allowPrivateAddresses),
+      newId,
+    },
     deadLetters: events.deadLetters,
     clock,
     log,

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { createAuthAdapters, createAuthModule, createSmtpMailer } from '@gateway/auth';
 import {
   createBillingLedgerModule,
+  createMailAlertSender,
   createPostgresCreditAlertStore,
   createPostgresLedgerBooks,
   createWebhookSender,
@@ -88,13 +89,17 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     },
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
+  const { smtp } = smtpOf(config);
   const allowPrivateAddresses = config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES;
   const billingLedger = createBillingLedgerModule({
     store: createPostgresLedgerStore({ pool: pools.billingLedger, appender: eventLog, clock }),
     admin: {
       books: createPostgresLedgerBooks({ pool: pools.billingLedger, clock }),
       alerts: createPostgresCreditAlertStore({ pool: pools.billingLedger }),
-      alertSenders: [createWebhookSender({ clock, allowPrivateAddresses })],
+      alertSenders: [
+        createWebhookSender({ clock, allowPrivateAddresses }),
+        createMailAlertSender(smtp && createSmtpMailer(smtp)),
+      ],
       faultOfWebhookUrl: (url) => faultOfWebhookUrl(url, allowPrivateAddresses),
       newId,
     },

@@ -10,3 +10,4 @@ export { createPostgresCreditAlertStore } from './adapters/postgres/credit-alert
 export { createPostgresLedgerBooks } from './adapters/postgres/ledger-books';
 export { createWebhookSender, faultOfWebhookUrl } from './adapters/undici/webhook-sender';
 export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-history';
+export { createMailAlertSender, type AlertMailer } from './adapters/mail/mail-alert-sender';

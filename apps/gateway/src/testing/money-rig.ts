@@ -2,6 +2,7 @@ import {
   BILLING_LEDGER_SCHEMA,
   billingLedgerMigrations,
   createBillingLedgerModule,
+  createMailAlertSender,
   createPostgresClaimStore,
   createPostgresCreditAlertStore,
   createPostgresLedgerBooks,
@@ -79,7 +80,7 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
     admin: {
       books: createPostgresLedgerBooks({ pool: pools.ledger, clock }),
       alerts: createPostgresCreditAlertStore({ pool: pools.ledger }),
-      alertSenders: [webhooks],
+      alertSenders: [webhooks, createMailAlertSender(undefined)],
       faultOfWebhookUrl: (url) => faultOfWebhookUrl(url, allowPrivateAddresses),
       newId,
     },
