@@ -4,7 +4,15 @@ import path from 'node:path';
 const root = path.resolve(__dirname, '../..');
 
 /** Of commands whose options their own set-up does not pass on; the others build first, and are tried where they live. */
-const COMMANDS = ['build.mjs', 'generate.mjs', 'docs.mjs', 'fuzz.mjs', 'dead-letters.mjs', 'simulate.mjs'];
+const COMMANDS = [
+  'build.mjs',
+  'generate.mjs',
+  'docs.mjs',
+  'fuzz.mjs',
+  'dead-letters.mjs',
+  'simulate.mjs',
+  'mutate.mjs',
+];
 
 it.each(COMMANDS)(
   '%s answers an option that it does not know with its usage, not with a stack',

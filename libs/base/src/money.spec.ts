@@ -1,7 +1,11 @@
 import fc from 'fast-check';
-import { formatUsd, nanoUsd, parseUsd, usdNumber } from './money';
+import { formatUsd, nanoUsd, parseUsd, usdNumber, ZERO_NANO_USD } from './money';
 
 describe('money', () => {
+  it('begins at nothing', () => {
+    expect(ZERO_NANO_USD).toBe(0n);
+  });
+
   it('reads what it writes, to the nano-dollar', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), (amount) => {

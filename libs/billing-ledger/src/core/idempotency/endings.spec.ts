@@ -73,3 +73,15 @@ it('carries a claim through a batch: the first answer is kept, the second not ch
   expect(book.settle('first', outcome, known).closing?.responseJson).toBe(ANSWER);
   expect(book.settle('second', outcome, known)).toEqual({ isWaived: true });
 });
+
+it('carries a freed claim through a batch: who answers after it is charged, and its answer kept', () => {
+  const book = new ClaimBook();
+  const known = claimOf('running', 'first');
+  const broken = { scope: 'scope', ending: 'failed', responseJson: undefined } as const;
+  const answered = { scope: 'scope', ending: 'answered', responseJson: ANSWER } as const;
+  expect(book.settle('first', broken, known).closing?.responseJson).toBeUndefined();
+  expect(book.settle('second', answered, known)).toEqual({
+    isWaived: false,
+    closing: { scope: 'scope', generationId: 'second', responseJson: ANSWER },
+  });
+});
