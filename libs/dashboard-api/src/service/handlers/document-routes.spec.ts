@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import {
   createDashboardApi,
   type DashboardApi,
@@ -31,6 +31,7 @@ describe('the documentation of the public API', () => {
   async function startApi(documents?: PublicDocuments): Promise<DashboardApi> {
     const started = createDashboardApi({
       ...({} as DashboardApiPorts),
+      clock: systemClock,
       newId,
       log: createSilentLogger(),
       metrics: createMetrics({ processMetrics: false }),
