@@ -144,7 +144,11 @@ export default [
   },
   {
     files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
-    ignores: ['**/*.{spec,contract,fixture,simulation}.ts', '**/{testing,test-support,simulation}/**'],
+    ignores: [
+      '**/*.{spec,contract,fixture,simulation}.ts',
+      '**/{testing,test-support,simulation}/**',
+      'apps/e2e/**',
+    ],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',

@@ -130,6 +130,7 @@ const BUILD_ENTRIES = {
   bench: 'tools/bench/src/main.ts',
   conformance: 'apps/e2e/conformance/main.ts',
   documents: 'libs/api-docs/src/main.ts',
+  screenshots: 'apps/e2e/screenshots/main.ts',
 };
 
 /** Programs of threads, each a bundle of its own beside its program's. */

@@ -23,11 +23,7 @@ export function OrganizationSwitcher({ currentId, organizations, onGo }: Switche
       wide
       align="start"
       trigger={
-        <button
-          type="button"
-          aria-label={`Organization: ${current?.name ?? 'none'}. Switch`}
-          className="flex items-center gap-2.5 rounded-md p-1 text-left hover:bg-sunken"
-        >
+        <button type="button" className="flex items-center gap-2.5 rounded-md p-1 text-left hover:bg-sunken">
           <Mark />
           <span className="min-w-0 flex-1">
             <span className="block truncate text-base leading-5 font-semibold">
@@ -37,6 +33,7 @@ export function OrganizationSwitcher({ currentId, organizations, onGo }: Switche
               {current?.suspended ? 'Suspended' : 'Inference Gateway'}
             </span>
           </span>
+          <span className="sr-only">Switch organization</span>
           <Icon name="updown" className="text-ink-faint" />
         </button>
       }

@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   Outlet,
   redirect,
+  type RouterHistory,
 } from '@tanstack/react-router';
 import { organizationsQuery } from '../api/organizations';
 import { may, sessionQuery } from '../api/session';
@@ -224,9 +225,11 @@ const tree = root.addChildren([
   ]),
 ]);
 
-export function createAppRouter(queryClient: QueryClient) {
+/** @param history another than the browser's own, for tests. */
+export function createAppRouter(queryClient: QueryClient, history?: RouterHistory) {
   return createRouter({
     routeTree: tree,
+    ...(history ? { history } : {}),
     context: { queryClient },
     defaultPreload: 'intent',
     defaultPendingComponent: LoadingPage,

@@ -35,7 +35,7 @@ export function Field({ label, hint, error, optional, children, className }: Fie
   const describedBy = [hint !== undefined && hintId, error && errorId].filter(Boolean).join(' ') || undefined;
   return (
     <Context.Provider value={{ id, describedBy, invalid: Boolean(error) }}>
-      <div className={cx('grid gap-1', className)}>
+      <div className={cx('grid content-start gap-1', className)}>
         <label htmlFor={id} className="text-sm font-medium">
           {label}
           {optional && <span className="font-normal text-ink-faint"> (optional)</span>}

@@ -3,7 +3,7 @@ import { cx } from './cx';
 /** Strokes on a grid of 16, one weight. What they mean is always said in words beside them, or as the button's name. */
 const SHAPES = {
   overview: 'M2.5 9.5 8 3l5.5 6.5M4 8v5.5h8V8M6.5 13.5V10h3v3.5',
-  key: 'M7 9.2a3 3 0 1 1 1.2-1.2L13.5 13v.5H11V12H9.5v-1.5L7 9.2ZM5 6h.01',
+  key: 'M5.5 13a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5ZM7.5 8.5l5.5-6M10.5 5.2l1.8 1.7',
   chart: 'M2.5 13.5h11M4 11V8M7 11V4M10 11V6M13 11V9',
   list: 'M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01',
   wallet: 'M2.5 5h11v8h-11zM2.5 5 10 2.5V5M13.5 7.5h-3a1.5 1.5 0 0 0 0 3h3',

@@ -16,22 +16,19 @@ export function Page({ title, heading, description, actions, children, narrow }:
     document.title = `${title} · Inference Gateway`;
   }, [title]);
   return (
-    <div
-      className={cx(
-        'mx-auto grid w-full gap-6 px-4 pt-6 pb-16 sm:px-8 sm:pt-8',
-        narrow ? 'max-w-3xl' : 'max-w-[84rem]',
-      )}
-    >
-      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
-          <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
-            {heading ?? title}
-          </h1>
-          {description !== undefined && <p className="mt-0.5 text-sm text-ink-soft">{description}</p>}
-        </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
-      </header>
-      {children}
+    <div className="mx-auto w-full max-w-[84rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
+      <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-6', narrow && 'max-w-3xl')}>
+        <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+          <div className="min-w-0">
+            <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+              {heading ?? title}
+            </h1>
+            {description !== undefined && <p className="mt-0.5 text-sm text-ink-soft">{description}</p>}
+          </div>
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        </header>
+        {children}
+      </div>
     </div>
   );
 }
@@ -90,7 +87,7 @@ export function Figures({ children }: { readonly children: ReactNode }) {
 
 /** Names and values, one below the other. */
 export function Facts({ children }: { readonly children: ReactNode }) {
-  return <dl className="divide-y divide-line border-y border-line text-sm">{children}</dl>;
+  return <dl className="-mt-3 divide-y divide-line border-b border-line text-sm">{children}</dl>;
 }
 
 export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {

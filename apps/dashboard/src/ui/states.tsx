@@ -37,7 +37,7 @@ interface EmptyProps {
 /** Nothing is here yet, and how that changes. */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
-    <div className="grid justify-items-center gap-2 border-y border-line px-4 py-14 text-center">
+    <div className="grid justify-items-center gap-2 px-4 py-14 text-center">
       <span className="grid size-10 place-items-center rounded-full bg-sunken text-ink-faint">
         <Icon name={icon} className="size-5" />
       </span>
@@ -59,7 +59,7 @@ interface FailureProps {
 export function Failure({ error, onRetry, what }: FailureProps) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
-    <div role="alert" className="grid justify-items-center gap-2 border-y border-line px-4 py-12 text-center">
+    <div role="alert" className="grid justify-items-center gap-2 px-4 py-12 text-center">
       <span className="grid size-10 place-items-center rounded-full bg-bad-soft text-bad">
         <Icon name="alert" className="size-5" />
       </span>

@@ -89,14 +89,18 @@ export function Table<Row>({
                         type="button"
                         onClick={header.column.getToggleSortingHandler()}
                         className={cx(
-                          'inline-flex items-center gap-1 hover:text-ink',
+                          'group inline-flex items-center gap-1 hover:text-ink',
                           meta?.figures && 'flex-row-reverse',
                         )}
                       >
                         {name}
                         <Icon
                           name={sorted ? 'down' : 'updown'}
-                          className={cx('!size-3', sorted === 'asc' && 'rotate-180', !sorted && 'opacity-40')}
+                          className={cx(
+                            '!size-3',
+                            sorted === 'asc' && 'rotate-180',
+                            !sorted && 'opacity-0 group-hover:opacity-60 group-focus-visible:opacity-60',
+                          )}
                         />
                       </button>
                     ) : (

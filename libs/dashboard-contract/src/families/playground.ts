@@ -14,7 +14,15 @@ export const playgroundEndpoints = {
     path: '/api/models',
     who: 'signed_in',
     summary: 'The models that can be called',
-    answer: json(z.object({ data: z.array(offeredModel) })),
+    answer: json(
+      z.object({
+        base_url: z
+          .string()
+          .nullable()
+          .meta({ description: 'of the public API, with /v1; null when it is not known' }),
+        data: z.array(offeredModel),
+      }),
+    ),
   }),
   createKey: endpoint({
     method: 'POST',

@@ -8,9 +8,22 @@ import { Section } from '../../ui/page';
 import { Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Id, Text, Time } from '../../ui/values';
+import { Tip } from '../../ui/tooltip';
+import { Id, Time, visible } from '../../ui/values';
+import { deviceName } from './device-name';
 
 type SessionInList = Result<'GET /api/sessions'>['data'][number];
+
+/** As browsers call themselves, with the part that a person knows in front. */
+function Device({ of: device }: { readonly of: string }) {
+  return (
+    <Tip text={visible(device)}>
+      <span tabIndex={0} className="font-medium">
+        {deviceName(device)}
+      </span>
+    </Tip>
+  );
+}
 
 /** Where one is signed in, each to be ended from here. */
 export function Sessions() {
@@ -39,8 +52,7 @@ export function Sessions() {
       header: 'Where',
       cell: ({ row: { original: session } }) => (
         <>
-          <Text className="font-medium">{session.device}</Text>{' '}
-          {session.current && <Badge tone="good">This one</Badge>}
+          <Device of={session.device} /> {session.current && <Badge tone="good">This one</Badge>}
           <p className="text-xs text-ink-faint">
             <Id>{session.ip_address}</Id>, by{' '}
             {session.signed_in_by === 'oidc' ? 'single sign-on' : 'password'}
@@ -63,7 +75,7 @@ export function Sessions() {
         !session.current && (
           <Button
             small
-            aria-label={`End the session of ${session.device}`}
+            aria-label={`End the session of ${deviceName(session.device)}`}
             busy={end.isPending && end.variables === session.id}
             onClick={() => end.mutate(session.id)}
           >

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { modelsQuery } from '../../api/models';
-import { publicApiQuery } from '../../api/public-api';
+import { modelsQuery, publicApiQuery } from '../../api/models';
 import { CodeTabs } from '../../ui/code';
 import { CopyButton } from '../../ui/copy';
 import { Notice } from '../../ui/notice';
@@ -8,6 +7,7 @@ import { Section } from '../../ui/page';
 import { snippets } from './snippets';
 
 const MODEL_WHEN_UNKNOWN = 'your/model';
+const EXAMPLE_BASE_URL = 'https://your-gateway.example/v1';
 
 /** The full key, while this page is open, and how to use it. It is kept in no storage of the browser. */
 export function SecretOnce({ secret }: { readonly secret: string }) {
@@ -37,7 +37,7 @@ export function SecretOnce({ secret }: { readonly secret: string }) {
         </Notice>
       </div>
       <Section title="A first request">
-        <CodeTabs tabs={snippets({ baseUrl: baseUrl ?? '', apiKey: secret, model })} />
+        <CodeTabs tabs={snippets({ baseUrl: baseUrl ?? EXAMPLE_BASE_URL, apiKey: secret, model })} />
       </Section>
     </div>
   );

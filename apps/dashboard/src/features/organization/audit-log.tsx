@@ -138,13 +138,16 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
         <p className="text-xs text-ink-faint">
           <Id>{entry.target}</Id>
         </p>
+        <div className="mt-1 sm:hidden">
+          <AuditChanges details={entry.details} />
+        </div>
       </>
     ),
   },
   {
     id: 'changes',
     header: 'Before and after',
-    meta: { className: 'max-sm:hidden' },
+    meta: { hide: 'phone' },
     cell: ({ row: { original: entry } }) => <AuditChanges details={entry.details} />,
   },
 ];

@@ -39,7 +39,9 @@ export function LimitsPage() {
         <LimitsForm organization={query.data} onDone={() => setEditing(false)} />
       ) : (
         <>
-          <LimitFacts of={query.data} />
+          <Section title="All keys together">
+            <LimitFacts of={query.data} />
+          </Section>
           <Section title="Organization">
             <Facts>
               <Fact name="Id">

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { liveQuery } from '../../api/balance';
-import { modelsQuery, type OfferedModel } from '../../api/models';
+import { modelsQuery, publicApiQuery, type OfferedModel } from '../../api/models';
 import { Button } from '../../ui/button';
 import { CodeTabs } from '../../ui/code';
 import { Page } from '../../ui/page';
@@ -94,6 +94,7 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
   const [running, setRunning] = useState(false);
   const abort = useRef<AbortController>(undefined);
   const playgroundKey = usePlaygroundKey(organizationId);
+  const { data: baseUrl } = useQuery(publicApiQuery);
 
   const requestWith = (last: Message | undefined): PlaygroundRequest => ({
     model: model.id,
@@ -150,7 +151,7 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
         {asCode ? (
           <CodeTabs
             tabs={snippets({
-              baseUrl: 'https://your-gateway.example/v1',
+              baseUrl: baseUrl ?? 'https://your-gateway.example/v1',
               apiKey: 'sk-gw-…',
               model: model.id,
               request: codeRequest,

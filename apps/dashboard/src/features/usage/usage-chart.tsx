@@ -32,6 +32,10 @@ const TICK = { fontSize: 11, fill: 'var(--ink-faint)' };
 export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) {
   const { rows, parts } = chartRows(series, measure, split, nameOf);
   const isTime = measure === 'latency';
+  // A line needs two points to be seen; fewer are shown as dots.
+  const filled = rows.filter(({ values }) =>
+    Object.values(values).some((value) => value !== undefined),
+  ).length;
   const axes = [
     <CartesianGrid key="grid" vertical={false} stroke="var(--line)" />,
     <XAxis
@@ -44,7 +48,7 @@ export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) 
     />,
     <YAxis
       key="y"
-      width={56}
+      width={76}
       tick={TICK}
       tickLine={false}
       axisLine={false}
@@ -75,7 +79,7 @@ export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) 
                   name={id}
                   stroke={color}
                   strokeWidth={1.75}
-                  dot={rows.length < 3}
+                  dot={filled < 4 && { r: 3, fill: color, strokeWidth: 0 }}
                   connectNulls
                   isAnimationActive={false}
                 />

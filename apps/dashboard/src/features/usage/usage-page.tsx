@@ -70,7 +70,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      description={`${exactDay(asked.start)} to ${exactTime(asked.end).replace(':00 UTC', ' UTC')}, by ${asked.granularity}. Hours and days are those of UTC.`}
+      description={`${period(asked)} Hours and days are those of UTC.`}
       actions={
         <a
           className={buttonClass()}
@@ -134,6 +134,12 @@ export function UsagePage() {
       )}
     </Page>
   );
+}
+
+/** "16 Nov 2026 to 22 Nov 2026, by day." The end stands for the last day that is shown, not for the midnight after it. */
+function period({ start, end, granularity }: ReturnType<typeof rangeOf>): string {
+  if (granularity === 'hour') return `${exactTime(start)} to ${exactTime(end)}, by hour.`;
+  return `${exactDay(start)} to ${exactDay(new Date(Date.parse(end) - 1))}, by day.`;
 }
 
 function Totals({ totals }: { readonly totals: UsageMetrics }) {

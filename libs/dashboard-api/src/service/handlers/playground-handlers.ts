@@ -31,6 +31,7 @@ export function createPlaygroundHandlers(
 
   return [
     implement(endpoints.playground.models, async () => ({
+      base_url: ports.settings.publicApiUrl?.() ?? null,
       data: (await readModels()).map(offeredModelView),
     })),
 

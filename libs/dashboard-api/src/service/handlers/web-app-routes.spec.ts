@@ -25,7 +25,7 @@ describe('the web app', () => {
     writeFileSync(path.join(folder, 'assets/index-abc.js.gz'), gzipSync(SCRIPT));
     writeFileSync(path.join(folder, '.vite/manifest.json'), '{}');
     const app = express();
-    app.use(createWebAppRoutes({ folder }, ['http://api.example.com']));
+    app.use(createWebAppRoutes({ folder }, () => 'http://api.example.com'));
     app.use((_request, response) => void response.status(404).json({ error: {} }));
     server = app.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));

@@ -42,12 +42,17 @@ interface WebFile {
  * The web app: its files, and its start page at every path that is nobody
  * else's, since the app finds its pages itself. All of it is read once, at the
  * start: it is small, and only what was there then can ever be asked for.
+ *
+ * @param connectTo the origin that pages may call beside this one; asked for
+ * each page, since a port may be picked at the start.
  */
-export function createWebAppRoutes({ folder }: WebApp, connectTo: readonly string[] = []): RequestHandler {
+export function createWebAppRoutes(
+  { folder }: WebApp,
+  connectTo: () => string | undefined = () => undefined,
+): RequestHandler {
   const files = readFiles(folder);
   const startPage = files.get(`/${START_FILE}`);
   if (!startPage) throw new Error(`${folder} holds no ${START_FILE}`);
-  const contentSecurityPolicy = policy(connectTo);
 
   return (request, response, next) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return next();
@@ -56,7 +61,7 @@ export function createWebAppRoutes({ folder }: WebApp, connectTo: readonly strin
     response.setHeader('content-type', file.type);
     response.setHeader('cache-control', file.caching);
     response.setHeader('vary', 'accept-encoding');
-    if (file === startPage) response.setHeader('content-security-policy', contentSecurityPolicy);
+    if (file === startPage) response.setHeader('content-security-policy', policy(connectTo()));
     const { encoding, content } = acceptable(file, request.headers['accept-encoding']);
     if (encoding) response.setHeader('content-encoding', encoding);
     response.setHeader('content-length', content.length);
@@ -65,14 +70,14 @@ export function createWebAppRoutes({ folder }: WebApp, connectTo: readonly strin
 }
 
 /** Nothing is inline, nothing comes from elsewhere, and no other page may frame it. */
-function policy(connectTo: readonly string[]): string {
+function policy(connectTo: string | undefined): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
     "img-src 'self' data: blob:",
-    ['connect-src', "'self'", ...connectTo].join(' '),
+    connectTo === undefined ? "connect-src 'self'" : `connect-src 'self' ${connectTo}`,
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",

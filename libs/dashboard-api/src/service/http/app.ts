@@ -33,8 +33,6 @@ export function createApp(ports: DashboardApiPorts, playgroundKeys: PlaygroundKe
       strictTransportSecurity: https,
       contentSecurityPolicy: {
         directives: {
-          // The playground calls the public API, which is an origin of its own.
-          connectSrc: ["'self'", () => originOf(settings.publicApiUrl?.())],
           ...(https ? {} : { upgradeInsecureRequests: null }),
         },
       },
@@ -43,7 +41,8 @@ export function createApp(ports: DashboardApiPorts, playgroundKeys: PlaygroundKe
   app.use(createHostGuard(settings.publicOrigin));
   if (ports.documents) app.use(createDocumentRoutes(ports.documents));
   if (ports.webApp) {
-    app.use(createWebAppRoutes(ports.webApp));
+    // The playground calls the public API, which is an origin of its own.
+    app.use(createWebAppRoutes(ports.webApp, () => originOf(settings.publicApiUrl?.())));
   } else {
     app.get('/', (_request, response) => {
       response.type('html').send(startPage(settings.documentationUrl, ports.documents !== undefined));
@@ -65,8 +64,8 @@ export function createApp(ports: DashboardApiPorts, playgroundKeys: PlaygroundKe
   return app;
 }
 
-function originOf(url: string | undefined): string {
-  return url !== undefined && URL.canParse(url) ? new URL(url).origin : "'self'";
+function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Leaves the client's address for the handlers: who tried to sign in, and from where a change came. */

@@ -1,0 +1,53 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../testing/api-double';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../testing/fixtures';
+import { renderPage } from '../testing/render-page';
+
+describe('the keyboard', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('member'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
+    api.on('GET /api/organizations/{organization_id}/keys', () => ({
+      data: [keyWith()],
+      next_page_token: null,
+      bounds: BOUNDS,
+    }));
+  });
+  afterEach(cleanup);
+
+  it('opens the palette, finds a page by letters of its name, and goes there', async () => {
+    const { router } = renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    await userEvent.keyboard('{Control>}k{/Control}');
+    await userEvent.type(await screen.findByRole('combobox', { name: 'Search or go to' }), 'lim');
+    expect(screen.getByRole('option', { selected: true }).textContent).toContain('Limits');
+    await userEvent.keyboard('{Enter}');
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/limits'));
+  });
+
+  it('offers only what the role allows', async () => {
+    renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    await userEvent.keyboard('{Control>}k{/Control}');
+    await screen.findByRole('option', { name: /Keys/ });
+    for (const forbidden of [/Create a key/, /Operator/, /Playground/]) {
+      expect(screen.queryByRole('option', { name: forbidden })).toBeNull();
+    }
+  });
+
+  it('goes to a page by "g" and a letter, but not while somebody types', async () => {
+    const { router } = renderPage('/o/org-1/keys');
+    const find = await screen.findByLabelText('Find by name or last four characters');
+    await userEvent.type(find, 'gl');
+    expect(router.state.location.pathname).toBe('/o/org-1/keys');
+    find.blur();
+    await userEvent.keyboard('gl');
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/limits'));
+  });
+});

@@ -1,0 +1,71 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+const CREATE = 'POST /api/organizations/{organization_id}/keys';
+
+describe('the page that creates a key', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('admin'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
+  });
+  afterEach(cleanup);
+
+  it('sends what was typed, as the API wants it', async () => {
+    api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), ' production ');
+    await userEvent.type(screen.getByLabelText(/^Addresses/), '10.0.0.0/8, 2001:db8::1');
+    await userEvent.type(screen.getByLabelText(/^Requests per minute/), '60');
+    await userEvent.type(screen.getByLabelText(/^Daily budget/), '5.5');
+    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
+    await screen.findByText('The key is ready');
+    expect(api.asked(CREATE).map(({ body }) => body)).toEqual([
+      {
+        name: 'production',
+        scopes: ['chat'],
+        allowed_models: null,
+        ip_allowlist: ['10.0.0.0/8', '2001:db8::1'],
+        expires_on: null,
+        requests_per_minute: 60,
+        tokens_per_minute: null,
+        concurrency: null,
+        daily_budget_usd: '5.5',
+      },
+    ]);
+    expect((screen.getByLabelText('Your key') as HTMLInputElement).value).toBe('sk-gw-new');
+  });
+
+  it('asks for nothing that it knows to be refused', async () => {
+    renderPage('/o/org-1/keys/new');
+    await screen.findByText('At most 600, the organization’s.');
+    await userEvent.type(screen.getByLabelText(/^Requests per minute/), '601');
+    await userEvent.click(screen.getByLabelText('Chat'));
+    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
+    await screen.findByText('At most 600, which is the organization’s.');
+    await screen.findByText('A key needs a name, so that you know it again.');
+    await screen.findByText('A key that may nothing is of no use.');
+    expect(api.asked(CREATE)).toEqual([]);
+  });
+
+  it('shows what the server refuses at the field that it names', async () => {
+    api.refuse(CREATE, 400, {
+      code: 'invalid',
+      message: 'ip_allowlist[0]: not an address.',
+      param: 'ip_allowlist[0]',
+    });
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), 'k');
+    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
+    const field = screen.getByLabelText(/^Addresses/);
+    await screen.findByText('ip_allowlist[0]: not an address.');
+    expect(field.getAttribute('aria-invalid')).toBe('true');
+  });
+});

@@ -1,0 +1,88 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+
+type Session = Result<'GET /api/session'>;
+type Key = Result<'GET /api/organizations/{organization_id}/keys'>['data'][number];
+type Organization = Result<'GET /api/organizations/{organization_id}'>['organization'];
+
+/** Answers that the contract's schemas take, to be changed where a test needs it. */
+
+export const ORGANIZATION: Organization = {
+  id: 'org-1',
+  name: 'Acme',
+  suspended: false,
+  suspended_reason: null,
+  limits: {
+    requests_per_minute: 600,
+    tokens_per_minute: 1_000_000,
+    daily_budget_usd: '25',
+    concurrency: 64,
+    max_output_tokens: 32_768,
+    multiple_completions: false,
+  },
+  created_at: '2026-11-01T09:00:00.000Z',
+  version: 3,
+};
+
+export const BOUNDS = {
+  requests_per_minute: 600,
+  tokens_per_minute: 1_000_000,
+  concurrency: 64,
+  daily_budget_usd: '25',
+};
+
+const MEMBER_PERMISSIONS = ['organization:read', 'members:read', 'keys:read', 'usage:read', 'credit:read'];
+
+export function sessionOf(role: 'operator' | 'admin' | 'member'): Session {
+  return {
+    member: { id: 'mem-1', email: 'ada@example.com', role: role === 'operator' ? 'operator' : 'member' },
+    expires_at: '2026-12-01T09:00:00.000Z',
+    idle_expires_at: '2026-11-30T09:00:00.000Z',
+    memberships:
+      role === 'operator'
+        ? []
+        : [
+            {
+              organization: { id: 'org-1', name: 'Acme', suspended: false },
+              role,
+              permissions:
+                role === 'admin'
+                  ? [
+                      ...MEMBER_PERMISSIONS,
+                      'keys:manage',
+                      'members:manage',
+                      'organization:limits',
+                      'playground:use',
+                    ]
+                  : MEMBER_PERMISSIONS,
+            },
+          ],
+    permissions: [],
+    signed_in_by: 'password',
+    second_factor: false,
+    has_password: true,
+  };
+}
+
+export function keyWith(changes: Partial<Key> = {}): Key {
+  return {
+    id: 'key-1',
+    organization_id: 'org-1',
+    name: 'production',
+    last4: 'x7Qe',
+    scopes: ['chat'],
+    allowed_models: [],
+    ip_allowlist: [],
+    expires_on: null,
+    requests_per_minute: 60,
+    tokens_per_minute: null,
+    concurrency: null,
+    daily_budget_usd: '5',
+    created_at: '2026-11-01T09:00:00.000Z',
+    revoked_at: null,
+    state: 'active',
+    version: 1,
+    previous_secret: null,
+    activity: { last_used_at: null, spend_today_usd: '0.0015', spend_this_month_usd: '1.25' },
+    ...changes,
+  };
+}

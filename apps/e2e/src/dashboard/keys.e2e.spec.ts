@@ -1,0 +1,164 @@
+import { APIError } from 'openai';
+import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
+import { createKeyByPage, signInByPage, takeSession } from '../support/dashboard-page';
+import { startWorld, type World } from '../support/world';
+
+jest.setTimeout(180_000);
+
+const browsers = browserTests();
+
+describe('keys in the dashboard, in a real browser', () => {
+  let world: World;
+  let browser: Browser;
+  let page: Page;
+
+  const begin = async () => {
+    if (world) return;
+    world = await startWorld();
+    browser = await browsers.launch();
+    page = await browser.newPage();
+    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    await signInByPage(page, dashboardUrl, adminEmail, adminPassword);
+  };
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+  });
+
+  const ask = (apiKey: string) =>
+    world.client(apiKey).chat.completions.create({
+      model: 'demo/small',
+      max_tokens: 20,
+      messages: [{ role: 'user', content: 'Hello!' }],
+    });
+
+  /** The code that the API refuses with; fails when it does not refuse. */
+  const refusalOf = async (apiKey: string) => {
+    const error: unknown = await ask(apiKey).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(APIError);
+    return [(error as APIError).status, (error as APIError).code];
+  };
+
+  browsers.it('creates a key that works at once, and shows its secret this once', async () => {
+    await begin();
+    const complaints = complaintsOf(page);
+    const { organizationId } = await world.tenant();
+    const secret = await createKeyByPage(
+      page,
+      world.gateway.dashboardUrl,
+      organizationId,
+      'from the browser',
+    );
+    expect(secret).toMatch(/^sk-gw-/);
+    expect((await ask(secret)).choices[0]?.message.content).toBeTruthy();
+    await expect(page.locator('pre').innerText()).resolves.toContain(secret);
+
+    await page.getByRole('link', { name: 'I have kept it' }).click();
+    await page.getByRole('link', { name: 'from the browser' }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    const stored = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
+    );
+    expect(stored).not.toContain('sk-gw-');
+    expect(complaints).toEqual([]);
+  });
+
+  browsers.it('says that a key is revoked when the very next call is refused, and not before', async () => {
+    await begin();
+    const { organizationId } = await world.tenant();
+    const { dashboardUrl } = world.gateway;
+    const secret = await createKeyByPage(page, dashboardUrl, organizationId, 'to be revoked');
+    await ask(secret);
+    await page.getByRole('link', { name: 'I have kept it' }).click();
+    await page.getByRole('link', { name: 'to be revoked' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+
+    const confirm = page.getByRole('button', { name: 'Revoke the key' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByLabel(/to confirm/).fill('to be revoked');
+    await confirm.click();
+    await page.getByText('The key is revoked, everywhere.').waitFor();
+    expect(await refusalOf(secret)).toEqual([401, 'key_revoked']);
+  });
+
+  browsers.it('tells the second of two editors, and loses nothing of the first', async () => {
+    await begin();
+    const { organizationId, keyId } = await world.tenant();
+    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const other = await browser.newContext();
+    await takeSession(other, dashboardUrl, adminEmail, adminPassword);
+    const address = `${dashboardUrl}/o/${organizationId}/keys/${keyId}`;
+    const [first, second] = [page, await other.newPage()];
+    for (const editor of [first, second]) {
+      await editor.goto(address);
+      await editor.getByRole('button', { name: 'Edit' }).click();
+    }
+    await first.getByLabel('Requests at once').fill('7');
+    await first.getByRole('button', { name: 'Save' }).click();
+    await first.getByText('The key is changed').waitFor();
+
+    await second.getByLabel('Name').fill('named by the second');
+    await second.getByRole('button', { name: 'Save' }).click();
+    await second.getByText('Somebody else changed this key meanwhile').waitFor();
+    const key = async () =>
+      (
+        await world.admin.call<{ key: { name: string; concurrency: number | null } }>(
+          'GET',
+          `/api/organizations/${organizationId}/keys/${keyId}`,
+        )
+      ).key;
+    expect(await key()).toMatchObject({ name: 'test key', concurrency: 7 });
+
+    await second.getByRole('button', { name: 'Take theirs' }).click();
+    expect(await second.getByLabel('Requests at once').inputValue()).toBe('7');
+    await second.getByLabel('Name').fill('named by the second');
+    await second.getByRole('button', { name: 'Save' }).click();
+    await second.getByText('The key is changed').waitFor();
+    expect(await key()).toMatchObject({ name: 'named by the second', concurrency: 7 });
+    await other.close();
+  });
+
+  browsers.it('rotates a key: the new secret works, the old one until it is ended', async () => {
+    await begin();
+    const { organizationId, keyId, apiKey } = await world.tenant();
+    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Make a new secret' }).click();
+    const secret = await page.getByLabel('Your key').inputValue();
+    expect(secret).not.toBe(apiKey);
+    await ask(secret);
+    await ask(apiKey);
+
+    await page.getByRole('button', { name: 'End it now' }).click();
+    await page.getByRole('button', { name: 'End it', exact: true }).click();
+    await page.getByText('The old secret is refused, everywhere.').waitFor();
+    expect((await refusalOf(apiKey))[0]).toBe(401);
+    await ask(secret);
+  });
+
+  browsers.it('bounds a key by its organization before the server has to', async () => {
+    await begin();
+    const { organizationId } = await world.tenant({
+      limits: { requests_per_minute: 100, daily_budget_usd: '5' },
+    });
+    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/keys/new`);
+    await page.getByText('At most 100, the organization’s.').waitFor();
+    await page.getByLabel('Name').fill('too much');
+    await page.getByLabel('Requests per minute').fill('101');
+    await page.getByLabel('Daily budget').fill('5.000000001');
+    await page.getByLabel('Addresses').fill('10.0.0.0/8\n300.1.1.1');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByText('At most 100, which is the organization’s.').waitFor();
+    await page.getByText('At most $5.00, which is the organization’s.').waitFor();
+    await page.getByText('“300.1.1.1” is neither an address nor a CIDR range.').waitFor();
+    const { data } = await world.admin.call<{ data: unknown[] }>(
+      'GET',
+      `/api/organizations/${organizationId}/keys`,
+    );
+    expect(data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,151 @@
+import { APIError } from 'openai';
+import { browserTests, type Browser, type Page } from '../support/chromium';
+import { signInByPage } from '../support/dashboard-page';
+import { startWorld, type World } from '../support/world';
+
+jest.setTimeout(180_000);
+
+const browsers = browserTests();
+
+describe('money in the dashboard, in a real browser', () => {
+  let world: World;
+  let browser: Browser;
+  let page: Page;
+
+  const begin = async () => {
+    if (world) return;
+    world = await startWorld();
+    browser = await browsers.launch();
+    page = await browser.newPage();
+    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    await signInByPage(page, dashboardUrl, adminEmail, adminPassword);
+  };
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+  });
+
+  const ask = (apiKey: string) =>
+    world.client(apiKey).chat.completions.create({
+      model: 'demo/small',
+      max_tokens: 20,
+      messages: [{ role: 'user', content: 'Hello!' }],
+    });
+  const refusalOf = async (apiKey: string) => {
+    const error: unknown = await ask(apiKey).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(APIError);
+    return [(error as APIError).status, (error as APIError).code];
+  };
+  const open = (path: string) => page.goto(world.gateway.dashboardUrl + path);
+
+  browsers.it('leads from nothing to a first answer in four steps', async () => {
+    await begin();
+    await open('/operator/organizations');
+    await page.getByRole('button', { name: 'Create an organization' }).click();
+    await page.getByLabel('Name').fill('First steps');
+    await page.getByRole('button', { name: 'Create the organization' }).click();
+    await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
+
+    await page.getByRole('link', { name: 'Go on with the set-up' }).click();
+    await page.getByLabel('Amount').fill('5');
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const secret = await page.getByLabel('Your key').inputValue();
+    await page.getByText('Waiting for the first request.').waitFor();
+    await ask(secret);
+    // The page finds out by itself.
+    await page.getByText('The first answer is here, and paid for.').waitFor();
+    await page.getByRole('link', { name: 'To the overview' }).click();
+    await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
+    await page.getByRole('table', { name: 'Latest generations' }).getByRole('link').first().waitFor();
+  });
+
+  browsers.it(
+    'shows spend as it is settled, without being loaded again, and as exactly as /v1/credits',
+    async () => {
+      await begin();
+      const { organizationId, apiKey } = await world.tenant({ credit: '1' });
+      await open(`/o/${organizationId}/credit`);
+      const figure = (name: string) =>
+        page
+          .locator('div', { has: page.getByText(name, { exact: true }) })
+          .last()
+          .locator('dd')
+          .first();
+      await page.getByText('$1.00').first().waitFor();
+      await ask(apiKey);
+      const credits = async () =>
+        (
+          (await (
+            await fetch(`${world.gateway.baseUrl}/credits`, {
+              headers: { authorization: `Bearer ${apiKey}` },
+            })
+          ).json()) as { data: { total_usage: number; balance: number } }
+        ).data;
+      await page.waitForFunction(`!document.body.innerText.includes('Spent today\\n$0.00\\n')`);
+      const { balance, total_usage: used } = await credits();
+      expect(used).toBeGreaterThan(0);
+      expect(Number((await figure('Balance').innerText()).replace(/[$,\n]/g, ''))).toBe(balance);
+      expect(Number((await figure('Spent today').innerText()).replace(/[$,\n]/g, ''))).toBe(used);
+    },
+  );
+
+  browsers.it('adds credit after a 402, and the very next call goes through', async () => {
+    await begin();
+    const { organizationId, apiKey } = await world.tenant({ credit: '0' });
+    expect(await refusalOf(apiKey)).toEqual([402, 'insufficient_credits']);
+    await open(`/o/${organizationId}/credit`);
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Amount').fill('2.50');
+    await dialog.getByLabel('Note').fill('invoice 4711');
+    await dialog.getByRole('button', { name: 'Add credit' }).click();
+    await page.getByText('$2.50 added.').waitFor();
+    await ask(apiKey);
+    await page
+      .getByRole('row', { name: /Credit added/ })
+      .getByText('invoice 4711')
+      .waitFor();
+  });
+
+  browsers.it('takes credit back only after a second look, and never below zero', async () => {
+    await begin();
+    const { organizationId } = await world.tenant({ credit: '3' });
+    await open(`/o/${organizationId}/credit`);
+    const correct = async (amount: string) => {
+      await page.getByRole('button', { name: 'Correct' }).click();
+      await page.getByLabel('Amount to take back').fill(amount);
+      await page.getByLabel('Reason').fill('entered twice');
+      await page.getByRole('button', { name: 'Look at it first' }).click();
+    };
+    await correct('3.01');
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await correct('1.25');
+    await page.getByRole('row', { name: 'Available $3.00 $1.75' }).waitFor();
+    await page.getByRole('button', { name: 'Take $1.25 back' }).click();
+    await page.getByText('Corrected by −$1.25.').waitFor();
+    await page.getByText('$1.75').first().waitFor();
+  });
+
+  browsers.it('suspends and resumes an organization, in force when the page says so', async () => {
+    await begin();
+    const { organizationId, apiKey } = await world.tenant();
+    await open(`/operator/organizations?find=${organizationId}`);
+    const act = async (action: string) => {
+      await page.getByRole('button', { name: /^Actions for/ }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+      await page.getByRole('dialog').getByRole('button', { name: action }).click();
+    };
+    await act('Suspend');
+    await page.getByText('Its keys are refused, everywhere.').waitFor();
+    expect(await refusalOf(apiKey)).toEqual([403, 'org_suspended']);
+    await act('Resume');
+    await page.getByText('Its keys work again, everywhere.').waitFor();
+    await ask(apiKey);
+  });
+});

@@ -1,0 +1,187 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { browserTests, type Browser, type BrowserContext } from '../support/chromium';
+import { takeSession } from '../support/dashboard-page';
+import { startWorld, type World } from '../support/world';
+
+jest.setTimeout(180_000);
+
+const browsers = browserTests();
+
+describe('the dashboard when things are slow, broken, or without a mouse', () => {
+  let world: World;
+  let browser: Browser;
+  let context: BrowserContext;
+  let elsewhere: Server;
+
+  const begin = async () => {
+    if (world) return;
+    elsewhere = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>elsewhere</title>'),
+    ).listen(0, '127.0.0.1');
+    await new Promise((resolve) => elsewhere.once('listening', resolve));
+    world = await startWorld({ env: { GATEWAY_CORS_ORIGINS: otherSite() } });
+    browser = await browsers.launch();
+    context = await browser.newContext();
+    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    await takeSession(context, dashboardUrl, adminEmail, adminPassword);
+  };
+  const otherSite = () => `http://localhost:${(elsewhere.address() as AddressInfo).port}`;
+
+  afterAll(async () => {
+    await browser?.close();
+    await new Promise((resolve) => (elsewhere ? elsewhere.close(resolve) : resolve(undefined)));
+    await world?.stop();
+  });
+
+  browsers.it(
+    'shows that it loads while the API is slow, what failed when it fails, and recovers',
+    async () => {
+      await begin();
+      const { organizationId } = await world.tenant();
+      const page = await context.newPage();
+      let answer: 'wait' | 'fail' | 'serve' = 'wait';
+      const waiting: (() => void)[] = [];
+      await page.route('**/api/organizations/*/keys?*', async (route) => {
+        if (answer === 'wait') await new Promise<void>((resolve) => waiting.push(resolve));
+        if (answer === 'serve') await route.continue();
+        else {
+          await route.fulfill({
+            status: 503,
+            headers: { 'content-type': 'application/json', 'x-request-id': 'req-slow' },
+            body: JSON.stringify({
+              error: {
+                code: 'unavailable',
+                type: 'service_unavailable_error',
+                message: 'Try again.',
+                metadata: {},
+              },
+            }),
+          });
+        }
+      });
+      await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/keys`);
+      await page.getByText('Loading', { exact: true }).waitFor();
+      answer = 'fail';
+      waiting.forEach((go) => go());
+      await page.getByText('We could not load the keys').waitFor();
+      await page.getByText('req-slow').waitFor();
+      answer = 'serve';
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('link', { name: 'test key' }).waitFor();
+      await page.close();
+    },
+  );
+
+  browsers.it(
+    'says that the gateway cannot be reached when it is gone, and signs in again after the session ended',
+    async () => {
+      await begin();
+      const { organizationId } = await world.tenant();
+      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const own = await browser.newContext();
+      await takeSession(own, dashboardUrl, adminEmail, adminPassword);
+      const page = await own.newPage();
+      await page.goto(`${dashboardUrl}/o/${organizationId}/limits`);
+      await page.getByText('Requests per minute').waitFor();
+
+      await own.setOffline(true);
+      await page.getByRole('link', { name: 'Members' }).hover();
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The gateway cannot be reached.').waitFor();
+      await own.setOffline(false);
+      await own.request.delete(`${dashboardUrl}/api/session`, {
+        headers: { 'content-type': 'application/json' },
+      });
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await page.getByLabel('Email').fill(adminEmail);
+      await page.getByLabel('Password').fill(adminPassword);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.waitForURL(`${dashboardUrl}/o/${organizationId}/limits`);
+      await own.close();
+    },
+  );
+
+  browsers.it('is worked by the keyboard alone, from signing in to the new key', async () => {
+    await begin();
+    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { organizationId } = await world.tenant();
+    const own = await browser.newContext();
+    const page = await own.newPage();
+    const { keyboard } = page;
+    /** Tab until the thing with this name has the focus; a person would do no other. */
+    const tabTo = async (name: string) => {
+      const focused = () =>
+        page.evaluate<string>(
+          `(() => { const one = document.activeElement; return one ? (one.labels?.[0]?.innerText ?? one.ariaLabel ?? one.innerText ?? '') : ''; })()`,
+        );
+      for (let steps = 0; steps < 80; steps += 1) {
+        await keyboard.press('Tab');
+        if ((await focused()).trim().startsWith(name)) return;
+      }
+      throw new Error(`no Tab leads to ${name}`);
+    };
+    await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(`/o/${organizationId}/keys`)}`);
+    await page.getByLabel('Email').waitFor();
+    await keyboard.type(adminEmail);
+    await keyboard.press('Tab');
+    await keyboard.type(adminPassword);
+    await keyboard.press('Enter');
+    await page.getByRole('link', { name: 'test key' }).waitFor();
+
+    await keyboard.press('Control+k');
+    await page.getByRole('combobox').waitFor();
+    await keyboard.type('create a key');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Create a key' }).waitFor();
+    await tabTo('Name');
+    await keyboard.type('by keyboard');
+    await keyboard.press('Enter');
+    await page.getByText('The key is ready').waitFor();
+    await tabTo('Copy the key');
+    await tabTo('I have kept it');
+    await keyboard.press('Enter');
+    await page.getByRole('link', { name: 'by keyboard' }).waitFor();
+
+    // Into a dialog, round in it, and back to where one came from.
+    await page.getByRole('link', { name: 'by keyboard' }).focus();
+    await keyboard.press('Enter');
+    await tabTo('Revoke');
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    for (let steps = 0; steps < 6; steps += 1) {
+      await keyboard.press('Tab');
+      expect(await page.evaluate<boolean>(`document.activeElement.closest('[role=dialog]') !== null`)).toBe(
+        true,
+      );
+    }
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate<string>('document.activeElement.innerText')).toBe('Revoke');
+    await own.close();
+  });
+
+  browsers.it(
+    'lets pages of a named origin call the public API from the browser, and no others',
+    async () => {
+      await begin();
+      const { apiKey } = await world.tenant();
+      const page = await browser.newPage();
+      const askFrom = async (origin: string) => {
+        await page.goto(origin);
+        return page.evaluate<string>(
+          `fetch(${JSON.stringify(`${world.gateway.baseUrl}/chat/completions`)}, {
+          method: 'POST',
+          headers: { authorization: 'Bearer ${apiKey}', 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'demo/small', max_tokens: 10, messages: [{ role: 'user', content: 'Hello!' }] }),
+        }).then(async (answer) => answer.status + ' ' + (await answer.json()).object + ' ' + (answer.headers.get('x-request-id') !== null), () => 'refused')`,
+        );
+      };
+      expect(await askFrom(otherSite())).toBe('200 chat.completion true');
+      expect(await askFrom(otherSite().replace('localhost', '127.0.0.1'))).toBe('refused');
+      await page.close();
+    },
+  );
+});
