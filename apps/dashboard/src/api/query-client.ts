@@ -13,7 +13,10 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
+      // What cannot be reached is said at once, not put off until the browser thinks that there is a network.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
         staleTime: STALE_MS,
         // A refusal stays one; a lost connection may be found again.
         retry: (failures, error) => failures < 1 && isPassing(error),

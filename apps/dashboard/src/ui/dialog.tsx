@@ -1,5 +1,5 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { IconButton } from './button';
 import { cx } from './cx';
 
@@ -19,6 +19,8 @@ interface DialogProps {
  * writes a style element into the page, which the page's policy forbids.
  */
 export function Dialog({ open, onOpenChange, title, description, children, wide, insistent }: DialogProps) {
+  // Radix gives the focus back to a trigger of its own, which these dialogs have not.
+  const returnTo = useRef<Element>(null);
   const keepOpen = insistent ? (event: Event) => event.preventDefault() : undefined;
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
@@ -26,6 +28,13 @@ export function Dialog({ open, onOpenChange, title, description, children, wide,
         <div className="fixed inset-0 z-40 bg-veil" />
         <div className="pointer-events-none fixed inset-0 z-50 grid items-start justify-items-center overflow-y-auto p-3 sm:py-[8vh]">
           <RadixDialog.Content
+            onOpenAutoFocus={() => {
+              returnTo.current = document.activeElement;
+            }}
+            onCloseAutoFocus={(event) => {
+              event.preventDefault();
+              if (returnTo.current instanceof HTMLElement) returnTo.current.focus();
+            }}
             onEscapeKeyDown={keepOpen}
             onPointerDownOutside={keepOpen}
             {...(description === undefined ? { 'aria-describedby': undefined } : {})}

@@ -46,7 +46,7 @@ describe('money in the dashboard, in a real browser', () => {
     await begin();
     await open('/operator/organizations');
     await page.getByRole('button', { name: 'Create an organization' }).click();
-    await page.getByLabel('Name').fill('First steps');
+    await page.getByRole('dialog').getByLabel('Name').fill('First steps');
     await page.getByRole('button', { name: 'Create the organization' }).click();
     await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
 
@@ -86,7 +86,10 @@ describe('money in the dashboard, in a real browser', () => {
             })
           ).json()) as { data: { total_usage: number; balance: number } }
         ).data;
-      await page.waitForFunction(`!document.body.innerText.includes('Spent today\\n$0.00\\n')`);
+      await page
+        .locator('dd', { hasText: /^\$0\.000\d/ })
+        .first()
+        .waitFor();
       const { balance, total_usage: used } = await credits();
       expect(used).toBeGreaterThan(0);
       expect(Number((await figure('Balance').innerText()).replace(/[$,\n]/g, ''))).toBe(balance);
