@@ -157,6 +157,8 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
         true,
       );
     }
+    // On a button that explains itself the first Escape ends the explanation.
+    await page.getByLabel(/to confirm/).focus();
     await keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.evaluate<string>('document.activeElement.innerText')).toBe('Revoke');
