@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { browserTests, type Browser, type BrowserContext } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
+import { eventually } from '../support/eventually';
 import { startWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -162,7 +163,10 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
     await keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     // The focus comes back once the dialog has faded.
-    await page.waitForFunction(`document.activeElement?.innerText === 'Revoke'`);
+    await eventually('the focus to come back', async () => {
+      const focused = await page.evaluate<string | undefined>('document.activeElement?.innerText');
+      return focused === 'Revoke' ? true : undefined;
+    });
     await own.close();
   });
 

@@ -16,6 +16,10 @@ export const headers = {
     'How long the gateway took until the answer began, in milliseconds.',
     count(''),
   ),
+  vary: header(
+    'For caches: pages of some origins may read answers, so answers differ by origin.',
+    text('', { const: 'origin' }),
+  ),
   'x-generation-id': header('The id of the generation, once there is one.', text('', { pattern: '^gen-' })),
   'idempotent-replayed': header(
     'Says that this is the answer to an earlier request with the same Idempotency-Key.',
@@ -45,7 +49,7 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-export const OF_EVERY_ANSWER: readonly HeaderName[] = ['x-request-id', 'openai-processing-ms'];
+export const OF_EVERY_ANSWER: readonly HeaderName[] = ['x-request-id', 'openai-processing-ms', 'vary'];
 
 const OF_LIMITS: readonly HeaderName[] = [
   'x-ratelimit-limit-requests',
