@@ -58,9 +58,10 @@ export function Table<Row>({
     getSortedRowModel: getSortedRowModel(),
   });
   return (
-    // Scrolled sideways where it is too wide, also by keyboard.
+    // Scrolled sideways where it is too wide, also by keyboard. Relative, so that what only screen readers
+    // see in it does not make the page wider.
     <div
-      className="-mx-4 overflow-x-auto px-4 sm:mx-0 sm:px-0"
+      className="relative -mx-4 overflow-x-auto px-4 sm:mx-0 sm:px-0"
       role="region"
       aria-label={caption}
       tabIndex={0}
