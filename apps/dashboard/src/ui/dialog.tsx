@@ -1,5 +1,5 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useRef, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { IconButton } from './button';
 import { cx } from './cx';
 
@@ -19,8 +19,7 @@ interface DialogProps {
  * writes a style element into the page, which the page's policy forbids.
  */
 export function Dialog({ open, onOpenChange, title, description, children, wide, insistent }: DialogProps) {
-  // Radix gives the focus back to a trigger of its own, which these dialogs have not.
-  const returnTo = useRef<Element>(null);
+  const returnTo = useFocusBefore(open);
   const keepOpen = insistent ? (event: Event) => event.preventDefault() : undefined;
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
@@ -28,12 +27,9 @@ export function Dialog({ open, onOpenChange, title, description, children, wide,
         <div className="fixed inset-0 z-40 bg-veil" />
         <div className="pointer-events-none fixed inset-0 z-50 grid items-start justify-items-center overflow-y-auto p-3 sm:py-[8vh]">
           <RadixDialog.Content
-            onOpenAutoFocus={() => {
-              returnTo.current = document.activeElement;
-            }}
             onCloseAutoFocus={(event) => {
               event.preventDefault();
-              if (returnTo.current instanceof HTMLElement) returnTo.current.focus();
+              if (returnTo instanceof HTMLElement) returnTo.focus();
             }}
             onEscapeKeyDown={keepOpen}
             onPointerDownOutside={keepOpen}
@@ -66,6 +62,21 @@ export function Dialog({ open, onOpenChange, title, description, children, wide,
       </RadixDialog.Portal>
     </RadixDialog.Root>
   );
+}
+
+/**
+ * What had the focus before it opened, to which the focus goes back: Radix gives
+ * it back to a trigger of its own, which these dialogs have not. Taken while
+ * rendering, since a field with autofocus has it before any effect runs.
+ */
+function useFocusBefore(open: boolean): Element | null {
+  const [wasOpen, setWasOpen] = useState(false);
+  const [focused, setFocused] = useState<Element | null>(null);
+  if (open !== wasOpen) {
+    setWasOpen(open);
+    if (open) setFocused(document.activeElement);
+  }
+  return focused;
 }
 
 /** The row of buttons that ends a dialog. */

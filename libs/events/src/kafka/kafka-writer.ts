@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseLog } from '@gateway/database';
 import type { Kafka, Producer } from 'kafkajs';
 import type { Write } from '../delivery/batching-appender';
@@ -27,6 +28,9 @@ export interface KafkaWriter {
 }
 
 const ALL_IN_SYNC = -1;
+/** A topic that was just made, or a broker that just came, has its leaders a moment later. */
+const NO_LEADER = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE', 'UNKNOWN_TOPIC_OR_PARTITION']);
+const LEADER_POLL_MS = 50;
 
 /**
  * Writes by an idempotent producer, one request at a time. A producer that
@@ -56,6 +60,19 @@ export function createKafkaWriter(
     await (await producer).send({ topic, messages, acks: ALL_IN_SYNC, timeout: writeTimeoutMs });
   }
 
+  /** Sends again for as long as the brokers only say that the partition's leader is about to change. */
+  async function sendToLeader(write: Write, untilMs: number): Promise<void> {
+    for (;;) {
+      try {
+        return await send(write);
+      } catch (error) {
+        if (!isWithoutLeader(error) || performance.now() >= untilMs) throw error;
+        discard();
+        await delay(LEADER_POLL_MS);
+      }
+    }
+  }
+
   /** Ends without being waited for: it may hang on a connection that is silent. */
   function discard(): void {
     const failed = producer;
@@ -69,7 +86,7 @@ export function createKafkaWriter(
         throw new KafkaUnavailableError('Kafka could not be written a moment ago');
       }
       try {
-        await inTime(send(write), writeTimeoutMs);
+        await inTime(sendToLeader(write, performance.now() + writeTimeoutMs), writeTimeoutMs);
       } catch (error) {
         discard();
         restsUntilMs = performance.now() + restMs;
@@ -83,6 +100,11 @@ export function createKafkaWriter(
       await last?.disconnect().catch(() => undefined);
     },
   };
+}
+
+function isWithoutLeader(error: unknown): boolean {
+  const { type, cause } = error as { type?: string; cause?: unknown };
+  return (type !== undefined && NO_LEADER.has(type)) || (cause instanceof Error && isWithoutLeader(cause));
 }
 
 function inTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
