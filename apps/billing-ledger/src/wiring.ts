@@ -1,28 +1,22 @@
-import { DAY_MS } from '@gateway/base';
 import {
   BILLING_LEDGER_SCHEMA,
   billingLedgerMigrations,
+  billingLedgerSettingsOf,
+  createBillingLedgerAdapters,
   createBillingLedgerModule,
-  createPostgresClaimStore,
-  createPostgresLedgerHistory,
-  createMailAlertSender,
-  createPostgresCreditAlertStore,
-  createPostgresLedgerBooks,
-  createPostgresLedgerStore,
-  createWebhookSender,
-  faultOfWebhookUrl,
-  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { isTransientDatabaseError } from '@gateway/database';
 import {
   createKafkaEventLog,
   createPostgresEventLog,
   EVENT_LOG_SCHEMA,
+  eventLogLimitsOf,
   eventLogMigrations,
   KafkaUnavailableError,
   relayTopic,
   TOPIC_GENERATION_SETTLED,
 } from '@gateway/events';
+import { openMailer } from '@gateway/mail';
 import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
@@ -52,7 +46,6 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
     },
     parts,
   );
-  const { pool } = ledger;
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'billing-ledger',
@@ -67,33 +60,21 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
     clock,
     log,
     metrics,
-    limits: { retentionMs: config.GATEWAY_EVENT_RETENTION_DAYS * DAY_MS },
+    limits: eventLogLimitsOf(config),
     isTransient: (error) => error instanceof KafkaUnavailableError || isTransientDatabaseError(error),
   });
   await outbox.start();
   life.onStop(() => outbox.stop());
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
-  const allowPrivateAddresses = config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES;
   const module = createBillingLedgerModule({
-    store: createPostgresLedgerStore({ pool, appender: outbox, clock }),
-    claims: createPostgresClaimStore({ pool, clock }),
-    reconciler: createPostgresReconciler({ pool, clock }),
-    history: createPostgresLedgerHistory({
-      pool,
+    ...createBillingLedgerAdapters({
+      pool: ledger.pool,
+      appender: outbox,
       clock,
-      closedHoldRetentionMs: config.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
-    }),
-    admin: {
-      books: createPostgresLedgerBooks({ pool, clock }),
-      alerts: createPostgresCreditAlertStore({ pool }),
-      alertSenders: [
-        createWebhookSender({ clock, allowPrivateAddresses }),
-        // Mails are the embedded gateway's; here an alert by mail says that it was not sent.
-        createMailAlertSender(undefined),
-      ],
-      faultOfWebhookUrl: (webhookUrl) => faultOfWebhookUrl(webhookUrl, allowPrivateAddresses),
       newId,
-    },
+      mailer: openMailer(config),
+      settings: billingLedgerSettingsOf(config),
+    }),
     deadLetters: events.deadLetters,
     clock,
     log,

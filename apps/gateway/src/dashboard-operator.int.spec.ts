@@ -1,5 +1,5 @@
+import { createEstimator } from '@gateway/dashboard-api';
 import type { Model } from '@gateway/contracts/inference-router';
-import { createEstimator } from './estimate-request';
 import {
   createDashboardRig,
   OPERATOR,

@@ -1,6 +1,6 @@
+import { needsEmulator } from '@gateway/inference-router';
 import { startModelEmulator } from '@gateway/model-emulator';
 import { type Config } from './config';
-import { needsEmulator } from './models-file';
 
 /** The demo provider: its address, and how to end it when we started it. */
 export interface DemoProvider {
@@ -15,7 +15,7 @@ const DEMO_TOKENS_PER_SECOND = 60;
 /** Starts the model emulator when a model uses it and none was named. */
 export async function startDemoProvider(config: Config): Promise<DemoProvider> {
   const nothing = { close: () => Promise.resolve() };
-  if (!needsEmulator(config)) return { url: undefined, ...nothing };
+  if (!needsEmulator(config.GATEWAY_MODELS_FILE)) return { url: undefined, ...nothing };
   if (config.MODEL_EMULATOR_URL !== undefined) return { url: config.MODEL_EMULATOR_URL, ...nothing };
   const emulator = await startModelEmulator({
     host: '127.0.0.1',

@@ -1,8 +1,8 @@
+import { checkModelsFile } from '@gateway/inference-router';
 import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
 import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
 import { explainFailure } from './explain-failure';
-import { checkModelsFile } from './models-file';
 import { openStateDirectory } from './state-directory';
 import { createGateway } from './wiring';
 
@@ -50,7 +50,7 @@ void runProcess({
 /** Everything that can be wrong before anything is started. */
 function loadConfiguration(): Config {
   const loaded = loadConfig();
-  checkModelsFile(loaded);
+  checkModelsFile(loaded.GATEWAY_MODELS_FILE, loaded.environment);
   return loaded;
 }
 

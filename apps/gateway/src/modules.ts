@@ -1,19 +1,11 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { createAuthAdapters, createAuthModule, createSmtpMailer } from '@gateway/auth';
+import { authSettingsOf, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
+  billingLedgerSettingsOf,
+  createBillingLedgerAdapters,
   createBillingLedgerModule,
-  createMailAlertSender,
-  createPostgresCreditAlertStore,
-  createPostgresLedgerBooks,
-  createWebhookSender,
-  faultOfWebhookUrl,
-  createPostgresClaimStore,
-  createPostgresLedgerHistory,
-  createPostgresLedgerStore,
-  createPostgresReconciler,
 } from '@gateway/billing-ledger';
-import { DAY_MS } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
@@ -23,8 +15,20 @@ import {
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
-import { createDashboardApi } from '@gateway/dashboard-api';
-import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
+import {
+  builtDocuments,
+  builtWebApp,
+  createDashboardApi,
+  createEstimator,
+  dashboardApiSettingsOf,
+  readVersion,
+} from '@gateway/dashboard-api';
+import {
+  createEdgeProxyModule,
+  createKeyDirectory,
+  edgeProxySettingsOf,
+  openBodyThreads,
+} from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
 import {
   createBreakerObserver,
@@ -36,26 +40,22 @@ import {
   createPostgresDrainStore,
   EMULATOR_VARIABLE,
   nodeTimers,
+  readSecretsFrom,
 } from '@gateway/inference-router';
+import { openMailer } from '@gateway/mail';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
-import { createTokenizer } from '@gateway/tokenizer';
+import { createTokenizer, MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
   createPostgresUsageReader,
   createUsageAggregatorModule,
 } from '@gateway/usage';
-import { smtpOf } from './auth-settings';
-import { openBodyThreads } from './body-threads';
 import { type Config } from './config';
 import { type Pools } from './database';
-import { createEstimator } from './estimate-request';
 import { readEventLag } from './event-lag';
-import { readVersion } from './version';
-import { modelsFileOf, secretsOf } from './models-file';
-import { builtDocuments, builtWebApp } from './documents';
 
 export interface ModuleParts {
   readonly config: Config;
@@ -77,39 +77,25 @@ const MAX_WAITING_ANSWER_COUNTS = 1_000;
  * whom. Messages are encoded and decoded between them as they are over gRPC.
  */
 export function createModules({ config, pools, eventLog, emulatorUrl, log, metrics }: ModuleParts) {
+  const mailer = openMailer(config);
   const auth = createAuthModule({
-    adapters: createAuthAdapters({ pool: pools.auth, log, ...smtpOf(config) }),
+    adapters: createAuthAdapters({ pool: pools.auth, log, mailer }),
     clock,
     newId,
     log,
     metrics,
-    settings: {
-      sessionLifetimeMs: config.GATEWAY_SESSION_LIFETIME_MS,
-      sessionIdleMs: config.GATEWAY_SESSION_IDLE_MS,
-    },
+    settings: authSettingsOf(config),
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
-  const { smtp } = smtpOf(config);
-  const allowPrivateAddresses = config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES;
   const billingLedger = createBillingLedgerModule({
-    store: createPostgresLedgerStore({ pool: pools.billingLedger, appender: eventLog, clock }),
-    admin: {
-      books: createPostgresLedgerBooks({ pool: pools.billingLedger, clock }),
-      alerts: createPostgresCreditAlertStore({ pool: pools.billingLedger }),
-      alertSenders: [
-        createWebhookSender({ clock, allowPrivateAddresses }),
-        createMailAlertSender(smtp && createSmtpMailer(smtp)),
-      ],
-      faultOfWebhookUrl: (url) => faultOfWebhookUrl(url, allowPrivateAddresses),
-      newId,
-    },
-    claims: createPostgresClaimStore({ pool: pools.billingLedger, clock }),
-    history: createPostgresLedgerHistory({
+    ...createBillingLedgerAdapters({
       pool: pools.billingLedger,
+      appender: eventLog,
       clock,
-      closedHoldRetentionMs: config.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
+      newId,
+      mailer,
+      settings: billingLedgerSettingsOf(config),
     }),
-    reconciler: createPostgresReconciler({ pool: pools.billingLedger, clock }),
     deadLetters: eventLog.deadLetters,
     clock,
     log,
@@ -139,9 +125,9 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   };
 
   const catalogue = createFileCatalogue({
-    path: modelsFileOf(config),
+    path: path.resolve(config.GATEWAY_MODELS_FILE),
     variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
-    secrets: secretsOf(config),
+    secrets: readSecretsFrom(config.environment),
     clock,
     log,
   });
@@ -177,26 +163,19 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       metrics,
     }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
-    bodyThreads: openBodyThreads(config.GATEWAY_MAX_BODY_BYTES),
+    bodyThreads: openBodyThreads({
+      maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+      maxTextLength: MAX_TOKENIZED_LENGTH,
+    }),
     ...clients,
     inferenceRouter: routerClient,
     clock,
     log,
     metrics,
     settings: {
+      ...edgeProxySettingsOf(config),
       host: config.GATEWAY_HOST,
-      port: config.GATEWAY_PORT,
-      trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
       corsOrigins: [...config.GATEWAY_CORS_ORIGINS, ...dashboardOrigins(config)],
-      maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
-      maxBodyBytesOfAll: config.GATEWAY_MAX_BODY_BYTES_OF_ALL,
-      maxFailedAuthenticationsPerMinute: config.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
-      maxInvalidRequestsPerMinute: config.GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE,
-      bodyTimeoutMs: config.GATEWAY_BODY_TIMEOUT_MS,
-      keepAliveCommentMs: config.GATEWAY_KEEP_ALIVE_COMMENT_MS,
-      generationTimeoutMs: config.GATEWAY_GENERATION_TIMEOUT_MS,
-      holdMarginMs: config.GATEWAY_HOLD_MARGIN_MS,
-      claimLeaseMs: config.GATEWAY_IDEMPOTENCY_LEASE_MS,
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },
   });
@@ -226,12 +205,10 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     documents: builtDocuments(),
     webApp: builtWebApp(),
     settings: {
+      ...dashboardApiSettingsOf(config),
       host: config.GATEWAY_HOST,
-      port: config.GATEWAY_DASHBOARD_PORT,
-      publicOrigin: config.GATEWAY_DASHBOARD_ORIGIN,
       version: readVersion(),
       publicApiUrl: () => config.GATEWAY_PUBLIC_URL ?? `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
-      trustedProxies: config.GATEWAY_TRUSTED_PROXIES,
     },
   });
 

@@ -1,5 +1,5 @@
-import { DAY_MS } from '@gateway/base';
-import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
+import path from 'node:path';
+import { createPostgresEventLog, eventLogLimitsOf, type PostgresEventLog } from '@gateway/events';
 import { createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
@@ -20,7 +20,6 @@ import {
   type DevFile,
 } from './dev-file';
 import { startDemoProvider } from './emulator';
-import { modelsFileOf } from './models-file';
 import { createModules, type Modules } from './modules';
 
 /** Where health and metrics are when no port was set: this one, or a free one. */
@@ -61,7 +60,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       clock: systemClock,
       log,
       metrics,
-      limits: { retentionMs: config.GATEWAY_EVENT_RETENTION_DAYS * DAY_MS },
+      limits: eventLogLimitsOf(config),
     });
     await eventLog.start();
     life.onStop(() => drainAndStop(eventLog));
@@ -87,7 +86,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       modelId: firstModelId(modules),
       usesEmulator: demoProvider.url !== undefined,
       stateDirectory,
-      modelsFile: modelsFileOf(config),
+      modelsFile: path.resolve(config.GATEWAY_MODELS_FILE),
       showSecrets,
     });
   }

@@ -1,5 +1,5 @@
-import { databaseUrlSetting, serviceSettings } from '@gateway/process';
-import { readConfig } from '@gateway/runtime';
+import { serviceSettings } from '@gateway/process';
+import { databaseUrlSetting, readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z.object({

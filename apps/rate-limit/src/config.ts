@@ -1,4 +1,4 @@
-import { redisUrlSetting, serviceSettings } from '@gateway/process';
+import { serviceSettings } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
@@ -7,7 +7,7 @@ const MAX_REPLICAS = 1_000;
 export const settings = z.object({
   ...serviceSettings,
   /** Where all replicas count. */
-  REDIS_URL: redisUrlSetting,
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' }),
   /**
    * While Redis is away: `refuse` every request, since limits could not be kept, or
    * admit a `share` of each limit, which is the limit divided by the replicas.

@@ -1,3 +1,5 @@
+export { billingLedgerEnvironment, billingLedgerSettingsOf } from './service/environment';
+export { createBillingLedgerAdapters, type LedgerAdapterOptions } from './adapters/create-adapters';
 export * from './adapters/postgres/claim-store';
 export * from './adapters/postgres/ledger-history';
 export * from './adapters/postgres/ledger-store';

@@ -1,3 +1,7 @@
+export { dashboardApiEnvironment, dashboardApiSettingsOf } from './service/environment';
+export { builtDocuments, builtWebApp } from './adapters/file-system/built-files';
+export { readVersion } from './adapters/file-system/version';
+export { createEstimator } from './service/estimate-request';
 export { createDashboardApi, type DashboardApi } from './service/module';
 export type {
   DashboardApiPorts,

@@ -1,3 +1,4 @@
+export { eventLogEnvironment, eventLogLimitsOf } from './postgres/environment';
 export * from './dead-letters';
 export * from './event-log';
 export { EventLogOverflowError } from './delivery/batching-appender';

@@ -1,1 +1,2 @@
 export * from './http-server';
+export * from './environment';

@@ -1,4 +1,6 @@
 export { createInferenceRouterModule, DEFAULT_DRAIN_MS, type InferenceRouterPorts } from './service/module';
+export { inferenceRouterEnvironment } from './service/environment';
+export { checkModelsFile, needsEmulator } from './adapters/yaml/models-file';
 export { createBreakerObserver } from './service/metrics';
 export {
   createFileCatalogue,

@@ -3,3 +3,4 @@ export * from './kafka-settings';
 export * from './open-schema';
 export * from './run-service';
 export * from './settings';
+export * from './targets';

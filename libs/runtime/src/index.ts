@@ -6,3 +6,4 @@ export * from './logger';
 export * from './metrics';
 export * from './natural-batcher';
 export * from './run-process';
+export * from './settings';

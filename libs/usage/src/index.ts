@@ -1,3 +1,4 @@
+export { usageAggregatorEnvironment } from './service/environment';
 export { createPostgresSettlementStore } from './adapters/postgres/settlement-store';
 export { createPostgresUsageReader } from './adapters/postgres/usage-reader';
 export { usageMigrations } from './adapters/prisma/migrations';

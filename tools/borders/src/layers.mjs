@@ -6,6 +6,7 @@ export const platformLayers = [
   'contracts',
   'rpc',
   'runtime',
+  'mail',
   'database',
   'http-server',
   'dev-infra',

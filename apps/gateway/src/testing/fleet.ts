@@ -2,7 +2,8 @@ import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { createPool } from '@gateway/database';
-import { createEdgeProxyModule, createKeyDirectory } from '@gateway/edge-proxy';
+import { createEdgeProxyModule, createKeyDirectory, openBodyThreads } from '@gateway/edge-proxy';
+import { MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
 import { createPostgresEventLog } from '@gateway/events';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import { createLifecycle, type Lifecycle } from '@gateway/module';
@@ -10,7 +11,6 @@ import { createClient, createInProcessTransport, type RpcClient } from '@gateway
 import { createLogger, createMetrics, newId, systemClock as clock, type Logger } from '@gateway/runtime';
 import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
 import { type Pool } from 'pg';
-import { openBodyThreads } from '../body-threads';
 import { settings, type Config } from '../config';
 import { openDatabase } from '../database';
 import { ensureDemo } from '../demo';
@@ -114,7 +114,10 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
         maxCachedKeys: 100,
       }),
       tokenCounter: modules.tokenizer.openCounter({ maxWaiting: 64 }),
-      bodyThreads: openBodyThreads(config.GATEWAY_MAX_BODY_BYTES),
+      bodyThreads: openBodyThreads({
+        maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+        maxTextLength: MAX_TOKENIZED_LENGTH,
+      }),
       clock,
       log,
       metrics,

@@ -1,10 +1,9 @@
 import { canonicalRange, networkOf } from '@gateway/addresses';
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
-import type { AuthPorts } from '../core/ports';
+import type { AuthPorts, Mailer } from '../core/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
 import { systemSecrets } from './crypto/secrets';
-import { createSmtpMailer, type SmtpSettings } from './nodemailer/mailer';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
@@ -29,7 +28,7 @@ export interface AuthAdapterOptions {
   /** Lower it in tests only. */
   readonly scryptCost?: ScryptCost;
   /** Absent: nothing is mailed, and links are handed over by people. */
-  readonly smtp?: SmtpSettings;
+  readonly mailer?: Mailer | undefined;
 }
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
@@ -39,7 +38,7 @@ export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
 };
 
 /** Every port of the domain, over one PostgreSQL pool. */
-export function createAuthAdapters({ pool, log, scryptCost, smtp }: AuthAdapterOptions): AuthAdapters {
+export function createAuthAdapters({ pool, log, scryptCost, mailer }: AuthAdapterOptions): AuthAdapters {
   const prisma = createAuthPrisma(pool);
   const feed = createPostgresInvalidationFeed({ pool, log });
   const housekeeping = createHousekeeping({ pool, log });
@@ -52,7 +51,7 @@ export function createAuthAdapters({ pool, log, scryptCost, smtp }: AuthAdapterO
     passwordResets: createPrismaPasswordResetStore(prisma),
     secondFactors: createPrismaSecondFactorStore(prisma),
     totp: otpauthTotp,
-    ...(smtp ? { mailer: createSmtpMailer(smtp) } : {}),
+    ...(mailer ? { mailer } : {}),
     log,
     memberships: createPrismaMembershipStore(prisma),
     sessions: createPrismaSessionStore(prisma),

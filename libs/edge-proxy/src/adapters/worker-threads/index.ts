@@ -1,1 +1,2 @@
 export { createBodyThreads, type BodyThreadsOptions, type ChatBodyThreads } from './body-threads';
+export { openBodyThreads } from './open-body-threads';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The project's folder as seen from the built program, and from its source. */
-const PROJECT_FOLDERS = ['../..', '../../..'];
+const PROJECT_FOLDERS = ['../..', '../../../../..'];
 
 /** The version of this gateway; undefined where the program runs without its package.json. */
 export function readVersion(): string | undefined {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
-import { createSmtpMailer } from './mailer';
+import { createSmtpMailer } from './smtp-mailer';
 
 /** A server that takes mails as any would, and keeps them. */
 async function startServer(options: { refuses?: boolean } = {}) {

@@ -1,5 +1,16 @@
 import { createTransport } from 'nodemailer';
-import type { Mailer } from '../../core/ports';
+
+export interface Mail {
+  /** One address. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface Mailer {
+  /** Rejects when the mail was not taken; it bounds its own time. */
+  send(mail: Mail): Promise<void>;
+}
 
 export interface SmtpSettings {
   /** Such as "smtp://mail.example.com:587" or "smtps://…"; may hold user and password. */

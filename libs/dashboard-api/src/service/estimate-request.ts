@@ -1,6 +1,6 @@
-import type { EstimateRequest } from '@gateway/dashboard-api';
 import { isRefusal } from '@gateway/errors';
 import { validateChatRequest, type JsonObject, type TokenCounter } from '@gateway/public-api';
+import type { EstimateRequest } from './ports';
 
 /** Estimates with the very functions by which the edge decides what to hold, for whoever wants to know before. */
 export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {

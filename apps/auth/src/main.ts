@@ -1,0 +1,5 @@
+import { runService } from '@gateway/process';
+import { loadConfig } from './config';
+import { wireAuth } from './wiring';
+
+runService({ name: 'auth', loadConfig, wire: wireAuth });

@@ -1,0 +1,35 @@
+import {
+  AUTH_SCHEMA,
+  authMigrations,
+  authSettingsOf,
+  createAuthAdapters,
+  createAuthModule,
+} from '@gateway/auth';
+import { openMailer } from '@gateway/mail';
+import { openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import { newId, systemClock as clock } from '@gateway/runtime';
+import type { Config } from './config';
+
+const MAX_CONNECTIONS = 10;
+
+export async function wireAuth(parts: ServiceParts<Config>): Promise<ServiceWiring> {
+  const { config, log, metrics } = parts;
+  const { pool, answers } = await openSchema(
+    {
+      url: config.DATABASE_URL,
+      schema: AUTH_SCHEMA,
+      migrations: authMigrations,
+      maxConnections: MAX_CONNECTIONS,
+    },
+    parts,
+  );
+  const module = createAuthModule({
+    adapters: createAuthAdapters({ pool, log, mailer: openMailer(config) }),
+    clock,
+    newId,
+    log,
+    metrics,
+    settings: authSettingsOf(config),
+  });
+  return { modules: [module], ready: answers };
+}

@@ -1,0 +1,68 @@
+import { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { DeadLettersDefinition } from '@gateway/contracts/events';
+import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import {
+  InferenceRouterAdminDefinition,
+  InferenceRouterDefinition,
+} from '@gateway/contracts/inference-router';
+import {
+  builtDocuments,
+  builtWebApp,
+  createDashboardApi,
+  createEstimator,
+  dashboardApiSettingsOf,
+  readVersion,
+} from '@gateway/dashboard-api';
+import type { ServiceParts, ServiceWiring } from '@gateway/process';
+import { createClient } from '@gateway/rpc';
+import { newId, systemClock as clock } from '@gateway/runtime';
+import { createTokenizer } from '@gateway/tokenizer';
+import type { Config } from './config';
+
+/** Long prompts whose estimate waits; the next is refused with `no_capacity`. */
+const MAX_WAITING_COUNTS = 64;
+
+export async function wireDashboardApi({
+  config,
+  log,
+  metrics,
+  life,
+  connect,
+}: ServiceParts<Config>): Promise<ServiceWiring> {
+  const tokenizer = createTokenizer({ metrics });
+  life.onStop(() => tokenizer.close());
+  const ledger = connect(config.GATEWAY_BILLING_LEDGER_TARGET);
+  const router = connect(config.GATEWAY_INFERENCE_ROUTER_TARGET);
+  const usageAggregator = connect(config.GATEWAY_USAGE_AGGREGATOR_TARGET);
+  const { GATEWAY_PUBLIC_URL: publicUrl } = config;
+  const module = createDashboardApi({
+    authAdmin: createClient(AuthAdminDefinition, connect(config.GATEWAY_AUTH_TARGET)),
+    ledger: createClient(BillingLedgerDefinition, ledger),
+    ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
+    generationReports: createClient(
+      GenerationReportsDefinition,
+      connect(config.GATEWAY_GENERATION_QUERY_TARGET),
+    ),
+    inferenceRouter: createClient(InferenceRouterDefinition, router),
+    routerAdmin: createClient(InferenceRouterAdminDefinition, router),
+    estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS })),
+    deadLetters: new Map([
+      ['billing-ledger', createClient(DeadLettersDefinition, ledger)],
+      ['usage-aggregator', createClient(DeadLettersDefinition, usageAggregator)],
+    ]),
+    newId,
+    clock,
+    log,
+    metrics,
+    documents: builtDocuments(),
+    webApp: builtWebApp(),
+    settings: {
+      ...dashboardApiSettingsOf(config),
+      host: config.GATEWAY_HOST,
+      version: readVersion(),
+      ...(publicUrl !== undefined && { publicApiUrl: () => publicUrl }),
+    },
+  });
+  return { modules: [module] };
+}

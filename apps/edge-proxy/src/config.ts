@@ -1,0 +1,22 @@
+import { edgeProxyEnvironment } from '@gateway/edge-proxy';
+import { serviceSettings, targets } from '@gateway/process';
+import { originSetting, readConfig } from '@gateway/runtime';
+import { z } from 'zod';
+
+export const settings = z.object({
+  ...serviceSettings,
+  ...edgeProxyEnvironment,
+  ...targets.auth,
+  ...targets.rateLimit,
+  ...targets.billingLedger,
+  ...targets.inferenceRouter,
+  ...targets.generationQuery,
+  /** Where browsers see the dashboard, whose playground may call this edge from there. */
+  GATEWAY_DASHBOARD_ORIGIN: originSetting.optional(),
+});
+
+export type Config = z.output<typeof settings>;
+
+export function loadConfig(): Config {
+  return readConfig(settings, process.env);
+}

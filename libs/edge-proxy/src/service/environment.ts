@@ -1,0 +1,72 @@
+import { httpServerEnvironment } from '@gateway/http-server';
+import { listSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
+import { z } from 'zod';
+import { defaultEdgeProxySettings as defaults, type EdgeProxySettings } from './settings';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+/** Claims are renewed about once a second; a lease must outlast a missed renewal. */
+const MIN_CLAIM_LEASE_MS = 3_000;
+/** The longest lease that the billing-ledger grants. */
+const MAX_CLAIM_LEASE_MS = 3_600_000;
+
+const bytes = z.coerce.number().int();
+/** 0 stands for no limit. */
+const perMinute = z.coerce.number().int().min(0).max(1_000_000_000);
+
+/** Settings of each app that runs this module. */
+export const edgeProxyEnvironment = {
+  ...httpServerEnvironment,
+  GATEWAY_PORT: portSetting.default(defaults.port),
+  GATEWAY_CORS_ORIGINS: listSetting
+    .default([])
+    .refine((origins) => origins.every((origin) => origin === '*' || isOrigin(origin)), {
+      error:
+        'must be "*", or origins such as "https://app.example.com", without a path and separated by commas',
+    }),
+  GATEWAY_MAX_BODY_BYTES: bytes
+    .min(KIB)
+    .max(256 * MIB)
+    .default(defaults.maxBodyBytes),
+  GATEWAY_MAX_BODY_BYTES_OF_ALL: bytes
+    .min(MIB)
+    .max(64 * GIB)
+    .default(defaults.maxBodyBytesOfAll),
+  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(
+    defaults.maxFailedAuthenticationsPerMinute,
+  ),
+  GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(defaults.maxInvalidRequestsPerMinute),
+  GATEWAY_BODY_TIMEOUT_MS: millisecondsSetting.default(defaults.bodyTimeoutMs),
+  GATEWAY_KEEP_ALIVE_COMMENT_MS: millisecondsSetting.default(defaults.keepAliveCommentMs),
+  GATEWAY_GENERATION_TIMEOUT_MS: millisecondsSetting.default(defaults.generationTimeoutMs),
+  GATEWAY_HOLD_MARGIN_MS: millisecondsSetting.default(defaults.holdMarginMs),
+  GATEWAY_IDEMPOTENCY_LEASE_MS: millisecondsSetting
+    .min(MIN_CLAIM_LEASE_MS)
+    .max(MAX_CLAIM_LEASE_MS)
+    .default(defaults.claimLeaseMs),
+};
+
+type EdgeProxyEnvironment = z.output<z.ZodObject<typeof edgeProxyEnvironment>>;
+
+export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeProxySettings> {
+  return {
+    port: values.GATEWAY_PORT,
+    trustedProxies: values.GATEWAY_TRUSTED_PROXIES,
+    corsOrigins: values.GATEWAY_CORS_ORIGINS,
+    maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
+    maxBodyBytesOfAll: values.GATEWAY_MAX_BODY_BYTES_OF_ALL,
+    maxFailedAuthenticationsPerMinute: values.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
+    maxInvalidRequestsPerMinute: values.GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE,
+    bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_MS,
+    keepAliveCommentMs: values.GATEWAY_KEEP_ALIVE_COMMENT_MS,
+    generationTimeoutMs: values.GATEWAY_GENERATION_TIMEOUT_MS,
+    holdMarginMs: values.GATEWAY_HOLD_MARGIN_MS,
+    claimLeaseMs: values.GATEWAY_IDEMPOTENCY_LEASE_MS,
+  };
+}
+
+/** As browsers write it: in lower case, without a path and without the scheme's own port. No patterns. */
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

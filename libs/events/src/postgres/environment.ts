@@ -1,0 +1,17 @@
+import { DAY_MS } from '@gateway/base';
+import { daysSetting } from '@gateway/runtime';
+import type { z } from 'zod';
+import type { EventLogLimits } from '../delivery/limits';
+
+const RETENTION_DAYS = 7;
+
+/** Settings of each app that keeps an event log in PostgreSQL. */
+export const eventLogEnvironment = {
+  GATEWAY_EVENT_RETENTION_DAYS: daysSetting.min(1).default(RETENTION_DAYS),
+};
+
+export function eventLogLimitsOf(
+  values: z.output<z.ZodObject<typeof eventLogEnvironment>>,
+): Pick<EventLogLimits, 'retentionMs'> {
+  return { retentionMs: values.GATEWAY_EVENT_RETENTION_DAYS * DAY_MS };
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { createSmtpMailer, type Mailer } from './smtp-mailer';
+
+/** Settings of each app that sends mail. */
+export const mailEnvironment = {
+  GATEWAY_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
+  GATEWAY_SMTP_FROM: z.string().min(3).max(320).optional(),
+};
+
+/** @returns undefined when there is no mail server. */
+export function openMailer({
+  GATEWAY_SMTP_URL: url,
+  GATEWAY_SMTP_FROM: from,
+}: z.output<z.ZodObject<typeof mailEnvironment>>): Mailer | undefined {
+  if (url === undefined) return undefined;
+  return createSmtpMailer({ url, from: from ?? `Inference Gateway <gateway@${new URL(url).hostname}>` });
+}

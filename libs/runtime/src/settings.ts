@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { LogLevel } from './logger';
+
+/** Kinds of settings: texts of the environment, and what they are read as. */
+
+const MAX_MS = 86_400_000;
+/** A hundred years, which stand for ever. */
+const MAX_DAYS = 36_500;
+const LOG_LEVELS = [
+  'trace',
+  'debug',
+  'info',
+  'warn',
+  'error',
+  'fatal',
+  'silent',
+] as const satisfies LogLevel[];
+
+export const portSetting = z.coerce.number().int().min(0).max(65_535);
+/** Up to a day. */
+export const millisecondsSetting = z.coerce.number().int().min(1).max(MAX_MS);
+export const daysSetting = z.coerce.number().int().max(MAX_DAYS);
+export const logLevelSetting = z.enum(LOG_LEVELS);
+export const databaseUrlSetting = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+
+/** `true` or `false`. */
+export const flagSetting = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** Parts with commas between; none when it is empty. */
+export const listSetting = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+/** Where browsers find something: an http or https origin, without a path. */
+export const originSetting = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// origin' })
+  .transform((url, context) => {
+    const { origin } = new URL(url);
+    if (origin === url.replace(/\/$/, '')) return origin;
+    context.addIssue('must be an origin alone, such as https://dashboard.example.com, without a path');
+    return z.NEVER;
+  });
