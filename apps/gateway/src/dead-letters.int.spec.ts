@@ -62,7 +62,7 @@ async function createRig() {
     store,
     claims: createPostgresClaimStore({ pool: ledger, clock }),
     history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
-    reconciler: createPostgresReconciler({ pool: ledger, clock }),
+    reconciler: createPostgresReconciler({ pool: ledger, appender: eventLog, clock }),
     deadLetters: eventLog.deadLetters,
     clock,
     log,

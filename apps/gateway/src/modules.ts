@@ -51,6 +51,7 @@ import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
   createPostgresUsageReader,
+  createPostgresUsageReconciler,
   createUsageAggregatorModule,
 } from '@gateway/usage';
 import { type Config } from './config';
@@ -103,6 +104,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   });
   const usageAggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pools.usage),
+    reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
     deadLetters: eventLog.deadLetters,
     clock,
     metrics,

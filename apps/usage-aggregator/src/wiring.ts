@@ -3,6 +3,7 @@ import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } fro
 import { systemClock as clock } from '@gateway/runtime';
 import {
   createPostgresSettlementStore,
+  createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
   usageMigrations,
@@ -33,6 +34,7 @@ export async function wireUsageAggregator(parts: ServiceParts<Config>): Promise<
   life.onStop(() => events.stop());
   const module = createUsageAggregatorModule({
     store: createPostgresSettlementStore(usage.pool),
+    reconciler: createPostgresUsageReconciler({ pool: usage.pool, clock }),
     deadLetters: events.deadLetters,
     clock,
     metrics,

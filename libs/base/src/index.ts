@@ -1,5 +1,6 @@
 export * from './backoff';
 export * from './brand';
+export * from './changes';
 export * from './minute-window';
 export * from './money';
 export * from './pricing';

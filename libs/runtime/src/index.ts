@@ -5,5 +5,6 @@ export * from './ids';
 export * from './logger';
 export * from './metrics';
 export * from './natural-batcher';
+export * from './recurring';
 export * from './run-process';
 export * from './settings';

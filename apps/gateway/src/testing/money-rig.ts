@@ -17,6 +17,7 @@ import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
+import type { TransactionalAppender } from '@gateway/events';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import { createTestClock, createTestDatabase } from '@gateway/testing';
@@ -24,6 +25,7 @@ import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
   createPostgresUsageReader,
+  createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
   usageMigrations,
@@ -63,19 +65,20 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
   await applyMigrations(pools.ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
   await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
   const announced: GenerationSettled[] = [];
+  const appender: TransactionalAppender<unknown> = {
+    async appendIn(_client, _topic, events) {
+      announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
+    },
+  };
   const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
   const ledgerModule = createBillingLedgerModule({
     store: createPostgresLedgerStore({
       pool: pools.ledger,
       clock,
-      appender: {
-        appendIn: async (_client: unknown, _topic: string, events: readonly { payload: Uint8Array }[]) => {
-          announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
-        },
-      } as never,
+      appender,
     }),
     claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
-    reconciler: createPostgresReconciler({ pool: pools.ledger, clock }),
+    reconciler: createPostgresReconciler({ pool: pools.ledger, appender, clock }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
     admin: {
       books: createPostgresLedgerBooks({ pool: pools.ledger, clock }),
@@ -92,6 +95,7 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
   await ledgerModule.start();
   const aggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pools.usage),
+    reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
     clock,
     metrics: createMetrics({ processMetrics: false }),
   });

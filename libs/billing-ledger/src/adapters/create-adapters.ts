@@ -39,7 +39,7 @@ export function createBillingLedgerAdapters({
     store: createPostgresLedgerStore({ pool, appender, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
     history: createPostgresLedgerHistory({ pool, clock, closedHoldRetentionMs }),
-    reconciler: createPostgresReconciler({ pool, clock }),
+    reconciler: createPostgresReconciler({ pool, appender, clock }),
     admin: {
       books: createPostgresLedgerBooks({ pool, clock }),
       alerts: createPostgresCreditAlertStore({ pool }),

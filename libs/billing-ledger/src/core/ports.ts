@@ -4,6 +4,7 @@ import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './credit/correction';
 import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
 import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
+import type { SettledWindow } from './settlement/settled-window';
 import type { FinishedGeneration, RejectedGeneration, Settlement } from './settlement/settlement';
 import type { Entry, StatementMonth, StatementPage, StatementQuery } from './statement/statement';
 
@@ -14,8 +15,11 @@ export interface Announcement {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Makes the announcement of a settlement that is about to be booked. */
-export type Announce = (settlement: Settlement) => Announcement;
+/** Makes the announcement of a settlement that is about to be booked, with the time of its posting. */
+export type Announce = (settlement: Settlement, postedUnixMs: UnixMs) => Announcement;
+
+/** Makes the announcement of a window whose settlements were all announced before. */
+export type AnnounceWindow = (window: SettledWindow) => Announcement;
 
 export interface SettlementReport {
   readonly settlements: readonly Settlement[];
@@ -174,6 +178,13 @@ export interface ReconciliationRun {
 export interface LedgerReconciler {
   /** Undefined: another process is at it. */
   reconcile(maxOrganizations: number): Promise<ReconciliationRun | undefined>;
+  /**
+   * Announces what was settled in whole hours that are over, each settlement in
+   * one window and behind its own announcement, so that whoever keeps the usage
+   * can compare. Takes the next organizations like `reconcile`; answers how many
+   * windows it announced.
+   */
+  announceWindows(maxOrganizations: number, announce: AnnounceWindow): Promise<number>;
 }
 
 /** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */

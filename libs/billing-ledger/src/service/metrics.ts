@@ -13,6 +13,7 @@ export interface LedgerMetrics {
   voided(by: 'caller' | 'reaper', holds: number): void;
   claimsTrimmed(claims: number): void;
   reconciled(run: { organizations: number; ranUnixMs: UnixMs; reconciledUntilUnixMs: UnixMs }): void;
+  windowsAnnounced(windows: number): void;
   /** How many of this kind there are now. */
   differences(kind: Difference['kind'], count: number): void;
 }
@@ -60,6 +61,11 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const reconciledOrganizations = new Counter({
     name: 'gateway_ledger_reconciliation_organizations_total',
     help: 'Organizations whose books were compared.',
+    registers,
+  });
+  const windows = new Counter({
+    name: 'gateway_ledger_reconciliation_windows_announced_total',
+    help: 'Times of an organization whose settlements were added up for the usage to be compared with.',
     registers,
   });
   const differing = new Gauge({
@@ -119,6 +125,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       lastRun.set(ranUnixMs / 1_000);
       watermark.set(reconciledUntilUnixMs / 1_000);
     },
+    windowsAnnounced: (count) => windows.inc(count),
     differences: (kind, count) => differing.labels(kind).set(count),
   };
 }

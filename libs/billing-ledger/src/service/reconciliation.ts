@@ -1,6 +1,7 @@
-import type { Clock } from '@gateway/base';
-import type { Logger } from '@gateway/runtime';
+import { createChangeTracker, type Clock } from '@gateway/base';
+import { createRecurring, type Logger, type Recurring } from '@gateway/runtime';
 import { DIFFERENCE_KINDS, type Difference, type LedgerReconciler } from '../core/ports';
+import { renderWindow } from './messages';
 import type { LedgerMetrics } from './metrics';
 
 /** Organizations of one run: what a run costs is bounded, however many there are. */
@@ -14,36 +15,22 @@ export interface ReconciliationPorts {
   readonly intervalMs: number;
 }
 
-export interface Reconciliation {
-  start(): void;
+export interface Reconciliation extends Recurring {
   /** One run; another process may be at it, then nothing is done. */
   run(): Promise<void>;
-  /** Waits for the run under way. */
-  stop(): Promise<void>;
 }
 
-/** Compares the books with the postings, every so often and a part at a time. */
+/** Compares the books with the postings and announces what was settled, every so often and a part at a time. */
 export function createReconciliation(options: ReconciliationPorts): Reconciliation {
   const { reconciler, clock, log, metrics, intervalMs } = options;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let underWay: Promise<void> = Promise.resolve();
-  /** Those that were logged, so that one difference is one line and not one a minute. */
-  let known = new Set<string>();
-
-  function schedule(): void {
-    if (stopped) return;
-    timer = setTimeout(() => {
-      underWay = run().finally(schedule);
-    }, intervalMs);
-    timer.unref();
-  }
+  const changesTo = createChangeTracker(nameOf);
 
   async function run(): Promise<void> {
     try {
       const found = await reconciler.reconcile(MAX_ORGANIZATIONS_PER_RUN);
       if (!found) return;
       const { organizations, reconciledUntilUnixMs, differences } = found;
+      metrics.windowsAnnounced(await reconciler.announceWindows(MAX_ORGANIZATIONS_PER_RUN, renderWindow));
       metrics.reconciled({ organizations, ranUnixMs: clock.now(), reconciledUntilUnixMs });
       for (const kind of DIFFERENCE_KINDS) {
         metrics.differences(kind, differences.filter((difference) => difference.kind === kind).length);
@@ -55,12 +42,8 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
   }
 
   function report(differences: readonly Difference[]): void {
-    const names = new Set<string>();
-    for (const difference of differences) {
-      const { organizationId, kind, generationId, expectedNanoUsd, foundNanoUsd } = difference;
-      const name = `${organizationId} ${kind} ${generationId ?? ''}`;
-      names.add(name);
-      if (known.has(name)) continue;
+    const { appeared, gone } = changesTo(differences);
+    for (const { organizationId, kind, generationId, expectedNanoUsd, foundNanoUsd } of appeared) {
       log.error(
         {
           organizationId,
@@ -72,17 +55,12 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
         'the books do not agree with the postings',
       );
     }
-    for (const name of known) if (!names.has(name)) log.info({ difference: name }, 'the books agree again');
-    known = names;
+    for (const difference of gone) log.info({ difference }, 'the books agree again');
   }
 
-  return {
-    start: schedule,
-    run,
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await underWay;
-    },
-  };
+  return { ...createRecurring(run, intervalMs), run };
+}
+
+function nameOf({ organizationId, kind, generationId }: Difference): string {
+  return `${organizationId} ${kind} ${generationId ?? ''}`;
 }

@@ -2,7 +2,6 @@ import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/e
 import { UnbookableError, type Announce, type LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
-import type { Clock } from '@gateway/base';
 import type { LedgerMetrics } from './metrics';
 
 /** A finished generation as it was read and as it arrived. */
@@ -15,14 +14,13 @@ export interface SettleItem {
 
 export interface SettlerPorts {
   readonly store: LedgerStore;
-  readonly clock: Clock;
   readonly metrics: LedgerMetrics;
 }
 
 /** Settles all that can be settled and answers which never can. */
 export type Settle = (items: readonly SettleItem[]) => Promise<readonly RejectedGeneration[]>;
 
-export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
+export function createSettler({ store, metrics }: SettlerPorts): Settle {
   async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
     for (let start = 0; start < items.length; start += MAX_BATCH_ROWS) {
@@ -36,7 +34,7 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
     try {
       const report = await store.settleGenerations(
         items.map((item) => item.generation),
-        announceOf(items, clock),
+        announceOf(items),
       );
       metrics.settlementBatch(report);
       return report.rejected;
@@ -56,14 +54,13 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   return settle;
 }
 
-function announceOf(items: readonly SettleItem[], clock: Clock): Announce {
+function announceOf(items: readonly SettleItem[]): Announce {
   // The first of a repeated generation counts, as in decideSettlements.
   const byId = new Map<string, SettleItem>();
   for (const item of items) {
     if (!byId.has(item.generation.generationId)) byId.set(item.generation.generationId, item);
   }
-  const settledUnixMs = BigInt(clock.now());
-  return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd, prices }) => {
+  return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd, prices }, postedUnixMs) => {
     const item = byId.get(generationId);
     if (!item) throw new Error(`settled a generation that was not asked for: ${generationId}`);
     const finished = { ...item.message, idempotentOutcome: undefined };
@@ -71,8 +68,9 @@ function announceOf(items: readonly SettleItem[], clock: Clock): Announce {
       finished,
       costNanoUsd,
       chargedNanoUsd,
-      settledUnixMs,
+      settledUnixMs: BigInt(postedUnixMs),
       prices,
+      window: undefined,
     }).finish();
     return { key: organizationId, payload, headers: item.headers };
   };

@@ -78,7 +78,7 @@ function createInstance(url: string, applicationName: string, clock: TestClock):
     store: createPostgresLedgerStore({ pool, appender: tableAppender, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
     history: createPostgresLedgerHistory({ pool, clock }),
-    reconciler: createPostgresReconciler({ pool, clock }),
+    reconciler: createPostgresReconciler({ pool, appender: tableAppender, clock }),
   };
 }
 
@@ -91,13 +91,17 @@ const tableAppender: TransactionalAppender<PoolClient> = {
 };
 
 /** A bare announcement, for tests of the store without its service. */
-export const announce: Announce = ({ generationId, organizationId, costNanoUsd, chargedNanoUsd }) => ({
+export const announce: Announce = (
+  { generationId, organizationId, createdUnixMs, costNanoUsd, chargedNanoUsd },
+  postedUnixMs,
+) => ({
   key: organizationId,
   payload: GenerationSettled.encode(
     GenerationSettled.fromPartial({
-      finished: { generationId, organizationId },
+      finished: { generationId, organizationId, createdUnixMs: BigInt(createdUnixMs) },
       costNanoUsd,
       chargedNanoUsd,
+      settledUnixMs: BigInt(postedUnixMs),
     }),
   ).finish(),
 });

@@ -1,5 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import type { GenerationFinder } from './list-generations';
+import type { Difference } from './reconciliation/compare';
+import type { ToldHour } from './reconciliation/settled-window';
 import type { SettledGeneration } from './settled-generation';
 import type { UsageQuery, UsageRow } from './usage-report';
 import type { SeriesReader } from './usage-series';
@@ -22,6 +24,30 @@ export interface SettlementStore extends GenerationTables {
    * @returns how many were new.
    */
   record(generations: readonly SettledGeneration[]): Promise<number>;
+}
+
+export interface ReconciliationRun {
+  /** Hours that were compared with what the ledger says. */
+  readonly hours: number;
+  /** The latest end of what was ever compared; zero before the first time. */
+  readonly comparedUntilUnixMs: UnixMs;
+  /** All that are known, the oldest first, up to a thousand. */
+  readonly differences: readonly Difference[];
+}
+
+/** Compares what is kept here with what the ledger says that it settled, and sums with what they are the sums of. */
+export interface UsageReconciler {
+  /**
+   * Keeps what the ledger says until it is compared. Everything that was settled
+   * before has to be recorded by then. Idempotent.
+   */
+  keep(told: readonly ToldHour[]): Promise<void>;
+  /**
+   * Compares up to `maxHours` of what was told, as of one moment, whatever is
+   * recorded meanwhile; what differs is compared again until it does not.
+   * Undefined: another process is at it.
+   */
+  reconcile(maxHours: number): Promise<ReconciliationRun | undefined>;
 }
 
 /** Today's figures of an organization. */

@@ -16,6 +16,7 @@ import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
   createPostgresUsageReader,
+  createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
   usageMigrations,
@@ -42,7 +43,9 @@ beforeEach(async () => {
   await pool.query('truncate generations, usage_rollups, usage_rollups_hourly');
   const metrics = createMetrics({ processMetrics: false });
   const store = createPostgresSettlementStore(pool);
-  const aggregator = createUsageAggregatorModule({ store, clock: createTestClock(NOON), metrics });
+  const clock = createTestClock(NOON);
+  const reconciler = createPostgresUsageReconciler({ pool, clock });
+  const aggregator = createUsageAggregatorModule({ store, reconciler, clock, metrics });
   handle = aggregator.consumers[0]!.handle;
 });
 

@@ -24,6 +24,7 @@ import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
   createPostgresUsageReader,
+  createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
   usageMigrations,
@@ -52,7 +53,9 @@ beforeEach(async () => {
   await pool.query('truncate generations, usage_rollups');
   metrics = createMetrics({ processMetrics: false });
   const store = createPostgresSettlementStore(pool);
-  const aggregator = createUsageAggregatorModule({ store, clock: createTestClock(NOON), metrics });
+  const clock = createTestClock(NOON);
+  const reconciler = createPostgresUsageReconciler({ pool, clock });
+  const aggregator = createUsageAggregatorModule({ store, reconciler, clock, metrics });
   handle = aggregator.consumers[0]!.handle;
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
   query = createClient(GenerationQueryDefinition, createInProcessTransport(services));

@@ -62,7 +62,7 @@ export async function runLedgerLoad(order: LoadOrder): Promise<LoadFigures> {
     store: createPostgresLedgerStore({ pool: pools.ledger, appender: eventLog, clock }),
     claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
-    reconciler: createPostgresReconciler({ pool: pools.ledger, clock }),
+    reconciler: createPostgresReconciler({ pool: pools.ledger, appender: eventLog, clock }),
     clock,
     log,
     metrics,

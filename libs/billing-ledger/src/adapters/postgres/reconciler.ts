@@ -1,6 +1,8 @@
 import { MINUTE_MS, type Clock, type UnixMs } from '@gateway/base';
-import type { Pool } from 'pg';
+import type { TransactionalAppender } from '@gateway/events';
+import type { Pool, PoolClient } from 'pg';
 import type { Difference, LedgerReconciler, ReconciliationRun } from '../../core/ports';
+import { announceWindows } from './announce-windows';
 import { withRetries } from './retry';
 
 /** Far longer than any transaction lives, and than clocks of two processes are apart. */
@@ -30,8 +32,16 @@ interface DifferenceRow {
   readonly first_seen_unix_ms: bigint;
 }
 
+export interface PostgresReconcilerPorts {
+  readonly pool: Pool;
+  /** The one that settlements are announced with: windows follow them in the same log. */
+  readonly appender: TransactionalAppender<PoolClient>;
+  readonly clock: Clock;
+}
+
 /** Compares in the database, so that no row of history travels. */
-export function createPostgresReconciler({ pool, clock }: { pool: Pool; clock: Clock }): LedgerReconciler {
+export function createPostgresReconciler(ports: PostgresReconcilerPorts): LedgerReconciler {
+  const { pool, clock } = ports;
   async function reconcile(limit: number): Promise<ReconciliationRun | undefined> {
     const now = clock.now();
     const { rows } = await pool.query<{ organizations: number; reconciled_until_unix_ms: bigint }>({
@@ -55,5 +65,11 @@ export function createPostgresReconciler({ pool, clock }: { pool: Pool; clock: C
     };
   }
 
-  return { reconcile: (limit) => withRetries(() => reconcile(limit)) };
+  return {
+    reconcile: (limit) => withRetries(() => reconcile(limit)),
+    announceWindows: (limit, announce) =>
+      withRetries(() =>
+        announceWindows(ports, { untilUnixMs: clock.now() - SETTLED_AFTER_MS, limit, announce }),
+      ),
+  };
 }

@@ -1,4 +1,4 @@
-import { nanoUsd, type UtcDay } from '@gateway/base';
+import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
 import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
 import type { Announce, SettlementReport } from '../../core/ports';
@@ -49,7 +49,7 @@ export interface SettleInput {
   readonly generations: readonly FinishedGeneration[];
   readonly announce: Announce;
   readonly appender: TransactionalAppender<PoolClient>;
-  readonly nowUnixMs: number;
+  readonly nowUnixMs: UnixMs;
 }
 
 /** Settles in the transaction of `client`: open, decide, book, announce. */
@@ -61,7 +61,8 @@ export async function settleGenerations(client: PoolClient, input: SettleInput):
   if (claimClosings.length > 0) await closeClaims(client, claimClosings, nowUnixMs);
   if (settlements.length > 0) {
     // Last, so that whatever the log locks is held for no longer than the commit takes.
-    await appender.appendIn(client, TOPIC_GENERATION_SETTLED, settlements.map(announce));
+    const announcements = settlements.map((settlement) => announce(settlement, nowUnixMs));
+    await appender.appendIn(client, TOPIC_GENERATION_SETTLED, announcements);
   }
   return { settlements, duplicates, rejected };
 }

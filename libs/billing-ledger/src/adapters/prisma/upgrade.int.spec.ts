@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import { HOUR_MS, type UnixMs } from '@gateway/base';
 import { applyMigrations, createPool, listPartitions } from '@gateway/database';
 import { leastIdAt } from '@gateway/runtime';
 import { createTestDatabase, type TestDatabase } from '@gateway/testing';
@@ -58,6 +58,12 @@ it('upgrades books of every state in place, and goes on with them', async () => 
 
   expect(await auditLedger(pool)).toMatchObject({ faults: [], openHolds: 4, settledGenerations: 4 });
   expect(await store.readBalance('org-a')).toEqual(balance);
+  // Windows begin when no process of the version before is left, who announced another time than it posted.
+  const { rows } = await pool.query<{ begins: bigint }>(
+    'select begins_unix_ms as begins from settlements_told_progress',
+  );
+  expect(Number(rows[0]?.begins)).toBeGreaterThan(at + HOUR_MS);
+  expect(Number(rows[0]?.begins) % HOUR_MS).toBe(0);
   for (const table of ['postings', 'closed_holds']) {
     // What was there, this month and the next.
     expect((await listPartitions(pool, { schema, table })).length).toBeGreaterThanOrEqual(2);

@@ -1,6 +1,11 @@
 import { nanoUsd, type UnixMs, type Usage } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
-import { GenerationSettled } from '@gateway/contracts/events';
+import {
+  GenerationSettled,
+  type GenerationFinished,
+  type SettledWindow as WindowMessage,
+} from '@gateway/contracts/events';
+import { hoursToCompare, type SettledWindow, type ToldHour } from '../../core/reconciliation/settled-window';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 
 /** 9999-12-31T23:59:59.999Z: later times have no day that a database or client would read. */
@@ -19,16 +24,40 @@ const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> 
   [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
 ]);
 
+/** A settled generation, or what the ledger tells of those that came before. */
+export type DecodedEvent =
+  | { readonly kind: 'generation'; readonly generation: SettledGeneration }
+  | { readonly kind: 'window'; readonly told: readonly ToldHour[] };
+
 /**
  * Reads a `generation.settled` event.
  *
- * @throws Error when the bytes are no such message or miss what a generation
- *   must have; no later attempt would go better.
+ * @throws Error when the bytes are no such message or miss what a generation or
+ *   a window must have; no later attempt would go better.
  */
-export function decodeSettled(payload: Uint8Array): SettledGeneration {
+export function decodeEvent(payload: Uint8Array): DecodedEvent {
   const settled = GenerationSettled.decode(payload);
-  const { finished } = settled;
-  if (!finished) throw new Error('the event holds no generation');
+  const { finished, window } = settled;
+  if (window) return { kind: 'window', told: hoursToCompare(windowOf(window)) };
+  if (finished) return { kind: 'generation', generation: generationOf(settled, finished) };
+  throw new Error('the event holds no generation');
+}
+
+function windowOf({ organizationId, fromUnixMs, untilUnixMs, hours }: WindowMessage): SettledWindow {
+  return {
+    organizationId: required(organizationId, 'organization_id'),
+    fromUnixMs: timeOf(fromUnixMs, 'from_unix_ms'),
+    untilUnixMs: timeOf(untilUnixMs, 'until_unix_ms'),
+    hours: hours.map(({ hourUnixMs, generations, costNanoUsd, chargedNanoUsd }) => ({
+      hourUnixMs: timeOf(hourUnixMs, 'hour_unix_ms'),
+      generations,
+      costNanoUsd: nanoUsd(costNanoUsd),
+      chargedNanoUsd: nanoUsd(chargedNanoUsd),
+    })),
+  };
+}
+
+function generationOf(settled: GenerationSettled, finished: GenerationFinished): SettledGeneration {
   return {
     id: required(finished.generationId, 'generation_id'),
     organizationId: required(finished.organizationId, 'organization_id'),

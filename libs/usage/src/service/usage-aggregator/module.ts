@@ -9,15 +9,18 @@ import {
 } from '@gateway/events';
 import { type GatewayModule } from '@gateway/module';
 import type { Logger } from '@gateway/runtime';
-
-import { Counter, Histogram, type Registry } from 'prom-client';
-import type { SettlementStore } from '../../core/ports';
+import type { Registry } from 'prom-client';
+import type { SettlementStore, UsageReconciler } from '../../core/ports';
+import type { ToldHour } from '../../core/reconciliation/settled-window';
 import type { SettledGeneration } from '../../core/settled-generation';
-import { decodeSettled } from './messages';
+import { decodeEvent } from './messages';
+import { createUsageAggregatorMetrics } from './metrics';
+import { createReconciliation } from './reconciliation';
 import { createUpkeep } from './upkeep';
 
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
+  readonly reconciler: UsageReconciler;
   /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
   readonly deadLetters?: DeadLetters;
   readonly clock: Clock;
@@ -25,42 +28,35 @@ export interface UsageAggregatorPorts {
   readonly log?: Logger;
   /** Generations are kept for so many days, and up to a month longer; absent: for ever. */
   readonly retentionDays?: number | undefined;
+  /** How often what the ledger told is compared, in milliseconds. Default a minute. */
+  readonly reconciliationIntervalMs?: number;
 }
 
 const NAME = 'usage-aggregator';
-const DELAY_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
 
-/** The write side: stores what was settled, so that it can be looked up and added up. */
+/** The write side: stores what was settled, so that it can be looked up and added up, and compares it with the ledger. */
 export function createUsageAggregatorModule(ports: UsageAggregatorPorts): GatewayModule {
-  const upkeep = createUpkeep({
-    tables: ports.store,
-    clock: ports.clock,
-    log: ports.log,
-    retentionDays: ports.retentionDays,
-  });
-  const registers = [ports.metrics];
-  const outcomes = new Counter({
-    name: 'gateway_usage_generations_total',
-    help: 'Settled generations received, by whether they were new',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const recordedCount = outcomes.labels('recorded');
-  const duplicateCount = outcomes.labels('duplicate');
-  const delay = new Histogram({
-    name: 'gateway_usage_visible_delay_seconds',
-    help: 'From the settlement of a generation until it can be looked up',
-    buckets: DELAY_BUCKETS_SECONDS,
-    registers,
+  const { store, reconciler, clock, log } = ports;
+  const metrics = createUsageAggregatorMetrics(ports.metrics);
+  const upkeep = createUpkeep({ tables: store, clock, log, retentionDays: ports.retentionDays });
+  const reconciliation = createReconciliation({
+    reconciler,
+    clock,
+    log,
+    metrics,
+    intervalMs: ports.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
   });
 
   async function handle(events: readonly LoggedEvent[]): Promise<void> {
-    const { generations, unprocessable } = decodeAll(events);
-    const recorded = await ports.store.record(generations);
-    recordedCount.inc(recorded);
-    duplicateCount.inc(generations.length - recorded);
-    const now = ports.clock.now();
-    for (const { settledAt } of generations) delay.observe(Math.max(0, now - settledAt) / 1000);
+    const { generations, told, unprocessable } = decodeAll(events);
+    const recorded = await store.record(generations);
+    metrics.recorded(recorded);
+    metrics.duplicates(generations.length - recorded);
+    const now = clock.now();
+    for (const { settledAt } of generations) metrics.visibleAfter(now - settledAt);
+    // After the generations: what the ledger tells comes behind those that it is about.
+    await reconciler.keep(told);
     // The good ones are stored by now; delivered once more, they change nothing.
     if (unprocessable.length > 0) throw new UnprocessableEventsError(unprocessable);
   }
@@ -71,20 +67,28 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     name: NAME,
     services: ports.deadLetters ? [createDeadLetterService(ports.deadLetters, consumers)] : [],
     consumers,
-    start: () => upkeep.start(),
-    stop: () => upkeep.stop(),
+    async start() {
+      reconciliation.start();
+      await upkeep.start();
+    },
+    async stop() {
+      await Promise.all([upkeep.stop(), reconciliation.stop()]);
+    },
   };
 }
 
 function decodeAll(events: readonly LoggedEvent[]) {
   const generations: SettledGeneration[] = [];
+  const told: ToldHour[] = [];
   const unprocessable: Unprocessable[] = [];
   for (const event of events) {
     try {
-      generations.push(decodeSettled(event.payload));
+      const decoded = decodeEvent(event.payload);
+      if (decoded.kind === 'generation') generations.push(decoded.generation);
+      else told.push(...decoded.told);
     } catch (error) {
       unprocessable.push({ event, reason: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { generations, unprocessable };
+  return { generations, told, unprocessable };
 }

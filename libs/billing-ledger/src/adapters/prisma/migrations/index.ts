@@ -10,6 +10,7 @@ import postingsByTime from './20261122013000_postings_by_time/migration.sql';
 import openAndClosedHolds from './20261122013100_open_and_closed_holds/migration.sql';
 import statementAndAlerts from './20261122021000_statement_and_alerts/migration.sql';
 import reconciliation from './20261122024500_reconciliation/migration.sql';
+import settledWindows from './20261122060000_settled_windows/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261122013100_open_and_closed_holds', sql: openAndClosedHolds },
   { name: '20261122021000_statement_and_alerts', sql: statementAndAlerts },
   { name: '20261122024500_reconciliation', sql: reconciliation },
+  { name: '20261122060000_settled_windows', sql: settledWindows },
 ];

@@ -1,0 +1,250 @@
+import {
+  BILLING_LEDGER_SCHEMA,
+  billingLedgerMigrations,
+  createBillingLedgerModule,
+  createPostgresClaimStore,
+  createPostgresLedgerHistory,
+  createPostgresLedgerStore,
+  createPostgresReconciler,
+} from '@gateway/billing-ledger';
+import { HOUR_MS, MINUTE_MS } from '@gateway/base';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GenerationFinished } from '@gateway/contracts/events';
+import { applyMigrations, createPool } from '@gateway/database';
+import {
+  createPostgresEventLog,
+  EVENT_LOG_SCHEMA,
+  eventLogMigrations,
+  type PostgresEventLog,
+} from '@gateway/events';
+import type { GatewayModule } from '@gateway/module';
+import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, type Registry } from '@gateway/runtime';
+import {
+  createTestClock,
+  createTestDatabase,
+  eventually,
+  type TestClock,
+  type TestDatabase,
+} from '@gateway/testing';
+import {
+  createPostgresSettlementStore,
+  createPostgresUsageReconciler,
+  createUsageAggregatorModule,
+  USAGE_SCHEMA,
+  usageMigrations,
+} from '@gateway/usage';
+import type { Pool } from 'pg';
+
+const ORGANIZATIONS = ['org-a', 'org-b', 'org-c'];
+const GENERATIONS = 30;
+const PRICES = {
+  inputNanoUsdPerMillion: 2_000_000n,
+  cachedInputNanoUsdPerMillion: 3_000_000n,
+  outputNanoUsdPerMillion: 1_000_000n,
+  reasoningNanoUsdPerMillion: 5_000_000n,
+  imageNanoUsdPerMillion: 7_000_000n,
+};
+const log = createSilentLogger();
+
+let database: TestDatabase;
+let pools: Record<'ledger' | 'usage' | 'events', Pool>;
+let clock: TestClock;
+let metrics: Registry;
+let eventLog: PostgresEventLog;
+let modules: GatewayModule[];
+let spent: number;
+
+/** Ledger and usage as the gateway runs them, with the event log between them. */
+beforeEach(async () => {
+  database = await createTestDatabase();
+  const open = (schema: string) =>
+    createPool({ url: database.url, schema, applicationName: 'test', maxConnections: 6 });
+  pools = { ledger: open(BILLING_LEDGER_SCHEMA), usage: open(USAGE_SCHEMA), events: open(EVENT_LOG_SCHEMA) };
+  await applyMigrations(pools.ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await applyMigrations(pools.events, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+  clock = createTestClock();
+  spent = 0;
+  metrics = createMetrics({ processMetrics: false });
+  eventLog = createPostgresEventLog({ pool: pools.events, clock, log, metrics });
+  await eventLog.start();
+  const reconciliationIntervalMs = 20;
+  modules = [
+    createBillingLedgerModule({
+      store: createPostgresLedgerStore({ pool: pools.ledger, appender: eventLog, clock }),
+      claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+      history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
+      reconciler: createPostgresReconciler({ pool: pools.ledger, appender: eventLog, clock }),
+      clock,
+      log,
+      metrics,
+      reconciliationIntervalMs,
+    }),
+    createUsageAggregatorModule({
+      store: createPostgresSettlementStore(pools.usage),
+      reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
+      clock,
+      log,
+      metrics,
+      reconciliationIntervalMs,
+    }),
+  ];
+  for (const module of modules) {
+    await module.start();
+    for (const consumer of module.consumers) await eventLog.subscribe(consumer);
+  }
+});
+
+afterEach(async () => {
+  for (const module of modules) await module.stop();
+  await eventLog.stop();
+  for (const pool of Object.values(pools)) await pool.end();
+  await database.drop();
+});
+
+/** Some held, some not; one organization has too little for what it spends. */
+async function spend(): Promise<void> {
+  spent += GENERATIONS;
+  const services = modules.flatMap((module) => module.services);
+  const ledger = createClient(BillingLedgerDefinition, createInProcessTransport(services));
+  const now = BigInt(clock.now());
+  for (const organizationId of ORGANIZATIONS) {
+    await ledger.addCredit({
+      creditId: newId('crd'),
+      organizationId,
+      amountNanoUsd: organizationId === 'org-c' ? 500n : 1_000_000n,
+      note: '',
+    });
+  }
+  const generations = Array.from({ length: GENERATIONS }, (_, index) => ({
+    generationId: newId('gen'),
+    organizationId: ORGANIZATIONS[index % ORGANIZATIONS.length] as string,
+    keyId: `key-${index % 2}`,
+    modelId: 'acme/m',
+    createdUnixMs: now,
+    prices: PRICES,
+    usage: {
+      promptTokens: 10 + index,
+      cachedTokens: 3,
+      imageTokens: 0,
+      completionTokens: 20,
+      reasoningTokens: 7,
+    },
+  }));
+  await ledger.holdCredit({
+    holds: generations
+      .slice(0, GENERATIONS / 2)
+      .map(({ generationId, organizationId, keyId, createdUnixMs }) => ({
+        holdId: generationId,
+        organizationId,
+        keyId,
+        amountNanoUsd: 100n,
+        prices: PRICES,
+        createdUnixMs,
+        deadlineUnixMs: now + 60_000n,
+      })),
+  });
+  await ledger.settleGenerations({
+    generations: generations.map((each) => GenerationFinished.fromPartial(each)),
+  });
+  await eventually('all are recorded', async () => {
+    const { rowCount } = await pools.usage.query('select from generations');
+    return rowCount === spent || undefined;
+  });
+}
+
+async function gauge(name: string): Promise<Record<string, number>> {
+  const { values = [] } = (await metrics.getSingleMetric(name)?.get()) ?? {};
+  return Object.fromEntries(
+    values.filter(({ value }) => value > 0).map(({ labels, value }) => [String(labels['kind'] ?? ''), value]),
+  );
+}
+
+const differences = () => gauge('gateway_usage_reconciliation_differences');
+
+/** Until everything that was settled so far was told, consumed and compared. */
+async function hourPasses(): Promise<void> {
+  clock.advance(HOUR_MS + 10 * MINUTE_MS);
+  const over = Math.floor((clock.now() - 10 * MINUTE_MS) / HOUR_MS) * HOUR_MS;
+  const steps: [what: string, pool: Pool, isDone: string][] = [
+    [
+      'all organizations are told of',
+      pools.ledger,
+      `select count(*) = ${ORGANIZATIONS.length} as done from settlements_told where until_unix_ms = ${over}`,
+    ],
+    [
+      'all events are consumed',
+      pools.events,
+      `select bool_and(g.position = t.last_position) as done from consumer_groups g join topics t using (topic)
+       where topic = 'generation.settled'`,
+    ],
+    [
+      'all is compared',
+      pools.usage,
+      `select not exists (select from reconciliation_told where compared_unix_ms = 0)
+         and (select compared_until_unix_ms from reconciliation_progress) = ${over} as done`,
+    ],
+  ];
+  for (const [what, pool, isDone] of steps) {
+    await eventually(
+      what,
+      async () => (await pool.query<{ done: boolean }>(isDone)).rows[0]?.done || undefined,
+    );
+  }
+  // What was just compared is told at the end of its run.
+  for (const module of modules) await module.stop();
+}
+
+it('usage and settlements agree, whatever hour they are of', async () => {
+  await spend();
+  clock.advance(HOUR_MS);
+  await spend();
+  await hourPasses();
+  expect(await differences()).toEqual({});
+});
+
+it('a row of usage that is changed by hand is found, named and counted', async () => {
+  await spend();
+  await pools.usage.query(
+    `update generations set charged_nano_usd = charged_nano_usd + 1
+     where id = (select min(id) from generations where organization_id = 'org-b')`,
+  );
+  await hourPasses();
+  expect(await differences()).toEqual({ settlements: 1, hourly_sums: 1 });
+  const { rows } = await pools.usage.query(
+    `select organization_id, found_charged_nano_usd - expected_charged_nano_usd as more
+     from reconciliation_differences where kind = 'settlements'`,
+  );
+  expect(rows).toEqual([{ organization_id: 'org-b', more: 1n }]);
+});
+
+it('a posting of the ledger that is gone is found, named and counted, by the ledger and by usage', async () => {
+  await spend();
+  await pools.ledger.query(
+    `delete from postings where kind = 'settlement'
+       and reference = (select max(reference) from postings where kind = 'settlement' and organization_id = 'org-a')`,
+  );
+  await hourPasses();
+  expect(await differences()).toEqual({ settlements: 1 });
+  const { rows } = await pools.usage.query(
+    `select organization_id, found_generations - expected_generations as more from reconciliation_differences`,
+  );
+  expect(rows).toEqual([{ organization_id: 'org-a', more: 1n }]);
+  expect(await gauge('gateway_ledger_reconciliation_differences')).toMatchObject({ charged: 1 });
+});
+
+it('an announcement that nobody took is found', async () => {
+  await spend();
+  await pools.usage.query(`
+    with gone as (delete from generations where id = (select max(id) from generations) returning *),
+      hourly as (
+        update usage_rollups_hourly sums set requests = sums.requests - 1,
+          cost_nano_usd = sums.cost_nano_usd - gone.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - gone.charged_nano_usd
+        from gone where sums.organization_id = gone.organization_id and sums.key_id = gone.key_id)
+    update usage_rollups sums set requests = sums.requests - 1,
+      cost_nano_usd = sums.cost_nano_usd - gone.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - gone.charged_nano_usd
+    from gone where sums.organization_id = gone.organization_id and sums.key_id = gone.key_id`);
+  await hourPasses();
+  expect(await differences()).toEqual({ settlements: 1 });
+});

@@ -1,0 +1,37 @@
+import { createRecurring } from './recurring';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+it('runs again an interval after the end of the run before, and never two at once', async () => {
+  const ends: (() => void)[] = [];
+  const recurring = createRecurring(() => new Promise((resolve) => ends.push(resolve)), 1_000);
+  recurring.start();
+  await jest.advanceTimersByTimeAsync(999);
+  expect(ends).toHaveLength(0);
+  await jest.advanceTimersByTimeAsync(5_000);
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(ends).toHaveLength(2);
+  ends[1]?.();
+});
+
+it('waits for the run under way when it is stopped, and begins no other', async () => {
+  let end: (() => void) | undefined;
+  let runs = 0;
+  const recurring = createRecurring(() => {
+    runs += 1;
+    return new Promise((resolve) => (end = resolve));
+  }, 10);
+  recurring.start();
+  await jest.advanceTimersByTimeAsync(10);
+  let stopped = false;
+  const stopping = recurring.stop().then(() => (stopped = true));
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(stopped).toBe(false);
+  end?.();
+  await stopping;
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(runs).toBe(1);
+});

@@ -1,0 +1,123 @@
+import { DAY_MS, HOUR_MS, nanoUsd } from '@gateway/base';
+import { plainArray, textArray } from '@gateway/database';
+import type { ClientBase } from 'pg';
+import type { Comparison, Subject, Sums } from '../../core/reconciliation/compare';
+import type { ToldHour } from '../../core/reconciliation/settled-window';
+
+/** Everything that is added up, under one name each. */
+const SUM = (generations: string) => `
+  coalesce(${generations}, 0)::bigint as generations, coalesce(sum(cost_nano_usd), 0)::bigint as cost,
+  coalesce(sum(charged_nano_usd), 0)::bigint as charged`;
+
+/** $1 organizations, $2 hours, $3 settled from, $4 and before. */
+const SETTLED = `
+  select found.*
+  from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
+    as wanted (organization_id, hour, settled_from, settled_until, position)
+  cross join lateral (
+    select ${SUM('count(*)')} from generations
+    where organization_id = wanted.organization_id collate "C"
+      and created_unix_ms >= wanted.hour and created_unix_ms < wanted.hour + ${HOUR_MS}
+      and settled_unix_ms >= wanted.settled_from and settled_unix_ms < wanted.settled_until
+  ) found
+  order by wanted.position`;
+
+const OF_HOURS = (from: string, until: string) => `
+  select ${SUM('sum(requests)')} from usage_rollups_hourly
+  where organization_id = wanted.organization_id collate "C" and hour_unix_ms >= ${from} and hour_unix_ms < ${until}`;
+
+/** $1 organizations, $2 when each hour or day begins; what is expected, and what is found. */
+const COMPARE = (expected: string, found: string) => `
+  select expected.generations as expected_generations, expected.cost as expected_cost,
+    expected.charged as expected_charged, found.*
+  from unnest($1::text[], $2::bigint[]) with ordinality as wanted (organization_id, starts, position)
+  cross join lateral (${expected}) expected
+  cross join lateral (${found}) found
+  order by wanted.position`;
+
+const HOURLY = COMPARE(
+  `select ${SUM('count(*)')} from generations
+   where organization_id = wanted.organization_id collate "C"
+     and created_unix_ms >= wanted.starts and created_unix_ms < wanted.starts + ${HOUR_MS}`,
+  OF_HOURS('wanted.starts', `wanted.starts + ${HOUR_MS}`),
+);
+
+const DAILY = COMPARE(
+  OF_HOURS('wanted.starts', `wanted.starts + ${DAY_MS}`),
+  `select ${SUM('sum(requests)')} from usage_rollups
+   where organization_id = wanted.organization_id
+     and day = (to_timestamp(wanted.starts / 1000) at time zone 'UTC')::date`,
+);
+
+interface FoundRow {
+  readonly generations: bigint;
+  readonly cost: bigint;
+  readonly charged: bigint;
+}
+
+interface ComparedRow extends FoundRow {
+  readonly expected_generations: bigint;
+  readonly expected_cost: bigint;
+  readonly expected_charged: bigint;
+}
+
+/** Generations beside what the ledger says of them, in the order given. */
+export async function compareSettlements(
+  client: ClientBase,
+  told: readonly ToldHour[],
+): Promise<readonly Comparison[]> {
+  const { rows } = await client.query<FoundRow>({
+    name: 'usage.settled',
+    text: SETTLED,
+    values: [
+      textArray(told, ({ organizationId }) => organizationId),
+      plainArray(told, ({ hourUnixMs }) => hourUnixMs),
+      plainArray(told, ({ fromUnixMs }) => fromUnixMs),
+      plainArray(told, ({ untilUnixMs }) => untilUnixMs),
+    ],
+  });
+  return told.map(
+    ({ organizationId, hourUnixMs, fromUnixMs, generations, costNanoUsd, chargedNanoUsd }, index) => ({
+      organizationId,
+      kind: 'settlements',
+      startsUnixMs: hourUnixMs,
+      fromUnixMs,
+      expected: { generations, costNanoUsd, chargedNanoUsd },
+      found: sumsOf(rows[index]),
+    }),
+  );
+}
+
+/** Sums beside what they are the sums of, in the order given. */
+export async function compareSums(
+  client: ClientBase,
+  kind: 'hourly_sums' | 'daily_sums',
+  subjects: readonly Subject[],
+): Promise<readonly Comparison[]> {
+  const { rows } = await client.query<ComparedRow>({
+    name: `usage.compare_${kind}`,
+    text: kind === 'hourly_sums' ? HOURLY : DAILY,
+    values: [
+      textArray(subjects, ({ organizationId }) => organizationId),
+      plainArray(subjects, ({ startsUnixMs }) => startsUnixMs),
+    ],
+  });
+  return subjects.map((subject, index) => {
+    const row = rows[index];
+    const expected = row && {
+      generations: row.expected_generations,
+      cost: row.expected_cost,
+      charged: row.expected_charged,
+    };
+    return { ...subject, expected: sumsOf(expected), found: sumsOf(row) };
+  });
+}
+
+function sumsOf(row: FoundRow | undefined): Sums {
+  if (!row) throw new Error('the database answered fewer sums than it was asked for');
+  return {
+    generations: row.generations,
+    costNanoUsd: nanoUsd(row.cost),
+    chargedNanoUsd: nanoUsd(row.charged),
+  };
+}

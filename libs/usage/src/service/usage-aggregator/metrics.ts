@@ -1,0 +1,71 @@
+import type { UnixMs } from '@gateway/base';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ReconciliationRun } from '../../core/ports';
+import { DIFFERENCE_KINDS } from '../../core/reconciliation/compare';
+
+const DELAY_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+
+export interface ReconciliationMetrics {
+  reconciled(run: ReconciliationRun, now: UnixMs): void;
+}
+
+/** The write side's instruments, with their labels bound once. */
+export interface UsageAggregatorMetrics extends ReconciliationMetrics {
+  recorded(generations: number): void;
+  /** Known before, or named twice. */
+  duplicates(generations: number): void;
+  visibleAfter(ms: number): void;
+}
+
+export function createUsageAggregatorMetrics(registry: Registry): UsageAggregatorMetrics {
+  const registers = [registry];
+  const outcomes = new Counter({
+    name: 'gateway_usage_generations_total',
+    help: 'Settled generations received, by whether they were new',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const recorded = outcomes.labels('recorded');
+  const duplicates = outcomes.labels('duplicate');
+  const delay = new Histogram({
+    name: 'gateway_usage_visible_delay_seconds',
+    help: 'From the settlement of a generation until it can be looked up',
+    buckets: DELAY_BUCKETS_SECONDS,
+    registers,
+  });
+  const differing = new Gauge({
+    name: 'gateway_usage_reconciliation_differences',
+    help: 'Hours and days of an organization that do not agree, by kind, as of the last run',
+    labelNames: ['kind'],
+    registers,
+  });
+  const lastRun = new Gauge({
+    name: 'gateway_usage_reconciliation_last_run_timestamp_seconds',
+    help: 'When this process last compared usage; 0: never',
+    registers,
+  });
+  const comparedUntil = new Gauge({
+    name: 'gateway_usage_reconciliation_compared_until_timestamp_seconds',
+    help: 'The latest settlements that usage was compared with; 0: none yet',
+    registers,
+  });
+  const hours = new Counter({
+    name: 'gateway_usage_reconciliation_hours_total',
+    help: 'Hours of an organization that were compared with what the ledger settled',
+    registers,
+  });
+
+  return {
+    recorded: (count) => recorded.inc(count),
+    duplicates: (count) => duplicates.inc(count),
+    visibleAfter: (ms) => delay.observe(Math.max(0, ms) / 1_000),
+    reconciled({ differences, comparedUntilUnixMs, hours: compared }, now) {
+      for (const kind of DIFFERENCE_KINDS) {
+        differing.labels(kind).set(differences.filter((difference) => difference.kind === kind).length);
+      }
+      hours.inc(compared);
+      lastRun.set(now / 1_000);
+      comparedUntil.set(comparedUntilUnixMs / 1_000);
+    },
+  };
+}
