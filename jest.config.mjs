@@ -23,6 +23,8 @@ const config = {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
     ],
   },
+  // These are ES modules alone, which jest cannot load as they are.
+  transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
   moduleNameMapper: {
     '^@gateway/rpc/grpc$': '<rootDir>/libs/rpc/src/grpc/index.ts',
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',

@@ -1,16 +1,18 @@
-import { authEnvironment } from '@gateway/auth';
+import { authEnvironment, requireWholeOidc } from '@gateway/auth';
 import { mailEnvironment } from '@gateway/mail';
 import { serviceSettings } from '@gateway/process';
 import { databaseUrlSetting, readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
-export const settings = z.object({
-  ...serviceSettings,
-  ...authEnvironment,
-  ...mailEnvironment,
-  /** The database of organizations, keys and people. */
-  DATABASE_URL: databaseUrlSetting,
-});
+export const settings = z
+  .object({
+    ...serviceSettings,
+    ...authEnvironment,
+    ...mailEnvironment,
+    /** The database of organizations, keys and people. */
+    DATABASE_URL: databaseUrlSetting,
+  })
+  .superRefine(requireWholeOidc);
 
 export type Config = z.output<typeof settings>;
 

@@ -4,6 +4,7 @@ import {
   authSettingsOf,
   createAuthAdapters,
   createAuthModule,
+  oidcSettingsOf,
 } from '@gateway/auth';
 import { openMailer } from '@gateway/mail';
 import { openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
@@ -24,7 +25,7 @@ export async function wireAuth(parts: ServiceParts<Config>): Promise<ServiceWiri
     parts,
   );
   const module = createAuthModule({
-    adapters: createAuthAdapters({ pool, log, mailer: openMailer(config) }),
+    adapters: createAuthAdapters({ pool, log, mailer: openMailer(config), oidc: oidcSettingsOf(config) }),
     clock,
     newId,
     log,

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { authEnvironment } from '@gateway/auth';
+import { authEnvironment, requireWholeOidc } from '@gateway/auth';
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { dashboardApiEnvironment } from '@gateway/dashboard-api';
 import { edgeProxyEnvironment } from '@gateway/edge-proxy';
@@ -23,22 +23,24 @@ const SHUTDOWN_GRACE_MS = 30_000;
  * Each may also be given as a file by `<NAME>_FILE`. docs/configuration.md
  * describes them; a test keeps the two in step.
  */
-export const settings = z.object({
-  ...edgeProxyEnvironment,
-  ...dashboardApiEnvironment,
-  ...inferenceRouterEnvironment,
-  ...authEnvironment,
-  ...billingLedgerEnvironment,
-  ...usageAggregatorEnvironment,
-  ...eventLogEnvironment,
-  ...mailEnvironment,
-  GATEWAY_HOST: z.string().default('127.0.0.1'),
-  GATEWAY_ADMIN_PORT: portSetting.optional(),
-  GATEWAY_STATE_DIR: z.string().default('.gateway'),
-  DATABASE_URL: databaseUrlSetting.optional(),
-  LOG_LEVEL: logLevelSetting.default('info'),
-  GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting.default(SHUTDOWN_GRACE_MS),
-});
+export const settings = z
+  .object({
+    ...edgeProxyEnvironment,
+    ...dashboardApiEnvironment,
+    ...inferenceRouterEnvironment,
+    ...authEnvironment,
+    ...billingLedgerEnvironment,
+    ...usageAggregatorEnvironment,
+    ...eventLogEnvironment,
+    ...mailEnvironment,
+    GATEWAY_HOST: z.string().default('127.0.0.1'),
+    GATEWAY_ADMIN_PORT: portSetting.optional(),
+    GATEWAY_STATE_DIR: z.string().default('.gateway'),
+    DATABASE_URL: databaseUrlSetting.optional(),
+    LOG_LEVEL: logLevelSetting.default('info'),
+    GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting.default(SHUTDOWN_GRACE_MS),
+  })
+  .superRefine(requireWholeOidc);
 
 export type Config = z.output<typeof settings> & {
   readonly stateDirectory: string;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { authSettingsOf, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { authSettingsOf, createAuthAdapters, createAuthModule, oidcSettingsOf } from '@gateway/auth';
 import {
   billingLedgerSettingsOf,
   createBillingLedgerAdapters,
@@ -80,7 +80,7 @@ const MAX_WAITING_ANSWER_COUNTS = 1_000;
 export function createModules({ config, pools, eventLog, emulatorUrl, log, metrics }: ModuleParts) {
   const mailer = openMailer(config);
   const auth = createAuthModule({
-    adapters: createAuthAdapters({ pool: pools.auth, log, mailer }),
+    adapters: createAuthAdapters({ pool: pools.auth, log, mailer, oidc: oidcSettingsOf(config) }),
     clock,
     newId,
     log,

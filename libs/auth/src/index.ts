@@ -3,4 +3,4 @@ export { AUTH_SCHEMA } from './adapters/prisma/client';
 export { authMigrations } from './adapters/prisma/migrations';
 export type { AuthSettings } from './core/ports';
 export { createAuthModule, DEFAULT_AUTH_SETTINGS, type AuthModulePorts } from './service/module';
-export { authEnvironment, authSettingsOf } from './service/environment';
+export { authEnvironment, authSettingsOf, oidcSettingsOf, requireWholeOidc } from './service/environment';

@@ -14,6 +14,7 @@ export const pathParameters = {
   member_id: 'A person, such as mem-01KA….',
   invitation_id: 'An invitation of the organization, such as inv-01KA….',
   session_id: 'A session, such as ses-01KA….',
+  domain: 'A domain of emails, such as example.com.',
   generation_id: 'A generation, such as gen-01KA….',
   group: 'A consumer group, such as billing-ledger.',
   topic: 'A topic of the event log, such as generation.finished.',

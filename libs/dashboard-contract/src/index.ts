@@ -3,3 +3,4 @@ export * from './endpoints';
 export * from './errors';
 export * from './fields';
 export * from './permissions';
+export { signInErrors, type SignInErrorCode } from './sign-in-errors';

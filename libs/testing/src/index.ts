@@ -9,3 +9,9 @@ export * from './scratch-directory';
 export * from './seeded-random';
 export * from './test-clock';
 export * from './test-database';
+export {
+  startIdentityProvider,
+  type IdentityProviderUnderTest,
+  type Meddle,
+  type ProviderAnswer,
+} from './identity-provider/start-identity-provider';

@@ -32,7 +32,12 @@ const root = createRootRouteWithContext<RouterContext>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search) => present({ next: textIn(search, 'next'), error: textIn(search, 'error') }),
+  validateSearch: (search) =>
+    present({
+      next: textIn(search, 'next'),
+      error: textIn(search, 'error'),
+      request_id: textIn(search, 'request_id'),
+    }),
   component: lazyRouteComponent(() => import('../features/sign-in/sign-in-page'), 'SignInPage'),
 });
 const forgotPassword = createRoute({

@@ -1,4 +1,11 @@
-import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import {
+  AUTH_SCHEMA,
+  authMigrations,
+  createAuthAdapters,
+  createAuthModule,
+  type AuthAdapterOptions,
+} from '@gateway/auth';
+import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
@@ -35,8 +42,14 @@ function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
   return stub as RpcClient<typeof BillingLedgerDefinition>;
 }
 
+/** How auth is told apart from how it is by default. */
+type AuthOfRig = Pick<AuthAdapterOptions, 'oidc' | 'mailer'> & { readonly clock?: Clock };
+
 /** The dashboard's API over the real auth domain on a database of its own; the other domains are stubs, unless given. */
-export async function createDashboardRig(others: Partial<DashboardApiPorts> = {}) {
+export async function createDashboardRig(
+  others: Partial<DashboardApiPorts> = {},
+  { clock = systemClock, ...adapters }: AuthOfRig = {},
+) {
   const database = await createTestDatabase();
   const pool = createPool({
     url: database.url,
@@ -47,8 +60,8 @@ export async function createDashboardRig(others: Partial<DashboardApiPorts> = {}
   await applyMigrations(pool, { schema: AUTH_SCHEMA, migrations: authMigrations });
   const log = createSilentLogger();
   const module = createAuthModule({
-    adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 } }),
-    clock: systemClock,
+    adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, ...adapters }),
+    clock,
     newId,
     log,
     metrics: createMetrics({ processMetrics: false }),

@@ -1,9 +1,11 @@
 import { canonicalRange, networkOf } from '@gateway/addresses';
-import type { Logger } from '@gateway/runtime';
+import { systemClock, type Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import type { AuthPorts, Mailer } from '../core/ports';
+import type { OidcSettings } from '../core/single-sign-on/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
 import { systemSecrets } from './crypto/secrets';
+import { createOidcIdentityProvider } from './openid-client/identity-provider';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
@@ -12,6 +14,8 @@ import { createPostgresInvalidationFeed } from './postgres/invalidation-feed';
 import { createPostgresKeyVerifier } from './postgres/key-verifier';
 import { createPrismaAuditStore } from './prisma/audit-store';
 import { createAuthPrisma } from './prisma/client';
+import { createPrismaDomainStore } from './prisma/domain-store';
+import { createPrismaIdentityStore } from './prisma/identity-store';
 import { createPrismaKeyStore } from './prisma/key-store';
 import { createPrismaInvitationStore } from './prisma/invitation-store';
 import { createPrismaMemberStore } from './prisma/member-store';
@@ -20,6 +24,7 @@ import { createPrismaOrganizationStore } from './prisma/organization-store';
 import { createPrismaPasswordResetStore } from './prisma/password-reset-store';
 import { createPrismaSecondFactorStore } from './prisma/second-factor-store';
 import { createPrismaSessionStore } from './prisma/session-store';
+import { createPrismaSignOnStore } from './prisma/sign-on-store';
 
 export interface AuthAdapterOptions {
   /** Of the schema `auth`, migrated. Needs at least 4 connections: one is kept for LISTEN. The caller ends it. */
@@ -29,6 +34,8 @@ export interface AuthAdapterOptions {
   readonly scryptCost?: ScryptCost;
   /** Absent: nothing is mailed, and links are handed over by people. */
   readonly mailer?: Mailer | undefined;
+  /** Absent: there is no single sign-on. */
+  readonly oidc?: OidcSettings | undefined;
 }
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
@@ -38,7 +45,13 @@ export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
 };
 
 /** Every port of the domain, over one PostgreSQL pool. */
-export function createAuthAdapters({ pool, log, scryptCost, mailer }: AuthAdapterOptions): AuthAdapters {
+export function createAuthAdapters({
+  pool,
+  log,
+  scryptCost,
+  mailer,
+  oidc,
+}: AuthAdapterOptions): AuthAdapters {
   const prisma = createAuthPrisma(pool);
   const feed = createPostgresInvalidationFeed({ pool, log });
   const housekeeping = createHousekeeping({ pool, log });
@@ -52,6 +65,10 @@ export function createAuthAdapters({ pool, log, scryptCost, mailer }: AuthAdapte
     secondFactors: createPrismaSecondFactorStore(prisma),
     totp: otpauthTotp,
     ...(mailer ? { mailer } : {}),
+    identities: createPrismaIdentityStore(prisma),
+    domains: createPrismaDomainStore(prisma),
+    signOns: createPrismaSignOnStore(prisma),
+    ...(oidc ? { identityProvider: createOidcIdentityProvider(oidc, systemClock) } : {}),
     log,
     memberships: createPrismaMembershipStore(prisma),
     sessions: createPrismaSessionStore(prisma),

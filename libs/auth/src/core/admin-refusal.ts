@@ -43,7 +43,9 @@ export function invalid(field: string, message: string): AdminRefusal {
   return { kind: 'refusal', reason: 'invalid', field, message };
 }
 
-export function notFound(what: 'organization' | 'key' | 'member' | 'session' | 'invitation'): AdminRefusal {
+export function notFound(
+  what: 'organization' | 'key' | 'member' | 'session' | 'invitation' | 'domain',
+): AdminRefusal {
   return { kind: 'refusal', reason: 'not_found', message: `No such ${what}.` };
 }
 

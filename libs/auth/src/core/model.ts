@@ -127,6 +127,17 @@ export interface Invitation {
   readonly revokedAt?: UnixMs;
 }
 
+/** People whose verified email is of this domain join the organization when they first come by single sign-on. */
+export interface OrganizationDomain {
+  /** In lower case and punycode. */
+  readonly domain: string;
+  readonly organizationId: string;
+  readonly role: Exclude<OrganizationRole, 'owner'>;
+  /** An email. */
+  readonly mappedBy: string;
+  readonly mappedAt: UnixMs;
+}
+
 export type SignInMethod = 'password' | 'oidc';
 
 export interface Session {
@@ -171,4 +182,11 @@ export interface AuditEntry {
   /** What changed; never a secret. */
   readonly details: JsonObject;
   readonly outcome: AuditOutcome;
+}
+
+/** A session to be opened in the transaction of what brought it about. */
+export interface NewSession {
+  readonly tokenSha256: Buffer;
+  readonly session: Session;
+  readonly audit: AuditEntry;
 }

@@ -9,6 +9,7 @@ import type {
   MemberRole,
   Invitation,
   Membership,
+  NewSession,
   Organization,
   OrganizationLimits,
   OrganizationMember,
@@ -16,6 +17,7 @@ import type {
   Person,
   Session,
 } from './model';
+import type { DomainStore, IdentityProvider, IdentityStore, SignOnStore } from './single-sign-on/ports';
 
 /** Makes ids that sort by time, such as `key-01JD…`. */
 export type IdSource = (prefix: string) => string;
@@ -100,13 +102,6 @@ export interface StoredMember extends Member {
   readonly passwordHash?: string;
   /** The second factor; it counts once it is confirmed. */
   readonly totp?: { readonly secret: string; readonly confirmed: boolean };
-}
-
-/** A session to be opened in the transaction of what brought it about. */
-export interface NewSession {
-  readonly tokenSha256: Buffer;
-  readonly session: Session;
-  readonly audit: AuditEntry;
 }
 
 export interface MemberStore {
@@ -352,6 +347,11 @@ export interface AuthPorts {
   readonly passwordResets: PasswordResetStore;
   readonly secondFactors: SecondFactorStore;
   readonly totp: Totp;
+  readonly identities: IdentityStore;
+  readonly domains: DomainStore;
+  readonly signOns: SignOnStore;
+  /** Absent: no single sign-on is configured. */
+  readonly identityProvider?: IdentityProvider;
   /** Absent: no mail is configured. */
   readonly mailer?: Mailer;
   /** For what goes wrong where nobody waits for it. */

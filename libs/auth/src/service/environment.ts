@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AuthSettings } from '../core/ports';
+import type { OidcSettings } from '../core/single-sign-on/ports';
 import { DEFAULT_AUTH_SETTINGS } from './module';
 
 const MIN_SESSION_MS = 5 * 60_000;
@@ -7,14 +8,52 @@ const MAX_SESSION_MS = 30 * 86_400_000;
 /** Sessions are seen to the minute. */
 const sessionTime = z.coerce.number().int().min(MIN_SESSION_MS).max(MAX_SESSION_MS);
 
+/** Provider and gateway tell each other secrets, so it is https, but between programs of one machine. */
+const issuer = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
+  .refine((url) => url.startsWith('https:') || LOOPBACK.test(new URL(url).hostname), {
+    error: 'must be an https:// URL; http:// is for a provider on this machine',
+  });
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const MAX_LABEL_CHARACTERS = 60;
+
 /** Settings of each app that runs this module. */
 export const authEnvironment = {
+  GATEWAY_OIDC_ISSUER: issuer.optional(),
+  GATEWAY_OIDC_CLIENT_ID: z.string().min(1).optional(),
+  GATEWAY_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  GATEWAY_OIDC_LABEL: z.string().trim().min(1).max(MAX_LABEL_CHARACTERS).default('Single sign-on'),
   GATEWAY_SESSION_LIFETIME_MS: sessionTime.default(DEFAULT_AUTH_SETTINGS.sessionLifetimeMs),
   GATEWAY_SESSION_IDLE_MS: sessionTime.default(DEFAULT_AUTH_SETTINGS.sessionIdleMs),
 };
 
+type AuthEnvironment = z.output<z.ZodObject<typeof authEnvironment>>;
+
+const OIDC_SETTINGS = [
+  'GATEWAY_OIDC_ISSUER',
+  'GATEWAY_OIDC_CLIENT_ID',
+  'GATEWAY_OIDC_CLIENT_SECRET',
+] as const satisfies (keyof AuthEnvironment)[];
+
+/** Half a single sign-on is a fault of the configuration: for `superRefine` of each app that runs this module. */
+export function requireWholeOidc(values: AuthEnvironment, context: z.RefinementCtx): void {
+  if (OIDC_SETTINGS.every((name) => values[name] === undefined)) return;
+  for (const name of OIDC_SETTINGS) {
+    if (values[name] !== undefined) continue;
+    context.addIssue({ code: 'custom', path: [name], message: 'is needed for the single sign-on' });
+  }
+}
+
+/** @returns undefined when there is no single sign-on. */
+export function oidcSettingsOf(values: AuthEnvironment): OidcSettings | undefined {
+  const { GATEWAY_OIDC_ISSUER: issuer, GATEWAY_OIDC_CLIENT_ID: clientId, GATEWAY_OIDC_LABEL: label } = values;
+  const { GATEWAY_OIDC_CLIENT_SECRET: clientSecret } = values;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, label };
+}
+
 export function authSettingsOf(
-  values: z.output<z.ZodObject<typeof authEnvironment>>,
+  values: AuthEnvironment,
 ): Pick<AuthSettings, 'sessionLifetimeMs' | 'sessionIdleMs'> {
   return {
     sessionLifetimeMs: values.GATEWAY_SESSION_LIFETIME_MS,

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { SignOnRefusalReason } from '../core/single-sign-on/sign-on-refusal';
 
 /** The domain's metrics, their labels bound once. */
 export function createAuthMetrics(metrics: Registry) {
@@ -14,6 +15,12 @@ export function createAuthMetrics(metrics: Registry) {
     labelNames: ['outcome'],
     registers: [metrics],
   });
+  const signOns = new Counter({
+    name: 'gateway_auth_single_sign_ons_total',
+    help: 'What became of sign-ins by single sign-on: signed_on, or why not.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
   return {
     verifiedGrant: verified.labels('grant'),
     verifiedUnknown: verified.labels('unknown'),
@@ -24,6 +31,8 @@ export function createAuthMetrics(metrics: Registry) {
       second_factor_refused: signIns.labels('second_factor_refused'),
       too_many_attempts: signIns.labels('too_many_attempts'),
     },
+    /** One count of a closed list of outcomes. */
+    countSignOn: (outcome: 'signed_on' | SignOnRefusalReason) => signOns.inc({ outcome }),
     watches: new Gauge({
       name: 'gateway_auth_open_watches',
       help: 'Edges that are listening for invalidations at this replica.',

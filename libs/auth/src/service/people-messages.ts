@@ -57,6 +57,10 @@ export function organizationRoleOf(role: OrganizationRole): core.OrganizationRol
   return known;
 }
 
+export function organizationRoleMessage(role: core.OrganizationRole): OrganizationRole {
+  return MESSAGE_OF_ORGANIZATION_ROLE[role];
+}
+
 export function memberMessage({ id, email, role }: core.Member): MemberMessage {
   return { id, email, role: MESSAGE_OF_MEMBER_ROLE[role] };
 }

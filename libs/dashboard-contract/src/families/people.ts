@@ -43,6 +43,15 @@ export const invitation = z
   })
   .meta({ id: 'Invitation' });
 
+export const organizationDomain = z
+  .object({
+    domain: z.string().meta({ description: 'in lower case and punycode' }),
+    role: z.enum(['admin', 'member']).meta({ description: 'what people of the domain become' }),
+    mapped_by: z.string().meta({ description: 'an email' }),
+    mapped_at: time,
+  })
+  .meta({ id: 'OrganizationDomain' });
+
 export const personInList = person
   .extend({
     organizations: z.array(z.object({ id, name: z.string(), role: organizationRole })),
@@ -130,6 +139,36 @@ export const peopleEndpoints = {
     answer: nothing,
     audit: ['invitation.revoke'],
     errors: ['conflict'],
+  }),
+  domains: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/domains',
+    who: 'members:read',
+    summary: 'Whose people join by single sign-on, by the domain of their email',
+    answer: json(z.object({ data: z.array(organizationDomain) })),
+  }),
+  mapDomain: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/domains/{domain}',
+    who: 'platform:organizations',
+    summary: 'Take in people of a domain by single sign-on',
+    description:
+      'Who signs in with a verified email of this domain for the first time joins the organization with this role. Again with another role changes it for whoever comes later. A domain belongs to one organization (409 `conflict`), which has 50 at most; domains of public mail services are refused.',
+    body: z.strictObject({ role: z.enum(['admin', 'member']) }),
+    answer: json(z.object({ domain: organizationDomain })),
+    audit: ['organization.map_domain'],
+    errors: ['conflict'],
+  }),
+  unmapDomain: endpoint({
+    method: 'DELETE',
+    path: '/api/organizations/{organization_id}/domains/{domain}',
+    who: 'platform:organizations',
+    summary: 'Take in nobody of a domain any more',
+    description:
+      'Nobody of it signs in by single sign-on from then on. Who joined stays a member, with the sessions that run.',
+    body: emptyBody,
+    answer: nothing,
+    audit: ['organization.unmap_domain'],
   }),
   everybody: endpoint({
     method: 'GET',

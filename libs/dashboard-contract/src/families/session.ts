@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { created, endpoint, json, nothing, redirect } from '../endpoint';
 import { emptyBody, id, page, pageQuery, time } from '../fields';
+import { signInErrors } from '../sign-in-errors';
 import { organizationRole, person } from './people';
 
 /** Whose turn it is: sign-in, the session, and the sessions of whoever is signed in. */
@@ -125,12 +126,18 @@ export const sessionEndpoints = {
     who: 'anyone',
     summary: 'Go to the single sign-on',
     description:
-      'To be opened by the browser, not by fetch. Comes back to the dashboard, signed in. No version serves it yet: `oidc` of the sign-in options is null, and this is 404.',
+      'To be opened by the browser, not by fetch: it is sent on to the identity provider, and comes back to ' +
+      '`/api/oidc/callback`. What goes wrong is told to the sign-in page, as there. 404 where no provider is configured: ' +
+      '`oidc` of the sign-in options is null then.',
     query: z.strictObject({
-      return_to: z.string().max(500).default('/').meta({ description: 'a path of the dashboard' }),
+      return_to: z
+        .string()
+        .max(500)
+        .default('/')
+        .meta({ description: 'a path of the dashboard; anything else counts as /' }),
     }),
     answer: redirect,
-    errors: ['unavailable'],
+    errors: ['not_found'],
   }),
   finishOidc: endpoint({
     method: 'GET',
@@ -139,10 +146,13 @@ export const sessionEndpoints = {
     summary: 'Where the single sign-on comes back to',
     description:
       'Opens a session and goes on to where the sign-in was started. What goes wrong is told to the sign-in page, ' +
-      'as `/sign-in?error=…` with one of `oidc_failed`, `oidc_denied`, `oidc_no_organization`.',
+      `as \`/sign-in?error=…&request_id=…\` with one of ${Object.keys(signInErrors)
+        .map((code) => `\`${code}\``)
+        .join(', ')}.`,
     query: z.looseObject({}),
     answer: redirect,
-    audit: ['session.create'],
+    audit: ['session.create', 'member.create', 'member.link_identity', 'membership.create'],
+    errors: ['not_found'],
   }),
   invitation: endpoint({
     method: 'POST',

@@ -14,6 +14,7 @@ import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Text, Time } from '../../ui/values';
+import { Domains } from './domains';
 import { InvitePerson } from './invite-person';
 
 const route = getRouteApi('/signed-in/o/$organizationId/members');
@@ -60,6 +61,7 @@ export function MembersPage() {
         <MemberTable organizationId={organizationId} members={members.data.data} />
       )}
       {mayManage && <Invitations organizationId={organizationId} />}
+      <Domains organizationId={organizationId} />
     </Page>
   );
 }

@@ -1,10 +1,13 @@
 import { ApiError } from '@gateway/dashboard-contract/client';
+import { signInErrors } from '@gateway/dashboard-contract/sign-in-errors';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { api } from '../../api/client';
 import { sessionQuery } from '../../api/session';
+import { signInOptionsQuery } from '../../api/sign-in-options';
 import { Button, buttonClass } from '../../ui/button';
+import { CopyIcon } from '../../ui/copy';
 import { Entrance } from '../../ui/entrance';
 import { Field, Input } from '../../ui/field';
 import { Notice } from '../../ui/notice';
@@ -13,19 +16,9 @@ import { insideOnly } from './next';
 
 const route = getRouteApi('/sign-in');
 
-const ERRORS: Readonly<Record<string, string>> = {
-  oidc_failed: 'The single sign-on did not work. Try again.',
-  oidc_denied: 'The single sign-on was cancelled.',
-  oidc_no_organization: 'Your account belongs to no organization here. Ask for an invitation.',
-};
-
 export function SignInPage() {
-  const { next, error: failedElsewhere } = route.useSearch();
-  const { data: options } = useQuery({
-    queryKey: ['sign-in-options'],
-    queryFn: ({ signal }) => api.call('GET /api/sign-in-options', { signal }),
-    staleTime: Infinity,
-  });
+  const { next, error: failedElsewhere, request_id: requestId } = route.useSearch();
+  const { data: options } = useQuery(signInOptionsQuery);
   const [credentials, setCredentials] = useState({ email: '', password: '' });
   const signIn = useSignIn(insideOnly(next));
   const needsCode =
@@ -44,9 +37,7 @@ export function SignInPage() {
 
   return (
     <Entrance title="Sign in" lead="Keys, limits, usage and credit of your organization.">
-      {failedElsewhere !== undefined && (
-        <Notice tone="bad">{ERRORS[failedElsewhere] ?? 'Signing in did not work.'}</Notice>
-      )}
+      {failedElsewhere !== undefined && <FailedElsewhere error={failedElsewhere} requestId={requestId} />}
       {options?.oidc && (
         <a
           href={api.address('GET /api/oidc/start', { query: { return_to: insideOnly(next) } })}
@@ -86,6 +77,27 @@ export function SignInPage() {
         )}
       </form>
     </Entrance>
+  );
+}
+
+/** What a single sign-on came back with instead of a session. */
+function FailedElsewhere({
+  error,
+  requestId,
+}: {
+  readonly error: string;
+  readonly requestId: string | undefined;
+}) {
+  const texts: Readonly<Record<string, string>> = signInErrors;
+  return (
+    <Notice tone="bad" title={texts[error] ?? 'Signing in did not work.'}>
+      {requestId !== undefined && (
+        <span className="flex items-center gap-1 font-mono text-xs text-ink-soft">
+          {requestId}
+          <CopyIcon text={requestId} what="the request id" />
+        </span>
+      )}
+    </Notice>
   );
 }
 

@@ -6,6 +6,7 @@ const STATEMENTS = [
   `delete from invalidations where created_at < clock_timestamp() - interval '1 hour'`,
   `delete from edge_leases where expires_at < clock_timestamp() - interval '1 hour'`,
   `delete from sessions where expires_at < clock_timestamp()`,
+  `delete from oidc_flows where expires_at < clock_timestamp()`,
   `delete from password_resets where expires_at < clock_timestamp()`,
   `delete from sign_in_attempts where window_ends_at < clock_timestamp()`,
 ];

@@ -7,6 +7,7 @@ import type {
   KeyLimits,
   Member,
   Membership,
+  NewSession,
   Organization,
   OrganizationLimits,
   OrganizationMember,
@@ -16,7 +17,7 @@ import type {
   Session,
   SignInMethod,
 } from '../../core/model';
-import type { NewSession, StoredMember } from '../../core/ports';
+import type { StoredMember } from '../../core/ports';
 import type { Prisma } from './generated/client';
 
 /** How the model lies in the tables, both ways. Absent values are NULL there. */

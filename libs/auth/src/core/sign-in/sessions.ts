@@ -1,8 +1,8 @@
 import type { UnixMs } from '@gateway/base';
 import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
-import type { Actor, Member, Session, SignInMethod } from '../model';
-import type { AuthPorts, NewSession } from '../ports';
+import type { Actor, Member, NewSession, Session, SignInMethod } from '../model';
+import type { AuthPorts } from '../ports';
 import { isIdLike } from '../text-rules';
 
 /** When and where a session was seen is noted this often; each note is a write. */
@@ -92,10 +92,15 @@ export function isRunning(session: Session, now: UnixMs, sessionIdleMs: number):
 
 /** Ends the session at once. Idempotent. */
 export async function signOut(
-  ports: Pick<AuthPorts, 'sessions' | 'secrets' | 'clock' | 'newId'>,
+  ports: EndPorts & Pick<AuthPorts, 'secrets'>,
   sessionToken: string,
 ): Promise<void> {
-  await ports.sessions.delete(ports.secrets.sha256(sessionToken), ({ id, member }) =>
+  await endSessionOf(ports, ports.secrets.sha256(sessionToken));
+}
+
+/** As `signOut`, by the hash of its token. */
+export async function endSessionOf(ports: EndPorts, tokenSha256: Buffer): Promise<void> {
+  await ports.sessions.delete(tokenSha256, ({ id, member }) =>
     auditOf(
       {
         actor: { id: member.id, label: member.email, ipAddress: '' },

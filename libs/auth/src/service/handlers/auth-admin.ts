@@ -37,6 +37,7 @@ import { createAccountHandlers } from './account';
 import { createInvitationHandlers } from './invitations';
 import { createPeopleHandlers } from './people';
 import { createSessionHandlers } from './sessions';
+import { createSingleSignOnHandlers } from './single-sign-on';
 
 const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'current'>>> = {
   [SecretToEnd.SECRET_TO_END_PREVIOUS]: 'previous',
@@ -63,6 +64,7 @@ export function createAuthAdminHandlers(
     ...createPeopleHandlers(ports),
     ...createInvitationHandlers(ports),
     ...createAccountHandlers(ports),
+    ...createSingleSignOnHandlers(ports, metrics),
 
     async createOrganization({ actor: from, name, limits }) {
       const actor = actorOf(from);

@@ -44,7 +44,7 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
     },
 
     async getSignInOptions() {
-      return { sendsMail: ports.mailer !== undefined };
+      return { sendsMail: ports.mailer !== undefined, oidcLabel: ports.identityProvider?.label };
     },
 
     async signIn({ code, ...request }) {

@@ -15,6 +15,7 @@ import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
 import { createPlaygroundHandlers } from './playground-handlers';
 import { createSessionHandlers } from './session-handlers';
+import { createSingleSignOnHandlers } from './single-sign-on-handlers';
 import { createStatementHandlers } from './statement-handlers';
 import { createUsageHandlers } from './usage-handlers';
 
@@ -25,6 +26,7 @@ export function createHandlers(
 ): readonly Implementation[] {
   return [
     createSessionHandlers,
+    createSingleSignOnHandlers,
     createAccountHandlers,
     createPeopleHandlers,
     createInvitationHandlers,

@@ -1,9 +1,10 @@
-import type { Member, OrganizationMember } from '@gateway/contracts/auth';
+import type { Member, OrganizationDomain, OrganizationMember } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { accepted, acceptedUnless } from '../messages/errors';
 import {
   memberView,
+  organizationDomainView,
   organizationMemberView,
   organizationRoleMessage,
   personView,
@@ -39,6 +40,27 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
     implement(people.leave, async ({ params, actor }) => {
       const target = { actor, organizationId: params.organization_id, memberId: actor.id };
       acceptedUnless((await authAdmin.removeOrganizationMember(target)).refusal);
+      return undefined;
+    }),
+
+    implement(people.domains, async ({ params }) => {
+      const { domains } = await authAdmin.listOrganizationDomains({ organizationId: params.organization_id });
+      return { data: domains.map(organizationDomainView) };
+    }),
+
+    implement(people.mapDomain, async ({ params, body, actor }) => {
+      const { outcome } = await authAdmin.mapDomain({
+        actor,
+        organizationId: params.organization_id,
+        domain: params.domain,
+        role: organizationRoleMessage(body.role),
+      });
+      return { domain: organizationDomainView(accepted<OrganizationDomain>(outcome)) };
+    }),
+
+    implement(people.unmapDomain, async ({ params, actor }) => {
+      const target = { actor, organizationId: params.organization_id, domain: params.domain };
+      acceptedUnless((await authAdmin.unmapDomain(target)).refusal);
       return undefined;
     }),
 

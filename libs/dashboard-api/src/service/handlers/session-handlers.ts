@@ -19,8 +19,9 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
 
   return [
     implement(session.signInOptions, async () => {
-      const { sendsMail } = await authAdmin.getSignInOptions({});
-      return { oidc: null, password_reset_by_mail: sendsMail };
+      const { sendsMail, oidcLabel } = await authAdmin.getSignInOptions({});
+      const oidc = oidcLabel === undefined ? null : { label: oidcLabel, start_path: session.startOidc.path };
+      return { oidc, password_reset_by_mail: sendsMail };
     }),
 
     implement(session.signIn, async ({ body: { email, password, code }, address, request, response }) => {

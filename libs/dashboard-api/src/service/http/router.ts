@@ -1,7 +1,6 @@
 import { allEndpoints, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import { addressOf, admitted } from './guards';
 import type { Asked, Implementation, SignedIn } from './implement';
@@ -10,18 +9,19 @@ import { readInput } from './read-input';
 const NO_QUERY = z.strictObject({});
 
 /**
- * The routes of the whole contract. Who asks is looked at first, then what was
- * sent; also where this gateway implements nothing, so that nothing depends on
- * which handlers there are but the answer.
+ * The routes of the whole contract. Who asks is looked at first, then what was sent.
+ *
+ * @throws Error when an endpoint of the contract has no handler, or two.
  */
 export function createEndpointRouter(
   ports: DashboardApiPorts,
   implementations: readonly Implementation[],
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const handlers = new Map(implementations.map(({ endpoint, handler }) => [endpoint, handler]));
+  const handlers = handlersOf(implementations);
   for (const endpoint of allEndpoints()) {
-    const handler = handlers.get(endpoint) ?? notServed;
+    const handler = handlers.get(endpoint);
+    if (!handler) throw new Error(`${endpoint.method} ${endpoint.path} has no handler`);
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
       const signedIn = await admittedTo(ports, endpoint, request, response);
@@ -33,8 +33,13 @@ export function createEndpointRouter(
   return router;
 }
 
-async function notServed(): Promise<never> {
-  throw new DashboardError('not_found', { message: 'This gateway does not serve this.' });
+function handlersOf(implementations: readonly Implementation[]): Map<Endpoint, Implementation['handler']> {
+  const handlers = new Map<Endpoint, Implementation['handler']>();
+  for (const { endpoint, handler } of implementations) {
+    if (handlers.has(endpoint)) throw new Error(`${endpoint.method} ${endpoint.path} has two handlers`);
+    handlers.set(endpoint, handler);
+  }
+  return handlers;
 }
 
 /** As express writes it. */

@@ -29,6 +29,38 @@ export function createSessionCookies({ publicOrigin }: Pick<DashboardApiSettings
   };
 }
 
+/** Of one sign-in at the identity provider: several may be under way in one browser. */
+const SIGN_ON_COOKIE_PREFIX = 'gateway_sign_on_';
+const SIGN_ON_PATH = '/api/oidc';
+const STATE_CHARACTERS_IN_NAME = 16;
+
+function signOnCookieOf(state: string): string | undefined {
+  const name = state.slice(0, STATE_CHARACTERS_IN_NAME);
+  return /^[\w-]{16}$/.test(name) ? SIGN_ON_COOKIE_PREFIX + name : undefined;
+}
+
+/** What the browser keeps of the sign-in with this state. */
+export function signOnTokenOf(request: Request, state: string): string | undefined {
+  const token = parseCookie(request.headers.cookie ?? '')[signOnCookieOf(state) ?? ''];
+  return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
+}
+
+/** `SameSite=Lax`, since the browser comes back from another site. */
+export function createSignOnCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
+  const secure = publicOrigin?.startsWith('https://') ?? false;
+  const write = (response: Response, state: string, value: string, expires: Date): void => {
+    const name = signOnCookieOf(state);
+    if (name === undefined) return;
+    const cookie = { name, value, httpOnly: true, sameSite: 'lax', path: SIGN_ON_PATH } as const;
+    response.append('set-cookie', stringifySetCookie({ ...cookie, secure, expires }));
+  };
+  return {
+    set: (response: Response, state: string, token: string, expiresUnixMs: bigint): void =>
+      write(response, state, token, new Date(Number(expiresUnixMs))),
+    clear: (response: Response, state: string): void => write(response, state, '', new Date(0)),
+  };
+}
+
 /** A session whose token is known this once. */
 export interface OpenedSession {
   readonly sessionToken: string;

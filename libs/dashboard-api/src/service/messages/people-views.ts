@@ -8,6 +8,7 @@ import {
   type InvitationForGuest,
   type Member,
   type Membership,
+  type OrganizationDomain,
   type OrganizationMember,
   type Person,
   type Session,
@@ -121,6 +122,16 @@ export function organizationMemberView(member: OrganizationMember) {
     second_factor: member.secondFactor,
     last_seen_at: timeOrNull(member.lastSeenUnixMs),
   };
+}
+
+export function organizationDomainView({ domain, role, mappedBy, mappedUnixMs }: OrganizationDomain) {
+  return {
+    domain,
+    // Nobody becomes an owner by a domain.
+    role: ROLES[role] === 'admin' ? 'admin' : 'member',
+    mapped_by: mappedBy,
+    mapped_at: isoTime(mappedUnixMs),
+  } as const;
 }
 
 export function personView(person: Person) {
