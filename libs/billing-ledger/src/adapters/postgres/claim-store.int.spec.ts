@@ -214,3 +214,41 @@ it('counts an answer past its retention as none, also before it is trimmed', asy
   rig.clock.advance(CLAIM_RETENTION_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
+
+it('keeps a claim past its retention for as long as its request runs, and not a moment longer', async () => {
+  await claim('g1');
+  rig.clock.advance(CLAIM_RETENTION_MS);
+  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
+  while ((await rig.first.claims.trimClaims(100)) > 0);
+  expect(await claim('g2')).toEqual({ kind: 'in_flight' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
+  rig.clock.advance(LEASE_MS);
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+});
+
+it('trims a claim past its retention once its request does not run any more', async () => {
+  await claim('g1');
+  rig.clock.advance(CLAIM_RETENTION_MS);
+  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
+  while ((await rig.first.claims.trimClaims(100)) > 0);
+  rig.clock.advance(LEASE_MS - 1);
+  expect(await rig.first.claims.trimClaims(100)).toBe(0);
+  rig.clock.advance(1);
+  expect(await rig.first.claims.trimClaims(100)).toBe(1);
+});
+
+it('remembers the latest 64 who ran under a key: their answers count, those of earlier ones do not', async () => {
+  const names = Array.from({ length: 70 }, (_, index) => `g${index}`);
+  for (const name of names) {
+    expect(await claim(name)).toEqual({ kind: 'claimed' });
+    rig.clock.advance(LEASE_MS);
+  }
+  const [forgotten = '', remembered = ''] = names.slice(70 - 64 - 1);
+  expect(await settle([forgotten, 'too early'])).toEqual([10]);
+  expect(await claim('one more')).toEqual({ kind: 'claimed' });
+  // Who comes next pushes out the oldest.
+  expect(await settle([remembered, 'too early too'])).toEqual([10]);
+  expect(await claim('g-next')).toEqual({ kind: 'in_flight' });
+  expect(await settle([names[7] as string, 'answer'])).toEqual([10]);
+  expect(await answered('g-last')).toBe('answer');
+});
