@@ -6,5 +6,7 @@ export { usageMigrations } from './adapters/prisma/migrations';
 export { USAGE_SCHEMA } from './adapters/postgres/usage-schema';
 export { MAX_REPORT_DAYS } from './core/usage-report';
 export type { SettlementStore, UsageReader, UsageReconciler } from './core/ports';
+export type { SettledGeneration } from './core/settled-generation';
 export { createGenerationQueryModule, type GenerationQueryPorts } from './service/generation-query/module';
 export { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator/module';
+export { sumSyntheticGenerations, syntheticGenerations } from './testing/synthetic-generations';

@@ -1,6 +1,7 @@
-import { DAY_MS, type UnixMs } from '@gateway/base';
+import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import { createPostgresGenerationTables } from '../adapters/postgres/generation-tables';
+import { rollupColumns, sumsOfGenerations, sumsOfRollups } from '../adapters/postgres/rollup-columns';
 
 export interface SyntheticOptions {
   readonly rows: number;
@@ -51,4 +52,19 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
   // As it is told, a definition leaves the months out.
   for (const { definition } of indexes) await pool.query(definition.replace(' ON ONLY ', ' ON '));
   await pool.query('analyze generations');
+}
+
+const columns = rollupColumns.join(', ');
+
+/** Fills the sums with those of all generations, whose tables nobody writes to meanwhile. */
+export async function sumSyntheticGenerations(pool: Pool): Promise<void> {
+  await pool.query(`
+    insert into usage_rollups_hourly (organization_id, hour_unix_ms, model_id, key_id, ${columns})
+    select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS}, model_id, key_id, ${sumsOfGenerations}
+    from generations group by 1, 2, 3, 4`);
+  await pool.query(`
+    insert into usage_rollups (organization_id, day, model_id, key_id, ${columns})
+    select organization_id, (to_timestamp(hour_unix_ms / 1000) at time zone 'UTC')::date, model_id, key_id, ${sumsOfRollups}
+    from usage_rollups_hourly group by 1, 2, 3, 4`);
+  await pool.query('analyze usage_rollups_hourly, usage_rollups');
 }

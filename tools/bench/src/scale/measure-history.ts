@@ -7,20 +7,13 @@ import {
 } from '@gateway/billing-ledger';
 import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
-import { quantile } from '../measure';
 import { fillEventLog } from './fill-event-log';
+import { measureUsage } from './measure-usage';
 import { openScaleDatabase, type ScaleDatabase } from './scale-database';
-
-export interface HistoryRow {
-  readonly what: string;
-  /** In milliseconds, unless `unit` says otherwise. */
-  readonly p50: number;
-  readonly max: number;
-  readonly unit?: string;
-}
+import { ROUNDS, row, timed, timedWhile, type HistoryRow } from './timing';
 
 export interface HistoryFigures {
-  /** Of the ledger (holds and postings), and of the event log. */
+  /** Of the ledger (holds and postings), of the event log, and of usage. */
   readonly rows: number;
   readonly measured: readonly HistoryRow[];
 }
@@ -29,7 +22,6 @@ export interface HistoryFigures {
 const DAYS = 60;
 const ORGANIZATIONS = 1_000;
 const BATCH = 32;
-const ROUNDS = 60;
 /** A generation has a hold and two postings. */
 const ROWS_PER_GENERATION = 3;
 /** Keeps what the fill writes until trim is measured. */
@@ -73,6 +65,7 @@ async function measureOne(
     ...(await measureLedger(store, clock)),
     ...(await measureLookups(database, store, span.untilUnixMs)),
     ...(await measureEvents(database, log)),
+    ...(await measureUsage(database, { rows, clock, say })),
     ...(await measureSizes(database)),
   ];
 }
@@ -193,11 +186,20 @@ async function measureEvents({ eventPool }: ScaleDatabase, log: PostgresEventLog
   await eventPool.query(
     'update consumer_groups g set position = t.last_position from topics t where t.topic = g.topic',
   );
-  const trimmed = await timed([0], () => trimAll(log));
+  let isTrimming = true;
+  const [trimmed, meanwhile] = await Promise.all([
+    timed([0], () => trimAll(log).finally(() => (isTrimming = false))),
+    timedWhile(
+      () => isTrimming,
+      () => log.append('finished', events),
+    ),
+  ]);
   return [
     row(`append ${BATCH} events`, appended),
     { what: 'read 2,000 events at the end', p50: readMs, max: readMs },
     row('trim all but the last 7 days', trimmed),
+    // Dropping a day keeps others from the table: for as long as the longest of these.
+    row(`append ${BATCH} events while trimming`, meanwhile),
   ];
 }
 
@@ -211,10 +213,10 @@ async function trimAll(log: PostgresEventLog): Promise<void> {
 
 async function measureSizes({ ledgerPool }: ScaleDatabase): Promise<HistoryRow[]> {
   const { rows } = await ledgerPool.query<{ what: string; mib: number }>(`
-    select regexp_replace(relname, '_(until_\\d+|default|of_credits)$', '') as what,
+    select regexp_replace(relname, '_(until_\\d+|\\d{4}_\\d\\d|default|other|of_credits)$', '') as what,
       (sum(pg_total_relation_size(c.oid)) / 1048576)::float as mib
     from pg_class c join pg_namespace n on n.oid = relnamespace
-    where relkind = 'r' and nspname in ('billing_ledger', 'event_log')
+    where relkind = 'r' and nspname in ('billing_ledger', 'event_log', 'usage')
     group by 1 having sum(pg_total_relation_size(c.oid)) > 10 * 1048576 order by 2 desc`);
   return rows.map(({ what, mib }) => ({
     what: `size of ${what} at the end`,
@@ -222,23 +224,6 @@ async function measureSizes({ ledgerPool }: ScaleDatabase): Promise<HistoryRow[]
     max: mib,
     unit: 'MiB',
   }));
-}
-
-async function timed<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<unknown>,
-): Promise<Float64Array> {
-  const times = new Float64Array(items.length);
-  for (const [index, item] of items.entries()) {
-    const started = performance.now();
-    await work(item);
-    times[index] = performance.now() - started;
-  }
-  return times.sort();
-}
-
-function row(what: string, sorted: Float64Array): HistoryRow {
-  return { what, p50: quantile(sorted, 0.5), max: sorted.at(-1) ?? Number.NaN };
 }
 
 /** A table with a column for each size. */

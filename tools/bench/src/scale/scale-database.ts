@@ -5,13 +5,15 @@ import { BILLING_LEDGER_SCHEMA, billingLedgerMigrations } from '@gateway/billing
 import { applyMigrations, createPool, startEmbeddedPostgres } from '@gateway/database';
 import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
 import { createSilentLogger } from '@gateway/runtime';
+import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
 import type { Pool } from 'pg';
 
-/** A PostgreSQL of its own with the schemas of ledger and event log; commits are durable, as in production. */
+/** A PostgreSQL of its own with the schemas of ledger, event log and usage; commits are durable, as in production. */
 export interface ScaleDatabase {
   readonly url: string;
   readonly ledgerPool: Pool;
   readonly eventPool: Pool;
+  readonly usagePool: Pool;
   remove(): Promise<void>;
 }
 
@@ -31,8 +33,9 @@ export async function openScaleDatabase(): Promise<ScaleDatabase> {
     createPool({ url: server.url, schema, applicationName: `bench ${schema}`, maxConnections: 10 });
   const ledgerPool = open(BILLING_LEDGER_SCHEMA);
   const eventPool = open(EVENT_LOG_SCHEMA);
+  const usagePool = open(USAGE_SCHEMA);
   const remove = async () => {
-    await Promise.all([ledgerPool.end(), eventPool.end()]);
+    await Promise.all([ledgerPool.end(), eventPool.end(), usagePool.end()]);
     await server.stop();
     await rm(path.dirname(server.dataDirectory), { recursive: true, force: true });
     await rm(stateDirectory, { recursive: true, force: true });
@@ -40,9 +43,10 @@ export async function openScaleDatabase(): Promise<ScaleDatabase> {
   try {
     await applyMigrations(ledgerPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
     await applyMigrations(eventPool, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+    await applyMigrations(usagePool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
   } catch (error) {
     await remove();
     throw error;
   }
-  return { url: server.url, ledgerPool, eventPool, remove };
+  return { url: server.url, ledgerPool, eventPool, usagePool, remove };
 }

@@ -1,0 +1,195 @@
+import { DAY_MS, HOUR_MS, nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
+import { createPool } from '@gateway/database';
+import { newId } from '@gateway/runtime';
+import {
+  createPostgresSettlementStore,
+  createPostgresUsageReader,
+  createPostgresUsageReconciler,
+  sumSyntheticGenerations,
+  syntheticGenerations,
+  USAGE_SCHEMA,
+  type SettledGeneration,
+  type UsageReader,
+} from '@gateway/usage';
+import type { ScaleDatabase } from './scale-database';
+import { ROUNDS, row, timed, type HistoryRow } from './timing';
+
+const PAGE = 51;
+const BATCHES = [1, 32, 128];
+/** Half of all generations are this one's. */
+const ORGANIZATION = 'org-hot';
+const FILL_TIMEOUT_MS = 3_600_000;
+
+export interface MeasureUsageOptions {
+  readonly rows: number;
+  readonly clock: Clock;
+  readonly say: (text: string) => void;
+}
+
+/** Fills usage with so many generations of a month, and measures what a page, a lookup and a settlement wait for. */
+export async function measureUsage(
+  { url, usagePool }: ScaleDatabase,
+  { rows, clock, say }: MeasureUsageOptions,
+): Promise<HistoryRow[]> {
+  const end = clock.now();
+  say(`Filling usage with ${rows.toLocaleString('en')} generations`);
+  const filling = createPool({
+    url,
+    schema: USAGE_SCHEMA,
+    applicationName: 'bench fill',
+    maxConnections: 2,
+    statementTimeoutMs: FILL_TIMEOUT_MS,
+  });
+  await syntheticGenerations(filling, { rows, end });
+  await sumSyntheticGenerations(filling);
+  await filling.end();
+  say(`Measuring usage with ${rows.toLocaleString('en')} generations`);
+  return [
+    ...(await measureReading(createPostgresUsageReader(usagePool), end)),
+    ...(await measureRecording(createPostgresSettlementStore(usagePool), clock)),
+    ...(await measureComparing(createPostgresUsageReconciler({ pool: usagePool, clock }), end)),
+  ];
+}
+
+async function measureReading(reader: UsageReader, end: UnixMs): Promise<HistoryRow[]> {
+  const all = {
+    organizationId: ORGANIZATION,
+    since: undefined,
+    until: undefined,
+    modelId: undefined,
+    keyId: undefined,
+    externalUser: undefined,
+    status: undefined,
+    minCostNanoUsd: undefined,
+    maxCostNanoUsd: undefined,
+  };
+  const places = Array.from({ length: ROUNDS }, (_, index) => ({
+    created: (end - (index * 30 * DAY_MS) / ROUNDS) as UnixMs,
+    id: 'gen-',
+  }));
+  const found: SettledGeneration[] = [];
+  const days = { startDay: utcDay((end - 30 * DAY_MS) as UnixMs), endDay: utcDay(end) };
+  const series = { ...all, start: (end - 30 * DAY_MS) as UnixMs, end, splitBy: new Set<never>() };
+  const keyIds = Array.from({ length: 25 }, (_, index) => `key-${index * 2}`);
+  const measures: [
+    what: string,
+    work: (place: (typeof places)[number], index: number) => Promise<unknown>,
+  ][] = [
+    [
+      'a page of 50 generations, anywhere',
+      async (place) => found.push(...(await reader.scan(all, place, PAGE)).found.slice(0, 1)),
+    ],
+    ['a page of those that failed', (place) => reader.scan({ ...all, status: 'failed' }, place, PAGE)],
+    ['one generation by its id', (_, index) => reader.findGeneration(ORGANIZATION, found[index]?.id ?? '')],
+    [
+      'search for an id of a request',
+      (_, index) => reader.findByIds(ORGANIZATION, found[index]?.requestId ?? '', PAGE),
+    ],
+    [
+      'search for an id that nobody has',
+      (_, index) => reader.findByIds(ORGANIZATION, `gen-nobody-${index}`, PAGE),
+    ],
+    ['what happened today', () => reader.readNow(ORGANIZATION, end)],
+    ['when 25 keys were used, what they spent', () => reader.readKeyActivity(ORGANIZATION, keyIds, end)],
+    [
+      'a report of 31 days by day and model',
+      () =>
+        reader.sumUsage(
+          {
+            organizationId: ORGANIZATION,
+            ...days,
+            groupBy: new Set(['day', 'model'] as const),
+            modelId: undefined,
+          },
+          20_000,
+        ),
+    ],
+    ['a series of 30 days by hour', () => reader.readSeries({ ...series, granularity: 'hour' }, 20_000)],
+    ['a series of 30 days by day', () => reader.readSeries({ ...series, granularity: 'day' }, 20_000)],
+  ];
+  const rows: HistoryRow[] = [];
+  for (const [what, work] of measures) {
+    rows.push(row(what, await timed([...places.entries()], ([index, place]) => work(place, index))));
+  }
+  return rows;
+}
+
+async function measureRecording(
+  store: ReturnType<typeof createPostgresSettlementStore>,
+  clock: Clock,
+): Promise<HistoryRow[]> {
+  await store.prepare(clock.now());
+  const rows: HistoryRow[] = [];
+  for (const size of BATCHES) {
+    const batches = Array.from({ length: ROUNDS }, () =>
+      Array.from({ length: size }, () => newGeneration(clock)),
+    );
+    rows.push(row(`record ${size} generations`, await timed(batches, (batch) => store.record(batch))));
+  }
+  return rows;
+}
+
+function newGeneration(clock: Clock): SettledGeneration {
+  const now = clock.now();
+  return {
+    id: newId('gen'),
+    organizationId: `org-${Math.floor(Math.random() * 1_000) * 2 + 1}`,
+    keyId: `key-${Math.floor(Math.random() * 50)}`,
+    requestId: newId('req'),
+    modelId: `model-${Math.floor(Math.random() * 5)}`,
+    provider: 'acme',
+    providerModel: 'model',
+    createdAt: (now - 2_000) as UnixMs,
+    settledAt: now,
+    streamed: true,
+    cancelled: false,
+    finishReason: 'stop',
+    usage: {
+      promptTokens: 100,
+      cachedTokens: 10,
+      imageTokens: 0,
+      completionTokens: 200,
+      reasoningTokens: 20,
+    },
+    usageSource: 'provider',
+    costNanoUsd: nanoUsd(1_500_000n),
+    chargedNanoUsd: nanoUsd(1_500_000n),
+    latencyMs: 300,
+    generationTimeMs: 1_200,
+    externalUser: undefined,
+    errorCode: undefined,
+    timeToFirstTokenMs: 400,
+    attempts: [{ provider: 'acme', providerModel: 'model', outcome: 'ok', durationMs: 1_500 }],
+    prices: {
+      inputNanoUsdPerMillion: 150_000_000n,
+      cachedInputNanoUsdPerMillion: 75_000_000n,
+      outputNanoUsdPerMillion: 600_000_000n,
+      reasoningNanoUsdPerMillion: 600_000_000n,
+      imageNanoUsdPerMillion: 150_000_000n,
+    },
+  };
+}
+
+/** An hour of a small organization each; the sums that the ledger would tell do not matter to what it takes. */
+async function measureComparing(
+  reconciler: ReturnType<typeof createPostgresUsageReconciler>,
+  end: UnixMs,
+): Promise<HistoryRow[]> {
+  const hour = (Math.floor(end / HOUR_MS) - 2) * HOUR_MS;
+  const rounds = Array.from({ length: 10 }, (_, round) =>
+    Array.from({ length: 100 }, (_each, index) => ({
+      organizationId: `org-${(round * 100 + index) * 2 + 1}`,
+      fromUnixMs: hour as UnixMs,
+      untilUnixMs: (hour + HOUR_MS) as UnixMs,
+      hourUnixMs: hour as UnixMs,
+      generations: 0n,
+      costNanoUsd: nanoUsd(0n),
+      chargedNanoUsd: nanoUsd(0n),
+    })),
+  );
+  const times = await timed(rounds, async (told) => {
+    await reconciler.keep(told);
+    await reconciler.reconcile(told.length);
+  });
+  return [row('compare an hour of 100 organizations', times)];
+}
