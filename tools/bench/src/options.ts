@@ -19,7 +19,7 @@ export interface Options {
   readonly isTokenizerOnly: boolean;
   /** Only how long hostile bodies hold up the gateway's event loop. */
   readonly isHostileBodiesOnly: boolean;
-  /** Only what ledger and event log cost with so many rows of history. */
+  /** Only what ledger, event log and usage cost with so many rows of history. */
   readonly historyRows: number | undefined;
   /** Only two ledgers with so many organizations. */
   readonly organizations: number | undefined;
@@ -41,8 +41,8 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --only LIST  measure these targets only
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
-  --history ROWS  measure ledger and event log with a tenth of so many rows each, and with all of them; 10000000 take
-               half an hour and 15 GB
+  --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
+               take a quarter of an hour and 30 GB
   --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
   --hot        with --organizations: one of them has half the load
 `;
