@@ -1,4 +1,4 @@
-import { HOUR_MS, type UnixMs } from '@gateway/base';
+import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
 import { applyMigrations, createPool, listPartitions } from '@gateway/database';
 import { leastIdAt } from '@gateway/runtime';
 import { createTestDatabase, type TestDatabase } from '@gateway/testing';
@@ -20,6 +20,9 @@ const clock = { now: () => Date.now() as UnixMs };
 const at = clock.now();
 /** Of ids as edges make them, and of others. */
 const ids = (name: string) => [leastIdAt('gen', at) + name, `gen-${name}`, `a-${name}`, `x-${name}`];
+
+/** The least id of what there is at the upgrade, and the least that comes after: no id may be in between. */
+const atBounds = ['gen-', leastIdAt('gen', (Math.floor(at / DAY_MS) + 1) * DAY_MS)];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -50,6 +53,8 @@ it('upgrades books of every state in place, and goes on with them', async () => 
   await store.settleGenerations(finished('settled'), announce);
   await store.voidHolds(refs('voided'));
   await store.voidHolds(refs('given-up'));
+  await store.holdCredit(atBounds.map((holdId) => makeHold({ holdId, amount: 5, at })));
+  await store.voidHolds(atBounds.map((holdId) => ({ holdId, organizationId: 'org-a' })));
   const balance = await store.readBalance('org-a');
 
   await applyMigrations(pool, { schema, migrations: billingLedgerMigrations });
@@ -65,8 +70,10 @@ it('upgrades books of every state in place, and goes on with them', async () => 
   expect(Number(rows[0]?.begins)).toBeGreaterThan(at + HOUR_MS);
   expect(Number(rows[0]?.begins) % HOUR_MS).toBe(0);
   for (const table of ['postings', 'closed_holds']) {
-    // What was there, this month and the next.
-    expect((await listPartitions(pool, { schema, table })).length).toBeGreaterThanOrEqual(2);
+    // What was there stays where it is until tonight; then this month and the next.
+    const [first, ...later] = await listPartitions(pool, { schema, table });
+    expect(first?.untilUnixMs).toBeGreaterThan(at);
+    expect(later.length).toBeGreaterThanOrEqual(1);
   }
   // The version before goes on beside this one with the same functions.
   expect((await store.settleGenerations(finished('settled'), announce)).duplicates).toBe(4);
