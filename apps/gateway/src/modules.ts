@@ -177,7 +177,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     settings: {
       ...edgeProxySettingsOf(config),
       host: config.GATEWAY_HOST,
-      corsOrigins: [...config.GATEWAY_CORS_ORIGINS, ...dashboardOrigins(config)],
+      isDashboardOrigin: (origin) => dashboardOrigins(config, dashboardApi.port()).includes(origin),
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },
   });
@@ -235,11 +235,10 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
 }
 
 /** Where the dashboard's pages come from: its playground calls the public API from there. */
-function dashboardOrigins({
-  GATEWAY_DASHBOARD_ORIGIN: origin,
-  GATEWAY_DASHBOARD_PORT: port,
-  GATEWAY_HOST: host,
-}: Config) {
+function dashboardOrigins(
+  { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host }: Config,
+  port: number,
+): readonly string[] {
   if (origin !== undefined) return [origin];
   return ['localhost', host].map((name) => `http://${name}:${port}`);
 }

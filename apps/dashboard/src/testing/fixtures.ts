@@ -82,6 +82,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     state: 'active',
     version: 1,
     previous_secret: null,
+    expires_at: null,
     activity: { last_used_at: null, spend_today_usd: '0.0015', spend_this_month_usd: '1.25' },
     ...changes,
   };

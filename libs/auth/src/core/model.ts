@@ -54,6 +54,10 @@ export interface ApiKey {
   readonly revokedAt?: UnixMs;
   /** After a rotation, the secret of before. It may have ended since. */
   readonly previousSecret?: PreviousSecret;
+  /** From this moment on it works no more; absent: by the settings' last day alone. */
+  readonly expiresAt?: UnixMs;
+  /** It ends with this session. */
+  readonly sessionId?: string;
   /** Grows by one with each change. */
   readonly version: number;
 }
@@ -72,6 +76,8 @@ export interface KeyGrant {
   readonly settings: Omit<KeySettings, 'name'>;
   readonly organizationLimits: OrganizationLimits;
   readonly organizationSuspended: boolean;
+  /** From this moment on the key is expired. */
+  readonly expiresAt?: UnixMs;
   /** When the secret that was asked about ends; absent: not before the key. */
   readonly secretEndsAt?: UnixMs;
 }

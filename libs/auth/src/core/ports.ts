@@ -17,6 +17,7 @@ import type {
   Person,
   Session,
 } from './model';
+import type { EdgeLeases, InvalidationFeed } from './invalidation/ports';
 import type { DomainStore, IdentityProvider, IdentityStore, SignOnStore } from './single-sign-on/ports';
 
 /** Makes ids that sort by time, such as `key-01JD…`. */
@@ -69,6 +70,15 @@ export interface KeyStore {
     organizationId: string,
     decide: (organization: Organization) => Decision<NewKey>,
   ): Promise<ApiKey | AdminRefusal | undefined>;
+  /**
+   * As `insert`, for a session that runs, and ends the keys that this session
+   * has in the organization. Undefined: no such organization, or no such session of the member.
+   */
+  insertForSession(
+    organizationId: string,
+    session: { readonly id: string; readonly memberId: string },
+    decide: (organization: Organization, session: Session) => Decision<NewKey>,
+  ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
   list(organizationId: string, page: PageRequest): Promise<readonly ApiKey[]>;
   /** Undefined: no such key in this organization. */
@@ -227,11 +237,22 @@ export interface SessionStore {
   /** Notes when and where it was seen, of the session and of its member. */
   noteSeen(session: Session): Promise<void>;
   /** Idempotent; `audit` is written only when there was a session. */
-  delete(tokenSha256: Buffer, audit: (session: Session) => AuditEntry): Promise<void>;
-  /** False, and nothing is written, when the member has no such session. */
-  deleteOwn(memberId: string, id: string, audit: AuditEntry): Promise<boolean>;
-  /** How many there were; `audit` is written only when there were any. */
-  deleteOthers(memberId: string, keptId: string, audit: (ended: number) => AuditEntry): Promise<number>;
+  delete(tokenSha256: Buffer, audit: (session: Session) => AuditEntry): Promise<EndedSessions>;
+  /** Nothing is written when the member has no such session. */
+  deleteOwn(memberId: string, id: string, audit: AuditEntry): Promise<EndedSessions>;
+  /** `audit` is written only when there were any. */
+  deleteOthers(
+    memberId: string,
+    keptId: string,
+    audit: (ended: number) => AuditEntry,
+  ): Promise<EndedSessions>;
+}
+
+/** Whatever ends sessions also ends the keys that were made for them, in the same transaction. */
+export interface EndedSessions {
+  readonly ended: number;
+  /** By which edges know that those keys ended; undefined: there were none. */
+  readonly sequence: bigint | undefined;
 }
 
 export interface AttemptCount {
@@ -288,52 +309,6 @@ export interface AddressRanges {
   canonical(text: string): string | undefined;
   /** What sign-in attempts from an address are counted under: an IPv6 site counts as one. */
   countedAs(address: string): string;
-}
-
-/** What an edge has to forget. */
-export type InvalidationTarget =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'key'; readonly sha256: Buffer }
-  | { readonly kind: 'organization'; readonly id: string };
-
-export interface Invalidation {
-  readonly sequence: bigint;
-  readonly target: InvalidationTarget;
-}
-
-/**
- * The leases under which edges use what they remember. Kept where every auth
- * replica sees them; all times are that store's own clock's.
- */
-export interface EdgeLeases {
-  /**
-   * Registers the edge's newest watch and answers the sequence number that the
-   * watch starts after. The edge is taken to have acknowledged it, since it
-   * uses nothing from before the watch's first message.
-   */
-  open(edgeId: string, watchId: string, leaseMs: number): Promise<bigint>;
-  /** Notes that the watch has ended, unless a newer one has taken its place. */
-  close(edgeId: string, watchId: string): Promise<void>;
-  /**
-   * Notes the acknowledgement and answers for how many milliseconds the edge
-   * may count on its lease; 0 when it has no open watch. The lease never runs
-   * longer than `leaseMs` past the oldest invalidation that is not acknowledged.
-   */
-  renew(edgeId: string, acknowledgedSequence: bigint, leaseMs: number): Promise<number>;
-  /** Milliseconds until the last running lease that has not acknowledged `sequence` runs out; 0 when there is none. */
-  unacknowledgedForMs(sequence: bigint): Promise<number>;
-}
-
-/** Brings committed invalidations, and word of acknowledgements, to this process. */
-export interface InvalidationFeed {
-  /**
-   * The invalidations after `sequence`, in order and without gaps, waiting for
-   * the first; when some are no longer known, a single one that says to forget
-   * all. Empty once `signal` aborts or the feed stops.
-   */
-  after(sequence: bigint, signal: AbortSignal): Promise<readonly Invalidation[]>;
-  /** Resolves when an edge acknowledged something, after `maxMs`, or when `signal` aborts. */
-  acknowledged(maxMs: number, signal: AbortSignal): Promise<void>;
 }
 
 /** Everything the domain needs from outside. */

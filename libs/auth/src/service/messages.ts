@@ -19,7 +19,8 @@ import { GatewayError } from '@gateway/errors';
 import type { AdminRefusal } from '../core/admin-refusal';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
-import type { AuditFilter, Invalidation } from '../core/ports';
+import type { AuditFilter } from '../core/ports';
+import type { Invalidation } from '../core/invalidation/ports';
 
 /** The contract's messages and the core's types, one function per direction. */
 
@@ -125,6 +126,7 @@ export function keyMessage({
     createdUnixMs: BigInt(times.createdAt),
     revokedUnixMs: times.revokedAt === undefined ? undefined : BigInt(times.revokedAt),
     version,
+    expiresUnixMs: times.expiresAt === undefined ? undefined : BigInt(times.expiresAt),
     previousSecret: previousSecret && {
       last4: previousSecret.last4,
       worksUntilUnixMs: BigInt(previousSecret.worksUntil),
@@ -144,6 +146,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     keyLimits: settings.limits,
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,
+    expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };
 }

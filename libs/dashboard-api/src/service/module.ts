@@ -2,7 +2,6 @@ import { createHttpServer, type UnreadableRequest } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
 import { DashboardError, type DashboardErrorCode } from './dashboard-error';
 import { createApp } from './http/app';
-import { PlaygroundKeys } from './playground-keys';
 import type { DashboardApiPorts } from './ports';
 
 export interface DashboardApi extends GatewayModule {
@@ -30,10 +29,9 @@ const CODE_OF_UNREADABLE: Readonly<Record<UnreadableRequest, DashboardErrorCode>
 /** The dashboard's HTTP API on a port of its own. Has no tables: everything is asked of the domains that own it. */
 export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
   const { log, newId, settings } = ports;
-  const playgroundKeys = new PlaygroundKeys(ports);
   const server = createHttpServer(
     {
-      handle: createApp(ports, playgroundKeys),
+      handle: createApp(ports),
       answerUnreadable: (request) => {
         const error = new DashboardError(CODE_OF_UNREADABLE[request]);
         return {
@@ -60,7 +58,6 @@ export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
       const late = setTimeout(() => server.destroy(), STOP_GRACE_MS);
       await server.drain();
       clearTimeout(late);
-      await playgroundKeys.stop();
     },
   };
 }

@@ -15,6 +15,9 @@ export const key = z
     allowed_models: z.array(z.string()).meta({ description: 'empty allows every model' }),
     ip_allowlist: z.array(z.string()).meta({ description: 'empty allows every address' }),
     expires_on: z.string().nullable().meta({ description: 'a day; it works until the end of that day, UTC' }),
+    expires_at: time
+      .nullable()
+      .meta({ description: 'of a key that lives for minutes: from this moment on it is expired' }),
     requests_per_minute: count,
     tokens_per_minute: count,
     concurrency: count,

@@ -30,7 +30,7 @@ export const playgroundEndpoints = {
     who: 'playground:use',
     summary: 'A key of your own for some minutes',
     description:
-      'Scope `chat` and `usage:read`, usable until `expires_at`, with a daily budget of its own. It is in the list of keys, marked by its name, and in the audit log like any other. Asking again ends the one before.',
+      'Scope `chat` and `usage:read`, usable until `expires_at`, with a daily budget of its own. It ends with the session that asks for it, too, and asking again ends the one before. It is in the list of keys, marked by its name, and in the audit log like any other.',
     body: z.strictObject({
       budget_usd: positiveUsd
         .optional()

@@ -68,7 +68,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const ledger = createLedgerClient({ billingLedger, now, log, onReleaseDropped }, settings);
   const catalogue = watchModelCatalogue({ inferenceRouter, log });
   const keepAlive = createKeepAlive(now, { idleMs: settings.keepAliveCommentMs });
-  const cors = createCors(settings.corsOrigins);
+  const cors = createCors(settings.corsOrigins, settings.isDashboardOrigin);
   const answer = createAnswerer(
     { cors, now, isStopping: () => stopping },
     {

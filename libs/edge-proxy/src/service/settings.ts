@@ -9,6 +9,8 @@ export interface EdgeProxySettings {
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may read answers; "*" for all, none: CORS is off. */
   readonly corsOrigins: readonly string[];
+  /** Whether pages of this origin are the dashboard's; asked request by request. Absent: none are. */
+  readonly isDashboardOrigin?: (origin: string) => boolean;
   /** Of one request body, after decompression. */
   readonly maxBodyBytes: number;
   /** Of the bodies of all requests that are being answered; beyond it there is no capacity. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { EdgeLeases } from '../../core/ports';
+import type { EdgeLeases } from '../../core/invalidation/ports';
 import { ACKNOWLEDGEMENTS_CHANNEL } from './channels';
 
 /**

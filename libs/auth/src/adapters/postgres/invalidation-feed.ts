@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool, PoolClient } from 'pg';
-import type { Invalidation, InvalidationFeed } from '../../core/ports';
+import type { Invalidation, InvalidationFeed } from '../../core/invalidation/ports';
 import { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './channels';
 import { InvalidationRing } from './invalidation-ring';
 import { Waiters } from './waiters';

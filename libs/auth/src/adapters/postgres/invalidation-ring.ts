@@ -1,4 +1,4 @@
-import type { Invalidation } from '../../core/ports';
+import type { Invalidation } from '../../core/invalidation/ports';
 
 /**
  * The most recent invalidations of this process, bounded. Sequence numbers have

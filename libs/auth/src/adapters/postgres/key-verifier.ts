@@ -9,6 +9,7 @@ const VERIFY_KEY = `
     k.organization_id,
     k.revoked_at is not null as revoked,
     to_char(k.expires_on, 'YYYY-MM-DD') as expires_on,
+    k.expires_at,
     k.scopes,
     k.allowed_models,
     k.ip_allowlist,
@@ -40,6 +41,7 @@ interface VerifiedRow {
   readonly organization_id: string;
   readonly revoked: boolean;
   readonly expires_on: UtcDay | null;
+  readonly expires_at: Date | null;
   readonly scopes: Scope[];
   readonly allowed_models: string[];
   readonly ip_allowlist: string[];
@@ -94,6 +96,7 @@ function grantOf(row: VerifiedRow): KeyGrant {
       multipleCompletions: row.multiple_completions,
     },
     organizationSuspended: row.suspended,
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),
     ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
   };
 }

@@ -4,7 +4,8 @@ import type { AuthPrisma, AuthTransaction } from './client';
 import { appendInvalidation, lastInvalidation } from './invalidations';
 import { lockOrganization } from './organization-store';
 import { newestFirst } from './page';
-import { apiKeyOf, apiKeyRow, auditEntryRow, organizationOf, previousSecretColumns } from './rows';
+import { apiKeyOf, apiKeyRow, auditEntryRow, organizationOf, previousSecretColumns, sessionOf } from './rows';
+import { endKeys } from './session-keys';
 
 const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
 const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
@@ -24,6 +25,31 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         await transaction.apiKey.create({ data: { ...apiKeyRow(key), sha256: Uint8Array.from(sha256) } });
         await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
         return key;
+      });
+    },
+
+    insertForSession(organizationId, { id, memberId }, decide) {
+      return prisma.$transaction(async (transaction) => {
+        // Before the organization, as where sessions end; shared, so that it cannot end before the key is there.
+        await transaction.$queryRaw`select 1 from sessions where id = ${id} for share`;
+        await lockOrganization(transaction, organizationId, 'for share');
+        const organization = await transaction.organization.findUnique({ where: { id: organizationId } });
+        const session = await transaction.session.findFirst({
+          where: { id, memberId },
+          include: { member: true },
+        });
+        if (!organization || !session) return undefined;
+        const decision = decide(organizationOf(organization), sessionOf(session));
+        if (isRefusal(decision)) return decision;
+        const { key, sha256 } = decision.value;
+        if (decision.kind === 'change') {
+          await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
+          const before = { organizationId, sessionId: id };
+          const ended = await endKeys(transaction, before, key.createdAt);
+          await transaction.apiKey.create({ data: { ...apiKeyRow(key), sha256: Uint8Array.from(sha256) } });
+          if (ended !== undefined) return { kind: 'committed', value: key, sequence: ended };
+        }
+        return { kind: 'committed', value: key, sequence: await lastInvalidation(transaction) };
       });
     },
 

@@ -2,7 +2,8 @@ import type { MemberStore } from '../../core/ports';
 import type { AuthPrisma } from './client';
 import { Prisma } from './generated/client';
 import { newestFirst } from './page';
-import { auditEntryRow, newSessionRow, personOf, storedMemberOf, storedMemberRow } from './rows';
+import { auditEntryRow, personOf, storedMemberOf, storedMemberRow } from './rows';
+import { replaceSessions } from './session-keys';
 
 export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
   return {
@@ -38,21 +39,20 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
 
     async setPassword(memberId, passwordHash, audit, opened) {
       const audits = opened ? [audit, opened.audit] : [audit];
-      await prisma.$transaction([
-        prisma.member.update({ where: { id: memberId }, data: { passwordHash } }),
-        prisma.passwordReset.deleteMany({ where: { memberId } }),
-        prisma.session.deleteMany({ where: { memberId } }),
-        ...(opened ? [prisma.session.create({ data: newSessionRow(opened) })] : []),
-        prisma.auditEntry.createMany({ data: audits.map(auditEntryRow) }),
-      ]);
+      await prisma.$transaction(async (transaction) => {
+        await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
+        await transaction.passwordReset.deleteMany({ where: { memberId } });
+        await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });
+        await replaceSessions(transaction, memberId, audit.createdAt, opened);
+      });
     },
 
     async setRole(memberId, role, audit) {
-      await prisma.$transaction([
-        prisma.member.update({ where: { id: memberId }, data: { role } }),
-        prisma.session.deleteMany({ where: { memberId } }),
-        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
-      ]);
+      await prisma.$transaction(async (transaction) => {
+        await transaction.member.update({ where: { id: memberId }, data: { role } });
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        await replaceSessions(transaction, memberId, audit.createdAt);
+      });
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Decision, MembershipStore } from '../../core/ports';
 import type { AuthPrisma, AuthTransaction } from './client';
 import { lockOrganization } from './organization-store';
 import { auditEntryRow, membershipOf, organizationMemberOf } from './rows';
+import { endKeys } from './session-keys';
 
 type Decide = (current: OrganizationMember, owners: number) => Decision<OrganizationMember>;
 type Where = {
@@ -30,6 +31,10 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
         return isRefusal(decision) ? decision : decision.value;
       await write(transaction, where, decision.value);
       await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
+      // Those that live for minutes were made by what the member was allowed until now.
+      const sessions = await transaction.session.findMany({ where: { memberId }, select: { id: true } });
+      const ofMember = { organizationId, sessionId: { in: sessions.map(({ id }) => id) } };
+      await endKeys(transaction, ofMember, decision.audit.createdAt);
       return decision.value;
     });
   }

@@ -2,6 +2,7 @@ import type { UnixMs } from '@gateway/base';
 import type { PasswordResetStore } from '../../core/ports';
 import type { AuthPrisma } from './client';
 import { auditEntryRow, storedMemberOf } from './rows';
+import { replaceSessions } from './session-keys';
 
 export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordResetStore {
   return {
@@ -27,8 +28,8 @@ export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordRese
         if (count === 0) return false;
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
-        await transaction.session.deleteMany({ where: { memberId } });
         await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        await replaceSessions(transaction, memberId, audit.createdAt);
         return true;
       });
     },

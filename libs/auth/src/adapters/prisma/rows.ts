@@ -115,11 +115,13 @@ export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256' | 'previousSha25
     createdAt: row.createdAt.getTime() as UnixMs,
     ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt.getTime() as UnixMs }),
     ...previousSecretOf(row),
+    ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt.getTime() as UnixMs }),
+    ...(row.sessionId === null ? {} : { sessionId: row.sessionId }),
     version: row.version,
   };
 }
 
-export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revokedAt, version }: ApiKey) {
+export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revokedAt, ...key }: ApiKey) {
   return {
     id,
     organizationId,
@@ -132,7 +134,9 @@ export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revo
     ...limitColumns(settings.limits),
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt),
-    version,
+    expiresAt: key.expiresAt === undefined ? null : new Date(key.expiresAt),
+    sessionId: key.sessionId ?? null,
+    version: key.version,
   };
 }
 

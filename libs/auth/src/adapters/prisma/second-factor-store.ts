@@ -1,6 +1,7 @@
 import type { SecondFactorStore } from '../../core/ports';
 import type { AuthPrisma } from './client';
-import { auditEntryRow, newSessionRow } from './rows';
+import { auditEntryRow } from './rows';
+import { replaceSessions } from './session-keys';
 
 export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorStore {
   const codeRows = (memberId: string, codes: readonly Buffer[]) =>
@@ -20,14 +21,14 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
     },
 
     async confirm(memberId, recoveryCodes, at, audit, opened) {
-      await prisma.$transaction([
-        prisma.member.update({ where: { id: memberId }, data: { totpConfirmedAt: new Date(at) } }),
-        prisma.recoveryCode.deleteMany({ where: { memberId } }),
-        prisma.recoveryCode.createMany({ data: codeRows(memberId, recoveryCodes) }),
-        prisma.session.deleteMany({ where: { memberId } }),
-        prisma.session.create({ data: newSessionRow(opened) }),
-        prisma.auditEntry.createMany({ data: [audit, opened.audit].map(auditEntryRow) }),
-      ]);
+      await prisma.$transaction(async (transaction) => {
+        const data = { totpConfirmedAt: new Date(at) };
+        await transaction.member.update({ where: { id: memberId }, data });
+        await transaction.recoveryCode.deleteMany({ where: { memberId } });
+        await transaction.recoveryCode.createMany({ data: codeRows(memberId, recoveryCodes) });
+        await transaction.auditEntry.createMany({ data: [audit, opened.audit].map(auditEntryRow) });
+        await replaceSessions(transaction, memberId, at, opened);
+      });
     },
 
     async takeStep(memberId, step) {

@@ -1,7 +1,11 @@
-import type { SessionStore } from '../../core/ports';
-import type { AuthPrisma } from './client';
+import type { UnixMs } from '@gateway/base';
+import type { AuditEntry } from '../../core/model';
+import type { EndedSessions, SessionStore } from '../../core/ports';
+import type { AuthPrisma, AuthTransaction } from './client';
+import type { Prisma } from './generated/client';
 import { newestFirst } from './page';
 import { auditEntryRow, sessionOf, sessionRow } from './rows';
+import { endSessions } from './session-keys';
 
 export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
   return {
@@ -38,33 +42,40 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
       ]);
     },
 
-    async delete(tokenSha256, audit) {
-      await prisma.$transaction(async (transaction) => {
+    delete(tokenSha256, audit) {
+      return prisma.$transaction(async (transaction) => {
         const where = { tokenSha256: Uint8Array.from(tokenSha256) };
         const row = await transaction.session.findUnique({ where, include: { member: true } });
-        if (!row) return;
-        // Zero when another call deleted it in between: then that one writes the entry.
-        const { count } = await transaction.session.deleteMany({ where });
-        if (count === 0) return;
-        await transaction.auditEntry.create({ data: auditEntryRow(audit(sessionOf(row))) });
+        if (!row) return NONE;
+        const entry = audit(sessionOf(row));
+        return ended(transaction, where, entry.createdAt, () => entry);
       });
     },
 
     deleteOwn(memberId, id, audit) {
-      return prisma.$transaction(async (transaction) => {
-        const { count } = await transaction.session.deleteMany({ where: { id, memberId } });
-        if (count === 0) return false;
-        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
-        return true;
-      });
+      return prisma.$transaction((transaction) =>
+        ended(transaction, { id, memberId }, audit.createdAt, () => audit),
+      );
     },
 
     deleteOthers(memberId, keptId, audit) {
-      return prisma.$transaction(async (transaction) => {
-        const { count } = await transaction.session.deleteMany({ where: { memberId, id: { not: keptId } } });
-        if (count > 0) await transaction.auditEntry.create({ data: auditEntryRow(audit(count)) });
-        return count;
-      });
+      return prisma.$transaction((transaction) =>
+        ended(transaction, { memberId, id: { not: keptId } }, audit(0).createdAt, audit),
+      );
     },
   };
+}
+
+const NONE = { ended: 0, sequence: undefined };
+
+/** Writes the entry unless there was nothing to end: another call may have been quicker, and written its own. */
+async function ended(
+  transaction: AuthTransaction,
+  where: Prisma.SessionWhereInput,
+  at: UnixMs,
+  audit: (ended: number) => AuditEntry,
+): Promise<EndedSessions> {
+  const result = await endSessions(transaction, where, at);
+  if (result.ended > 0) await transaction.auditEntry.create({ data: auditEntryRow(audit(result.ended)) });
+  return result;
 }

@@ -1,4 +1,4 @@
-import type { EdgeLeases, InvalidationFeed } from '../ports';
+import type { EdgeLeases, InvalidationFeed } from './ports';
 
 /** An acknowledgement whose notice was lost is seen this late at worst. */
 const MAX_WAIT_MS = 250;

@@ -1,5 +1,6 @@
 import { GatewayError } from '@gateway/errors';
-import type { AuthPorts, Invalidation } from '../ports';
+import type { AuthPorts } from '../ports';
+import type { Invalidation } from './ports';
 
 const MAX_EDGE_ID_CHARACTERS = 100;
 

@@ -2,7 +2,8 @@ import type { UnixMs } from '@gateway/base';
 import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
 import type { Actor, Member, NewSession, Session, SignInMethod } from '../model';
-import type { AuthPorts } from '../ports';
+import { awaitEdges } from '../invalidation/await-edges';
+import type { AuthPorts, EndedSessions } from '../ports';
 import { isIdLike } from '../text-rules';
 
 /** When and where a session was seen is noted this often; each note is a write. */
@@ -90,17 +91,21 @@ export function isRunning(session: Session, now: UnixMs, sessionIdleMs: number):
   return idleExpiryOf(session, sessionIdleMs) > now;
 }
 
-/** Ends the session at once. Idempotent. */
+/** Ends the session at once, and the keys that were made for it. Idempotent. */
 export async function signOut(
   ports: EndPorts & Pick<AuthPorts, 'secrets'>,
   sessionToken: string,
+  signal: AbortSignal,
 ): Promise<void> {
-  await endSessionOf(ports, ports.secrets.sha256(sessionToken));
+  await endedEverywhere(ports, await endSessionOf(ports, ports.secrets.sha256(sessionToken)), signal);
 }
 
-/** As `signOut`, by the hash of its token. */
-export async function endSessionOf(ports: EndPorts, tokenSha256: Buffer): Promise<void> {
-  await ports.sessions.delete(tokenSha256, ({ id, member }) =>
+/** By the hash of its token, and without waiting for edges to hear of its keys. */
+export async function endSessionOf(
+  ports: Pick<EndPorts, 'sessions' | 'clock' | 'newId'>,
+  tokenSha256: Buffer,
+): Promise<EndedSessions> {
+  return ports.sessions.delete(tokenSha256, ({ id, member }) =>
     auditOf(
       {
         actor: { id: member.id, label: member.email, ipAddress: '' },
@@ -113,25 +118,37 @@ export async function endSessionOf(ports: EndPorts, tokenSha256: Buffer): Promis
   );
 }
 
-type EndPorts = Pick<AuthPorts, 'sessions' | 'clock' | 'newId'>;
+type EndPorts = Pick<AuthPorts, 'sessions' | 'leases' | 'feed' | 'clock' | 'newId'>;
+
+/** Answers once no edge can accept a key of a session that has ended. */
+async function endedEverywhere(ports: EndPorts, { sequence }: EndedSessions, signal: AbortSignal) {
+  if (sequence !== undefined) await awaitEdges(ports, sequence, signal);
+}
 
 /** Ends one of the actor's own sessions, and says so when there is none of that name. */
 export async function endSession(
   ports: EndPorts,
   { actor, sessionId }: { readonly actor: Actor; readonly sessionId: string },
+  signal: AbortSignal,
 ): Promise<AdminRefusal | undefined> {
   const details = { session: sessionId };
   const audit = auditOf({ actor, action: 'session.end', target: actor.id, details }, ports);
-  const ended = isIdLike(sessionId) && (await ports.sessions.deleteOwn(actor.id, sessionId, audit));
-  return ended ? undefined : notFound('session');
+  if (!isIdLike(sessionId)) return notFound('session');
+  const ended = await ports.sessions.deleteOwn(actor.id, sessionId, audit);
+  if (ended.ended === 0) return notFound('session');
+  await endedEverywhere(ports, ended, signal);
+  return undefined;
 }
 
 /** @returns how many have ended. */
 export async function endOtherSessions(
   ports: EndPorts,
   { actor, keptSessionId }: { readonly actor: Actor; readonly keptSessionId: string },
+  signal: AbortSignal,
 ): Promise<number> {
-  return ports.sessions.deleteOthers(actor.id, keptSessionId, (ended) =>
-    auditOf({ actor, action: 'session.end_others', target: actor.id, details: { ended } }, ports),
+  const ended = await ports.sessions.deleteOthers(actor.id, keptSessionId, (count) =>
+    auditOf({ actor, action: 'session.end_others', target: actor.id, details: { ended: count } }, ports),
   );
+  await endedEverywhere(ports, ended, signal);
+  return ended.ended;
 }

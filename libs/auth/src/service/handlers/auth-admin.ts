@@ -11,6 +11,7 @@ import { isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal } from '../../core/admin-refusal';
 import { refuseUnlessPermitted } from '../../core/access/authorize';
 import { createKey, type CreatedKey } from '../../core/keys/create-key';
+import { createSessionKey } from '../../core/keys/create-session-key';
 import { endPreviousSecret, rotateKey } from '../../core/keys/rotate-key';
 import { createOrganization } from '../../core/organizations/create-organization';
 import type { ApiKey, Organization } from '../../core/model';
@@ -122,6 +123,14 @@ export function createAuthAdminHandlers(
         (await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId)) ??
         (await createKey(ports, { actor, organizationId, settings: keySettingsOf(settings) }));
       return createdKeyResponse(created);
+    },
+
+    async createSessionKey({ actor: from, organizationId, settings, sessionId, lifetimeMs }, { signal }) {
+      const actor = actorOf(from);
+      const refusal = await refuseUnlessPermitted(ports, actor, 'playground:use', organizationId);
+      if (refusal) return createdKeyResponse(refusal);
+      const wanted = { actor, organizationId, settings: keySettingsOf(settings), sessionId, lifetimeMs };
+      return createdKeyResponse(await timed(createSessionKey(ports, wanted, signal)));
     },
 
     async listKeys({ organizationId, pageSize, pageToken }) {

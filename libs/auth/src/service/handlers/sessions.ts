@@ -82,8 +82,8 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
       };
     },
 
-    async signOut({ sessionToken }) {
-      await signOut(ports, sessionToken);
+    async signOut({ sessionToken }, { signal }) {
+      await signOut(ports, sessionToken, signal);
       return {};
     },
 
@@ -99,13 +99,14 @@ export function createSessionHandlers(ports: AuthPorts, { signIns }: AuthMetrics
       };
     },
 
-    async endSession({ actor, sessionId }) {
-      const refusal = await endSession(ports, { actor: actorOf(actor), sessionId });
+    async endSession({ actor, sessionId }, { signal }) {
+      const refusal = await endSession(ports, { actor: actorOf(actor), sessionId }, signal);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
-    async endOtherSessions({ actor, keptSessionId }) {
-      return { ended: await endOtherSessions(ports, { actor: actorOf(actor), keptSessionId }) };
+    async endOtherSessions({ actor, keptSessionId }, { signal }) {
+      const kept = { actor: actorOf(actor), keptSessionId };
+      return { ended: await endOtherSessions(ports, kept, signal) };
     },
   };
 }

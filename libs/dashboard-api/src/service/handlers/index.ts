@@ -1,5 +1,4 @@
 import type { Implementation } from '../http/implement';
-import type { PlaygroundKeys } from '../playground-keys';
 import type { DashboardApiPorts } from '../ports';
 import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
@@ -20,10 +19,7 @@ import { createStatementHandlers } from './statement-handlers';
 import { createUsageHandlers } from './usage-handlers';
 
 /** Every endpoint that is served, family by family. */
-export function createHandlers(
-  ports: DashboardApiPorts,
-  playgroundKeys: PlaygroundKeys,
-): readonly Implementation[] {
+export function createHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   return [
     createSessionHandlers,
     createSingleSignOnHandlers,
@@ -41,6 +37,6 @@ export function createHandlers(
     createUsageHandlers,
     createGenerationHandlers,
     createOperatorHandlers,
-    (own: DashboardApiPorts) => createPlaygroundHandlers(own, playgroundKeys),
+    createPlaygroundHandlers,
   ].flatMap((create) => create(ports));
 }

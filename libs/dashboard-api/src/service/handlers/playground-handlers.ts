@@ -7,16 +7,15 @@ import { implement, type Implementation } from '../http/implement';
 import { accepted } from '../messages/errors';
 import { offeredModelView } from '../messages/operator-views';
 import { isoTime, usd } from '../messages/views';
-import { PLAYGROUND_KEY_LIFETIME_MS, type PlaygroundKeys } from '../playground-keys';
 import type { DashboardApiPorts } from '../ports';
+import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
+/** How long a key of the playground works, at most. */
+const KEY_LIFETIME_MS = 15 * 60 * 1_000;
 const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
 const MAX_BUDGET_NANO_USD = 10_000_000_000n;
 
-export function createPlaygroundHandlers(
-  ports: DashboardApiPorts,
-  keys: PlaygroundKeys,
-): readonly Implementation[] {
+export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { authAdmin, ledger, routerAdmin, estimateRequest, clock, settings } = ports;
 
   const readModels = async () => {
@@ -35,7 +34,7 @@ export function createPlaygroundHandlers(
       data: (await readModels()).map(offeredModelView),
     })),
 
-    implement(endpoints.playground.createKey, async ({ params, body, actor }) => {
+    implement(endpoints.playground.createKey, async ({ params, body, actor, signedIn }) => {
       const organizationId = params.organization_id;
       const asked = body.budget_usd ?? DEFAULT_BUDGET_NANO_USD;
       if (asked > MAX_BUDGET_NANO_USD) {
@@ -49,16 +48,18 @@ export function createPlaygroundHandlers(
       const bound = limits?.dailyBudgetNanoUsd;
       const budget = bound !== undefined && bound < asked ? bound : asked;
       const now = clock.now();
-      const { outcome } = await authAdmin.createKey({
+      const wanted = {
         actor,
         organizationId,
+        sessionId: signedIn.session.id,
+        lifetimeMs: KEY_LIFETIME_MS,
         settings: {
           name: `Playground: ${actor.label}`.slice(0, 100),
           scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
           allowedModels: [],
           ipAllowlist: [],
-          // Should nobody end it sooner. Close to midnight its minutes reach into the next day.
-          expiresOn: utcDay((now + PLAYGROUND_KEY_LIFETIME_MS) as UnixMs),
+          // For edges of a version that knows no moments. Close to midnight its minutes reach into the next day.
+          expiresOn: utcDay((now + KEY_LIFETIME_MS) as UnixMs),
           limits: {
             requestsPerMinute: undefined,
             tokensPerMinute: undefined,
@@ -66,14 +67,14 @@ export function createPlaygroundHandlers(
             dailyBudgetNanoUsd: budget,
           },
         },
-      });
+      };
+      const { outcome } = await authAdmin.createSessionKey(wanted, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       const { key, secret } = accepted<CreatedKey>(outcome);
-      if (!key) throw new Error('a created key is missing');
-      await keys.add(actor, organizationId, key.id);
+      if (key?.expiresUnixMs === undefined) throw new Error('a created key is missing, or its end');
       return {
         key_id: key.id,
         secret,
-        expires_at: isoTime(BigInt(now + PLAYGROUND_KEY_LIFETIME_MS)),
+        expires_at: isoTime(key.expiresUnixMs),
         budget_usd: usd(budget),
         base_url: settings.publicApiUrl?.() ?? '/v1',
       };

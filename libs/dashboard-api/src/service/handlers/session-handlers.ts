@@ -7,9 +7,12 @@ import { acceptedUnless } from '../messages/errors';
 import { sessionStateView, sessionView } from '../messages/people-views';
 import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
+import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 /** Hashing a password takes its time, and others may be waiting. */
 const SIGN_IN_TIMEOUT_MS = 15_000;
+/** With a session its keys end, and edges have to hear of that. */
+const ENDS_KEYS = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };
 
 export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts): readonly Implementation[] {
   const { session } = endpoints;
@@ -41,7 +44,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(session.current, async ({ signedIn }) => stateOf(signedIn.sessionToken)),
 
     implement(session.signOut, async ({ signedIn, response }) => {
-      await authAdmin.signOut({ sessionToken: signedIn.sessionToken });
+      await authAdmin.signOut({ sessionToken: signedIn.sessionToken }, ENDS_KEYS);
       cookies.clear(response);
       return undefined;
     }),
@@ -56,14 +59,15 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     }),
 
     implement(session.end, async ({ params, actor, signedIn, response }) => {
-      const { refusal } = await authAdmin.endSession({ actor, sessionId: params.session_id });
+      const { refusal } = await authAdmin.endSession({ actor, sessionId: params.session_id }, ENDS_KEYS);
       acceptedUnless(refusal);
       if (params.session_id === signedIn.session.id) cookies.clear(response);
       return undefined;
     }),
 
     implement(session.endOthers, async ({ actor, signedIn }) => {
-      const { ended } = await authAdmin.endOtherSessions({ actor, keptSessionId: signedIn.session.id });
+      const kept = { actor, keptSessionId: signedIn.session.id };
+      const { ended } = await authAdmin.endOtherSessions(kept, ENDS_KEYS);
       return { ended };
     }),
   ];

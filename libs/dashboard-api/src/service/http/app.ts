@@ -3,7 +3,6 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet';
 import { Counter } from 'prom-client';
 import { DashboardError } from '../dashboard-error';
-import type { PlaygroundKeys } from '../playground-keys';
 import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../messages/errors';
 import { createDocumentRoutes } from '../handlers/document-routes';
@@ -18,7 +17,7 @@ const MAX_BODY_BYTES = 100 * 1024;
 const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
 const PLAYGROUND_ESTIMATES = /^\/api\/organizations\/[^/]+\/playground\/estimate$/;
 
-export function createApp(ports: DashboardApiPorts, playgroundKeys: PlaygroundKeys): Express {
+export function createApp(ports: DashboardApiPorts): Express {
   const { settings } = ports;
   const https = settings.publicOrigin?.startsWith('https://') ?? false;
   const app = express();
@@ -55,7 +54,7 @@ export function createApp(ports: DashboardApiPorts, playgroundKeys: PlaygroundKe
   app.use('/api', createCrossSiteGuard(settings.publicOrigin));
   app.use(PLAYGROUND_ESTIMATES, express.json({ limit: MAX_ESTIMATED_BODY_BYTES }));
   app.use('/api', express.json({ limit: MAX_BODY_BYTES }));
-  app.use(createEndpointRouter(ports, createHandlers(ports, playgroundKeys)));
+  app.use(createEndpointRouter(ports, createHandlers(ports)));
   app.use('/api', createSessionGuard(ports));
   app.use(() => {
     throw new DashboardError('not_found', { message: 'This path does not exist, or not with this method.' });

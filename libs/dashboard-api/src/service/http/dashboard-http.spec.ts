@@ -378,6 +378,7 @@ describe('the dashboard API over HTTP', () => {
         allowed_models: ['acme/m'],
         ip_allowlist: ['192.0.2.1'],
         expires_on: '2026-12-31',
+        expires_at: null,
         requests_per_minute: 5,
         tokens_per_minute: null,
         concurrency: null,

@@ -1,6 +1,5 @@
 import { allEndpoints, type Endpoint } from '@gateway/dashboard-contract';
 import { createHandlers } from '../handlers';
-import { PlaygroundKeys } from '../playground-keys';
 import type { DashboardApiPorts } from '../ports';
 import { createEndpointRouter } from './router';
 
@@ -10,7 +9,7 @@ const ports = {
   deadLetters: new Map(),
   clock: { now: () => 0 },
 } as unknown as DashboardApiPorts;
-const handlers = createHandlers(ports, new PlaygroundKeys(ports));
+const handlers = createHandlers(ports);
 const lineOf = ({ method, path }: Endpoint) => `${method} ${path}`;
 
 describe('the routes of the contract', () => {

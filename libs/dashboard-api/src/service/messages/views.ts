@@ -54,6 +54,7 @@ export function keyView(key: Key, now: UnixMs) {
     allowed_models: key.allowedModels,
     ip_allowlist: key.ipAllowlist,
     expires_on: key.expiresOn ?? null,
+    expires_at: key.expiresUnixMs === undefined ? null : isoTime(key.expiresUnixMs),
     requests_per_minute: key.limits?.requestsPerMinute ?? null,
     tokens_per_minute: key.limits?.tokensPerMinute ?? null,
     concurrency: key.limits?.concurrency ?? null,
@@ -71,8 +72,12 @@ function previousSecretView(previous: PreviousSecret | undefined, now: UnixMs) {
   return { last4: previous.last4, works_until: isoTime(previous.worksUntilUnixMs) };
 }
 
-function stateOf({ revokedUnixMs, expiresOn }: Key, now: UnixMs): 'active' | 'expired' | 'revoked' {
+function stateOf(
+  { revokedUnixMs, expiresOn, expiresUnixMs }: Key,
+  now: UnixMs,
+): 'active' | 'expired' | 'revoked' {
   if (revokedUnixMs !== undefined) return 'revoked';
+  if (expiresUnixMs !== undefined && expiresUnixMs <= BigInt(now)) return 'expired';
   return expiresOn !== undefined && expiresOn < utcDay(now) ? 'expired' : 'active';
 }
 

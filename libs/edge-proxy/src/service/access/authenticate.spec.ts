@@ -42,6 +42,7 @@ test.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`])(
 test.each([
   ['key_revoked', 401, { revoked: true }],
   ['key_expired', 401, { expiresOn: '2020-01-01' }],
+  ['key_expired', 401, { expiresUnixMs: 1_577_836_800_000n }],
   ['invalid_api_key', 401, { secretEndsUnixMs: 1_577_836_800_000n }],
   ['ip_not_allowed', 401, { ipAllowlist: ['10.0.0.0/8'] }],
   ['org_suspended', 403, { organizationSuspended: true }],

@@ -115,7 +115,12 @@ function hashName(sha256: Buffer): string {
 }
 
 function viewOf(grant: KeyGrant): KeyGrantView {
-  return { ...grant, scopes: grant.scopes.flatMap(scopeName) };
+  const { expiresUnixMs } = grant;
+  return {
+    ...grant,
+    scopes: grant.scopes.flatMap(scopeName),
+    ...(expiresUnixMs === undefined ? {} : { expiresAt: Number(expiresUnixMs) as UnixMs }),
+  };
 }
 
 function scopeName(scope: Scope): KeyScope[] {

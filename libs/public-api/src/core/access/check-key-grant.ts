@@ -8,6 +8,8 @@ export interface KeyGrantView {
   readonly revoked: boolean;
   /** YYYY-MM-DD; the key works until the end of this day, UTC. */
   readonly expiresOn?: string | undefined;
+  /** From this moment on it works no more. */
+  readonly expiresAt?: UnixMs | undefined;
   readonly scopes: readonly KeyScope[];
   /** Addresses and CIDR ranges; empty allows every address. */
   readonly ipAllowlist: readonly string[];
@@ -37,6 +39,7 @@ export interface KeyUse {
  */
 export function checkKeyGrant(grant: KeyGrantView, use: KeyUse): Refusal | undefined {
   if (grant.revoked) return refuse('key_revoked');
+  if (grant.expiresAt !== undefined && use.now >= grant.expiresAt) return refuse('key_expired');
   // Days compare as texts.
   if (grant.expiresOn !== undefined && utcDay(use.now) > grant.expiresOn) return refuse('key_expired');
   if (grant.ipAllowlist.length > 0 && !use.isAddressAllowed(use.address, grant.ipAllowlist)) {

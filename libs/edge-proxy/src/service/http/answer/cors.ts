@@ -41,17 +41,20 @@ const METHODS: ReadonlyMap<string, string> = new Map(endpoints.map(({ path, meth
  * the browser itself, cookies for example, are never allowed: none are read.
  *
  * @param origins - such as "https://app.example.com"; "*" for all; empty: off.
+ * @param isOwnPage - whether it is the dashboard's, which may be at a port that was picked when it started.
  */
-export function createCors(origins: readonly string[]): Cors {
+export function createCors(origins: readonly string[], isOwnPage?: (origin: string) => boolean): Cors {
   const isForAll = origins.includes('*');
   const allowed: ReadonlySet<string> = new Set(origins);
+  const isOff = origins.length === 0 && isOwnPage === undefined;
+  const isAllowed = (origin: string) => isForAll || allowed.has(origin) || (isOwnPage?.(origin) ?? false);
 
   function headersFor({ headers }: IncomingMessage): AnswerHeaders | undefined {
-    if (origins.length === 0) return undefined;
+    if (isOff) return undefined;
     const { origin } = headers;
     // A cache must not give one origin what another was answered, nor what was answered without one.
     const answer: AnswerHeaders = { vary: 'origin' };
-    if (origin === undefined || !(isForAll || allowed.has(origin))) return answer;
+    if (origin === undefined || !isAllowed(origin)) return answer;
     answer['access-control-allow-origin'] = isForAll ? '*' : origin;
     answer['access-control-expose-headers'] = EXPOSED_HEADERS;
     return answer;
@@ -64,7 +67,7 @@ export function createCors(origins: readonly string[]): Cors {
       method === 'OPTIONS' &&
       headers.origin !== undefined &&
       headers['access-control-request-method'] !== undefined;
-    if (origins.length === 0 || !isQuestion || endpointMethod === undefined) return undefined;
+    if (isOff || !isQuestion || endpointMethod === undefined) return undefined;
     const answer = headersFor(request) ?? {};
     answer['vary'] = 'origin, access-control-request-method, access-control-request-headers';
     if (answer['access-control-allow-origin'] === undefined) return answer;

@@ -102,3 +102,17 @@ test('OPTIONS that is no question of a browser, or of no endpoint, stays no rout
   const plain = await rawRequest(edge.port, { method: 'OPTIONS', path: '/v1/models' });
   expect([plain.status, (await ask(ORIGIN, '/v1/nowhere')).status]).toEqual([404, 404]);
 });
+
+test('the dashboard’s own pages may call, at whatever port they are by then', async () => {
+  let port = 0;
+  edge = await startEdge({
+    settings: { isDashboardOrigin: (origin) => origin === `http://localhost:${port}` },
+  });
+  port = 4711;
+  const allowedFor = async (origin: string) => {
+    const answer = await fetch(`${edge.url}/v1/models`, { headers: { origin } });
+    return [answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')];
+  };
+  expect(await allowedFor('http://localhost:4711')).toEqual(['http://localhost:4711', 'origin']);
+  expect(await allowedFor('http://localhost:0')).toEqual([null, 'origin']);
+});

@@ -1,0 +1,101 @@
+import { startIdentityProvider, type IdentityProviderUnderTest } from '@gateway/testing';
+import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
+import { takeSession } from '../support/dashboard-page';
+import { startWorld, type World } from '../support/world';
+
+jest.setTimeout(180_000);
+
+const browsers = browserTests();
+const LABEL = 'Acme login';
+
+describe('the dashboard with a single sign-on', () => {
+  let provider: IdentityProviderUnderTest;
+  let world: World;
+  let browser: Browser;
+
+  const begin = async () => {
+    if (world) return;
+    provider = await startIdentityProvider();
+    world = await startWorld({ env: { ...provider.environment, GATEWAY_OIDC_LABEL: LABEL } });
+    browser = await browsers.launch();
+  };
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+    await provider?.close();
+  });
+
+  /** From the sign-in page to the provider, there as this person, and back. */
+  async function signOn(page: Page, login: string): Promise<void> {
+    await page.getByRole('link', { name: LABEL }).click();
+    await page.getByPlaceholder('Enter any login').fill(login);
+    await page.getByPlaceholder('and password').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+  }
+
+  browsers.it(
+    'lets the people of a mapped domain in, to where they wanted to go, and no others',
+    async () => {
+      await begin();
+      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const { organizationId } = await world.tenant();
+
+      const operator = await browser.newContext();
+      await takeSession(operator, dashboardUrl, adminEmail, adminPassword);
+      const members = await operator.newPage();
+      const complaints = complaintsOf(members);
+      await members.goto(`${dashboardUrl}/o/${organizationId}/members`);
+      await members.getByRole('button', { name: 'Map a domain' }).click();
+      await members.getByRole('textbox', { name: 'Domain' }).fill('Acme.example');
+      await members.getByRole('button', { name: 'Map', exact: true }).click();
+      await members.getByRole('cell', { name: 'acme.example', exact: true }).waitFor();
+      expect(complaints).toEqual([]);
+
+      const ada = await browser.newContext();
+      const page = await ada.newPage();
+      await page.goto(`${dashboardUrl}/o/${organizationId}/keys`);
+      await signOn(page, 'ada@acme.example');
+      await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+      expect(page.url()).toBe(`${dashboardUrl}/o/${organizationId}/keys`);
+      const cookies = await ada.cookies(`${dashboardUrl}/api/oidc`);
+      expect(cookies.map(({ name, sameSite, httpOnly }) => [name, sameSite, httpOnly])).toEqual([
+        ['gateway_session', 'Strict', true],
+      ]);
+      // Still there after a reload: the cookie goes with the page's own requests.
+      await page.goto(`${dashboardUrl}/account`);
+      await page.getByText('by single sign-on').waitFor();
+
+      await members.reload();
+      await members.getByText('ada@acme.example').waitFor();
+
+      const eve = await browser.newContext();
+      const stranger = await eve.newPage();
+      await stranger.goto(`${dashboardUrl}/sign-in`);
+      await signOn(stranger, 'eve@elsewhere.example');
+      const alert = stranger.getByRole('alert');
+      await alert.getByText(/No organization here takes in people of your email’s domain/).waitFor();
+      expect(await alert.innerText()).toMatch(/req-\w+/);
+      expect(await eve.cookies(dashboardUrl)).toEqual([]);
+    },
+  );
+
+  browsers.it('says so on the sign-in page while the provider is away', async () => {
+    await begin();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${world.gateway.dashboardUrl}/sign-in`);
+    provider.meddle((path, answer) =>
+      path === '/token' ? { ...answer, status: 503, body: 'down' } : answer,
+    );
+    await signOn(page, 'ada@acme.example');
+    await page
+      .getByRole('alert')
+      .getByText(/cannot be reached right now/)
+      .waitFor();
+    provider.meddle(undefined);
+    // The provider knows them by now.
+    await page.getByRole('link', { name: LABEL }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  });
+});
