@@ -29,6 +29,7 @@ const config = {
     '^@gateway/rpc/grpc$': '<rootDir>/libs/rpc/src/grpc/index.ts',
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',
     '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/dashboard-contract/src/$1.ts',
+    '^@gateway/cluster$': '<rootDir>/tools/cluster/src/index.ts',
     '^@gateway/model-emulator$': '<rootDir>/tools/model-emulator/src/index.ts',
     '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
   },

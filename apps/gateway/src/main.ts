@@ -1,9 +1,9 @@
+import { openStateDirectory } from '@gateway/demo';
 import { checkModelsFile } from '@gateway/inference-router';
 import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
 import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
 import { explainFailure } from './explain-failure';
-import { openStateDirectory } from './state-directory';
 import { createGateway } from './wiring';
 
 /** Beyond the grace of running requests: for closing what they used. */

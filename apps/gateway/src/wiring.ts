@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { banner, introduce, type DevFile } from '@gateway/demo';
 import { createPostgresEventLog, eventLogLimitsOf, type PostgresEventLog } from '@gateway/events';
 import { createLifecycle } from '@gateway/module';
 import {
@@ -8,17 +9,8 @@ import {
   type AdminServer,
   type Logger,
 } from '@gateway/runtime';
-import { banner } from './banner';
 import { type Config } from './config';
 import { openDatabase } from './database';
-import { ensureDemo } from './demo';
-import {
-  readDevFile,
-  readPasswordVersion,
-  writeDevFile,
-  writePasswordVersion,
-  type DevFile,
-} from './dev-file';
 import { startDemoProvider } from './emulator';
 import { createModules, type Modules } from './modules';
 
@@ -78,7 +70,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     await modules.tokenizer.warmUp(encodingsInUse(modules));
     await life.subscribe(modules.inOrder, eventLog);
 
-    const devFile = await introduce(modules);
+    const devFile = await introduceDemo(modules);
     ready = () => database.answers();
     return banner({
       ...devFile,
@@ -111,21 +103,15 @@ export function createGateway(config: Config, log: Logger): Gateway {
     return started(PREFERRED_ADMIN_PORT).catch(() => started(0));
   }
 
-  /** Makes the demo's login and key usable and writes down how to reach everything. */
-  async function introduce({ clients, edgeProxy, dashboardApi }: Modules): Promise<DevFile> {
-    const earlier = readDevFile(stateDirectory);
-    const passwordVersion = readPasswordVersion(stateDirectory);
-    const demo = await ensureDemo(clients, earlier && { ...earlier, passwordVersion }, log);
-    const devFile: DevFile = {
-      baseUrl: `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
-      apiKey: demo.apiKey,
-      dashboardUrl: config.GATEWAY_DASHBOARD_ORIGIN ?? `http://${config.GATEWAY_HOST}:${dashboardApi.port()}`,
-      adminEmail: demo.adminEmail,
-      adminPassword: demo.adminPassword,
-    };
-    writeDevFile(stateDirectory, devFile);
-    writePasswordVersion(stateDirectory, demo.passwordVersion);
-    return devFile;
+  function introduceDemo({ clients, edgeProxy, dashboardApi }: Modules): Promise<DevFile> {
+    const { GATEWAY_HOST: host, GATEWAY_DASHBOARD_ORIGIN: origin } = config;
+    return introduce({
+      clients,
+      stateDirectory,
+      baseUrl: `http://${host}:${edgeProxy.port()}/v1`,
+      dashboardUrl: origin ?? `http://${host}:${dashboardApi.port()}`,
+      log,
+    });
   }
 
   async function stop(): Promise<void> {

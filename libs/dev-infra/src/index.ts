@@ -2,3 +2,4 @@ export * from './describe-with';
 export * from './redis';
 export * from './tethered-process';
 export * from './kafka';
+export * from './tcp-relay';

@@ -40,6 +40,8 @@ export interface KafkaServer {
 
 export interface KafkaServerOptions {
   readonly port?: number;
+  /** Keeps what was written, also for the next start; absent: a temporary one. */
+  readonly directory?: string;
   /** As in server.properties. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -47,6 +49,7 @@ export interface KafkaServerOptions {
 /** One Kafka broker that is its own controller, in a folder of its own. */
 export async function startKafka({
   port: wanted,
+  directory: kept,
   settings = {},
 }: KafkaServerOptions = {}): Promise<KafkaServer> {
   const java = findProgram('java');
@@ -54,14 +57,23 @@ export async function startKafka({
   await fetchJars();
   const port = wanted ?? (await findFreePort());
   const controllerPort = await findFreePort();
-  const directory = await mkdtemp(join(tmpdir(), 'gateway-kafka-'));
+  const directory = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-kafka-')));
+  await mkdir(directory, { recursive: true });
   const properties = join(directory, 'server.properties');
   await writeFile(
     properties,
     toProperties({ ...defaultSettings(port, controllerPort, directory), ...settings }),
   );
   const classPath = ['-cp', join(jars(), '*')];
-  const format = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
+  const format = [
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    CLUSTER_ID,
+    '-c',
+    properties,
+    '--ignore-formatted',
+  ];
   await promisify(execFile)(java, [...JVM_OPTIONS, ...classPath, ...format]);
   let server: TetheredProcess | undefined;
 
@@ -83,6 +95,7 @@ export async function startKafka({
     kill: async () => server?.kill(),
     stop: async () => {
       server?.signal('SIGCONT');
+      if (kept !== undefined) return server?.stop();
       // Whoever asks for a stop is done with the folder as well: nothing is to be written down in order.
       await server?.kill();
       await rm(directory, { recursive: true, force: true });

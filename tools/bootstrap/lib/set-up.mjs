@@ -110,22 +110,40 @@ function prismaGenerate(schema) {
   };
 }
 
-/** What a program reads beside its bundle: its file in dist/<program>/, and where that comes from. */
-const BUILD_FILES = {
-  gateway: {
-    'documents/openapi.json': 'docs/openapi.json',
-    'documents/api-reference.html': 'docs/api-reference.html',
-    'documents/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
-    'documents/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
-    'documents/swagger-ui-LICENSE': 'node_modules/swagger-ui-dist/LICENSE',
-    'documents/swagger-ui-bundle.js.LICENSE.txt':
-      'node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
-    'documents/swagger-ui-NOTICE': 'node_modules/swagger-ui-dist/NOTICE',
-  },
+/** The public API's documentation and its viewer, which the dashboard's port serves. */
+const DOCUMENTS = {
+  'documents/openapi.json': 'docs/openapi.json',
+  'documents/api-reference.html': 'docs/api-reference.html',
+  'documents/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'documents/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+  'documents/swagger-ui-LICENSE': 'node_modules/swagger-ui-dist/LICENSE',
+  'documents/swagger-ui-bundle.js.LICENSE.txt':
+    'node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
+  'documents/swagger-ui-NOTICE': 'node_modules/swagger-ui-dist/NOTICE',
 };
+
+/** What a program reads beside its bundle: its file in dist/<program>/, and where that comes from. */
+const BUILD_FILES = { gateway: DOCUMENTS, 'dashboard-api': DOCUMENTS };
+
+/** The services of a cluster, each a program of its own. */
+const SERVICES = [
+  'auth',
+  'rate-limit',
+  'billing-ledger',
+  'usage-aggregator',
+  'generation-query',
+  'inference-router',
+  'edge-proxy',
+  'dashboard-api',
+];
+
+/** What `npm run cluster` needs. */
+export const CLUSTER_PROGRAMS = [...SERVICES, 'cluster'];
 
 const BUILD_ENTRIES = {
   gateway: 'apps/gateway/src/main.ts',
+  ...Object.fromEntries(SERVICES.map((service) => [service, `apps/${service}/src/main.ts`])),
+  cluster: 'tools/cluster/src/main.ts',
   'model-emulator': 'tools/model-emulator/src/main.ts',
   bench: 'tools/bench/src/main.ts',
   conformance: 'apps/e2e/conformance/main.ts',
@@ -134,9 +152,8 @@ const BUILD_ENTRIES = {
 };
 
 /** Programs of threads, each a bundle of its own beside its program's. */
-const BUILD_THREADS = {
-  gateway: { 'body-worker.js': 'libs/edge-proxy/src/adapters/worker-threads/body-worker.ts' },
-};
+const BODY_WORKER = { 'body-worker.js': 'libs/edge-proxy/src/adapters/worker-threads/body-worker.ts' };
+const BUILD_THREADS = { gateway: BODY_WORKER, 'edge-proxy': BODY_WORKER };
 
 /** What the web app imports of this repository. */
 const DASHBOARD_LIBRARIES = ['libs/base', 'libs/dashboard-contract'];
@@ -148,7 +165,7 @@ function bundlesOf(program) {
 
 /** Bundles the named programs to dist/<name>/main.js, and their threads beside it. Packages stay outside the bundle. */
 export async function build(names) {
-  if (names.includes('gateway')) await buildDashboard();
+  if (names.some((name) => name === 'gateway' || name === 'dashboard-api')) await buildDashboard();
   const hash = hashFiles([
     'package-lock.json',
     'tsconfig.base.json',
@@ -167,7 +184,7 @@ export async function build(names) {
       !bundlesOf(name).every(([file]) => exists(path.join('dist', name, file))),
   );
   if (stale.length === 0) return;
-  const progress = startProgress(`Building ${stale.join(', ')}`);
+  const progress = startProgress(`Building ${listOf(stale)}`);
   const { build: bundle, stop } = await import('esbuild');
   try {
     for (const name of stale) {
@@ -200,6 +217,11 @@ export async function build(names) {
   // Its own process would stay for as long as this one, which may go on as the gateway.
   await stop();
   progress.done();
+}
+
+/** A line long at most. */
+function listOf(names) {
+  return names.length > 4 ? `${names.length} programs` : names.join(', ');
 }
 
 /** The web app, as files in dist/dashboard that the dashboard API serves. */

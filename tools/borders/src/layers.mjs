@@ -13,6 +13,7 @@ export const platformLayers = [
   'testing',
   'tokenizer',
   'events',
+  'demo',
   'module',
   'process',
 ];

@@ -13,7 +13,7 @@ import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
 import { type Pool } from 'pg';
 import { settings, type Config } from '../config';
 import { openDatabase } from '../database';
-import { ensureDemo } from '../demo';
+import { ensureDemo } from '@gateway/demo';
 import { createModules } from '../modules';
 
 type LedgerClient = RpcClient<typeof BillingLedgerDefinition>;

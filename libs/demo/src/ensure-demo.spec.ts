@@ -1,6 +1,6 @@
 import { RpcError } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
-import { ensureDemo, type DemoClients, type EarlierDemo } from './demo';
+import { ensureDemo, type DemoClients, type EarlierDemo } from './ensure-demo';
 
 const log = createSilentLogger();
 const EARLIER: EarlierDemo = {

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { startTcpRelay, type TcpRelay } from './tcp-relay';
+
+/** A server that answers each message with its name before it. */
+async function startEcho(name: string): Promise<{ port: number; server: Server }> {
+  const server = createServer((socket) => {
+    socket.on('data', (data) => socket.write(`${name}:${data.toString()}`)).on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+const opened: { relay?: TcpRelay; servers: Server[]; sockets: Socket[] } = { servers: [], sockets: [] };
+
+async function echoes(...names: string[]) {
+  const started = await Promise.all(names.map(startEcho));
+  opened.servers.push(...started.map(({ server }) => server));
+  const ports = started.map(({ port }) => port);
+  const upstreams = ports.map((port) => ({ host: '127.0.0.1', port }));
+  const relay = await startTcpRelay({ upstreams: () => upstreams });
+  opened.relay = relay;
+  return { relay, started };
+}
+
+function connect(relay: TcpRelay): Socket {
+  const socket = createConnection({ host: '127.0.0.1', port: relay.port }).on('error', () => undefined);
+  opened.sockets.push(socket);
+  return socket;
+}
+
+async function ask(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  return data.toString();
+}
+
+afterEach(async () => {
+  for (const socket of opened.sockets.splice(0)) socket.destroy();
+  await opened.relay?.stop();
+  for (const server of opened.servers.splice(0)) server.close();
+});
+
+describe('the relay', () => {
+  it('gives each connection to the next server', async () => {
+    const { relay } = await echoes('a', 'b');
+    const answers = [await ask(connect(relay), '1'), await ask(connect(relay), '2')];
+    expect(answers.map((answer) => answer[0]).sort()).toEqual(['a', 'b']);
+  });
+
+  it('passes over a server that refuses', async () => {
+    const { relay, started } = await echoes('a', 'b');
+    started[0]?.server.close();
+    for (let n = 0; n < 3; n += 1) expect(await ask(connect(relay), 'x')).toBe('b:x');
+  });
+
+  it('lets nothing through while it is cut, and everything afterwards', async () => {
+    const { relay } = await echoes('a');
+    const before = connect(relay);
+    expect(await ask(before, '1')).toBe('a:1');
+    relay.cut();
+    const after = connect(relay);
+    const heard: string[] = [];
+    for (const socket of [before, after]) socket.on('data', (data) => heard.push(data.toString()));
+    before.write('2');
+    after.write('3');
+    await once(after, 'connect');
+    // The round trip of another connection, so that silence means something.
+    const other = await startTcpRelay({ upstreams: () => [{ host: '127.0.0.1', port: portOf(opened) }] });
+    expect(await ask(connect(other), 'x')).toBe('a:x');
+    await other.stop();
+    expect(heard).toEqual([]);
+    relay.heal();
+    while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(heard.sort()).toEqual(['a:2', 'a:3']);
+  });
+
+  it('ends every connection when asked', async () => {
+    const { relay } = await echoes('a');
+    const socket = connect(relay);
+    await ask(socket, '1');
+    const closed = new Promise<boolean>((resolve) => socket.once('close', resolve));
+    relay.reset();
+    expect(await closed).toBe(true);
+  });
+});
+
+function portOf({ servers }: { servers: Server[] }): number {
+  return (servers[0]?.address() as AddressInfo).port;
+}

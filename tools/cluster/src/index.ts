@@ -1,0 +1,3 @@
+export { startCluster, type Cluster, type ClusterOptions } from './cluster';
+export type { Replica } from './replica';
+export { SERVICE_NAMES, SERVICES, type ServiceName } from './services';

@@ -1,0 +1,36 @@
+import { prettyFactory } from 'pino-pretty';
+import type { ServiceName } from './services';
+
+const RESET = '\u001b[0m';
+/** Of the terminal's own palette, so that they suit its background. */
+const COLOURS: Readonly<Record<ServiceName | 'cluster', number>> = {
+  cluster: 90,
+  auth: 35,
+  'rate-limit': 33,
+  'billing-ledger': 32,
+  'usage-aggregator': 36,
+  'generation-query': 94,
+  'inference-router': 34,
+  'edge-proxy': 31,
+  'dashboard-api': 95,
+};
+const NAME_WIDTH = 'inference-router-1'.length;
+
+export type LinePrinter = (replica: string, line: string) => void;
+
+/** One log of all processes, each line with the name of who wrote it. */
+export function createLinePrinter(write: (text: string) => void, coloured: boolean): LinePrinter {
+  const format = prettyFactory({
+    colorize: coloured,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname,name',
+    singleLine: true,
+  });
+  return (replica, line) => {
+    const service = replica.replace(/-\d+$/, '') as keyof typeof COLOURS;
+    const name = replica.padEnd(NAME_WIDTH);
+    const shown = coloured ? `\u001b[${COLOURS[service]}m${name}${RESET}` : name;
+    const text = line.startsWith('{') ? format(line).trimEnd() : line;
+    write(`${shown} ${text}\n`);
+  };
+}

@@ -1,0 +1,88 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { SERVICE_NAMES, SERVICES, type ServiceName } from './services';
+
+export const USAGE = `Usage: npm run cluster -- [--replicas SERVICE=N …]
+
+Runs every service as processes of their own on this machine, over a real PostgreSQL, Redis and Kafka.
+Needs redis-server, and Java 17 with Maven for Kafka.
+
+  --replicas  how many of a service, such as edge-proxy=3 or, in short, edge=3; may be repeated
+              (${SERVICE_NAMES.map((name) => `${name}=${SERVICES[name].replicas}`).join(' ')})
+
+Settings of the services are read from the environment, as docs/configuration.md names them.
+GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and GATEWAY_STATE_DIR (.gateway/cluster) say where it is.
+`;
+
+const MAX_REPLICAS = 9;
+const DEFAULT_PORT = 8080;
+const DEFAULT_DASHBOARD_PORT = 8081;
+
+export interface ClusterCommand {
+  readonly replicas: Readonly<Record<ServiceName, number>>;
+  readonly port: number;
+  readonly dashboardPort: number;
+  readonly stateDirectory: string;
+  readonly modelsFile: string;
+  readonly emulatorUrl: string | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @returns 'help' when that is asked for. @throws Error with what is wrong. */
+export function readCommand(argv: readonly string[], environment: Environment): ClusterCommand | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      replicas: { type: 'string', multiple: true, default: [] },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) return 'help';
+  return {
+    replicas: readReplicas(values.replicas),
+    port: portOf(environment, 'GATEWAY_PORT', DEFAULT_PORT),
+    dashboardPort: portOf(environment, 'GATEWAY_DASHBOARD_PORT', DEFAULT_DASHBOARD_PORT),
+    stateDirectory: path.resolve(environment['GATEWAY_STATE_DIR'] || '.gateway/cluster'),
+    modelsFile: path.resolve(environment['GATEWAY_MODELS_FILE'] || 'models.yaml'),
+    emulatorUrl: environment['MODEL_EMULATOR_URL'] || undefined,
+    environment: passedOn(environment),
+  };
+}
+
+function readReplicas(given: readonly string[]): Record<ServiceName, number> {
+  const replicas: Record<string, number> = Object.fromEntries(
+    SERVICE_NAMES.map((name) => [name, SERVICES[name].replicas]),
+  );
+  for (const text of given) {
+    const [, name = '', count] = /^([a-z-]+)=(\d+)$/.exec(text) ?? [];
+    const matches = SERVICE_NAMES.filter((service) => service === name || service.split('-').includes(name));
+    const [service] = matches;
+    if (service === undefined || matches.length > 1)
+      throw new Error(`--replicas: there is no service in '${text}'`);
+    const number = Number(count);
+    if (number < 1 || number > MAX_REPLICAS)
+      throw new Error(`--replicas: 1 to ${MAX_REPLICAS}, not '${text}'`);
+    replicas[service] = number;
+  }
+  return replicas as Record<ServiceName, number>;
+}
+
+function portOf(environment: Environment, name: string, absent: number): number {
+  const text = environment[name];
+  if (!text) return absent;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`${name}: '${text}' is no port`);
+  return Number(text);
+}
+
+/** What names the places of this machine is ours to say. */
+function passedOn(environment: Environment): Record<string, string> {
+  const ours =
+    /^(GATEWAY_(HOST|PORT|DASHBOARD_PORT|DASHBOARD_ORIGIN|ADMIN_PORT|RPC_PORT|STATE_DIR|PUBLIC_URL|.*_TARGET)|DATABASE_URL|REDIS_URL|KAFKA_BROKERS)(_FILE)?$/;
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),
+    ),
+  );
+}

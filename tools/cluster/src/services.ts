@@ -1,0 +1,81 @@
+/** The services of the cluster, as `npm run cluster` runs them: those that others stand on first, though any order would do. */
+
+export const SERVICES = {
+  auth: { replicas: 1 },
+  'rate-limit': { replicas: 2 },
+  'billing-ledger': { replicas: 2 },
+  'usage-aggregator': { replicas: 1 },
+  'generation-query': { replicas: 1 },
+  'inference-router': { replicas: 2 },
+  'edge-proxy': { replicas: 2 },
+  'dashboard-api': { replicas: 1 },
+} as const satisfies Record<string, { readonly replicas: number }>;
+
+export type ServiceName = keyof typeof SERVICES;
+export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+
+/** Where the engines are. */
+export interface EngineAddresses {
+  /** A database of its own for each domain, with a role that owns it and reaches no other. */
+  readonly databases: Readonly<Record<DatabaseName, string>>;
+  readonly redisUrl: string;
+  readonly broker: string;
+}
+
+export const DATABASES = ['auth', 'billing_ledger', 'usage', 'inference_router'] as const;
+export type DatabaseName = (typeof DATABASES)[number];
+
+export interface Wiring extends EngineAddresses {
+  /** Every replica of a service, as `host:port` with commas between. */
+  readonly targetOf: (service: ServiceName, caller: ServiceName) => string;
+  readonly publicUrl: string;
+  readonly dashboardUrl: string;
+  readonly replicas: Readonly<Record<ServiceName, number>>;
+  /** Of one replica of the router. */
+  readonly stateDirectoryOf: (replica: number) => string;
+  readonly modelsFile: string;
+  readonly emulatorUrl: string | undefined;
+}
+
+type Settings = Record<string, string | undefined>;
+
+/** The settings that are a service's own, beside its ports. */
+export function settingsOf(service: ServiceName, replica: number, wiring: Wiring): Settings {
+  const { databases, broker, redisUrl, replicas } = wiring;
+  const target = (called: ServiceName) => wiring.targetOf(called, service);
+  const all: Record<ServiceName, () => Settings> = {
+    auth: () => ({ DATABASE_URL: databases.auth }),
+    'rate-limit': () => ({
+      REDIS_URL: redisUrl,
+      GATEWAY_RATE_LIMIT_REPLICAS: String(replicas['rate-limit']),
+    }),
+    'billing-ledger': () => ({ DATABASE_URL: databases.billing_ledger, KAFKA_BROKERS: broker }),
+    'usage-aggregator': () => ({ DATABASE_URL: databases.usage, KAFKA_BROKERS: broker }),
+    'generation-query': () => ({ DATABASE_URL: databases.usage }),
+    'inference-router': () => ({
+      DATABASE_URL: databases.inference_router,
+      KAFKA_BROKERS: broker,
+      GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
+      GATEWAY_STATE_DIR: wiring.stateDirectoryOf(replica),
+      GATEWAY_MODELS_FILE: wiring.modelsFile,
+      MODEL_EMULATOR_URL: wiring.emulatorUrl,
+    }),
+    'edge-proxy': () => ({
+      GATEWAY_AUTH_TARGET: target('auth'),
+      GATEWAY_RATE_LIMIT_TARGET: target('rate-limit'),
+      GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
+      GATEWAY_INFERENCE_ROUTER_TARGET: target('inference-router'),
+      GATEWAY_GENERATION_QUERY_TARGET: target('generation-query'),
+      GATEWAY_DASHBOARD_ORIGIN: wiring.dashboardUrl,
+    }),
+    'dashboard-api': () => ({
+      GATEWAY_AUTH_TARGET: target('auth'),
+      GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
+      GATEWAY_INFERENCE_ROUTER_TARGET: target('inference-router'),
+      GATEWAY_GENERATION_QUERY_TARGET: target('generation-query'),
+      GATEWAY_USAGE_AGGREGATOR_TARGET: target('usage-aggregator'),
+      GATEWAY_PUBLIC_URL: wiring.publicUrl,
+    }),
+  };
+  return all[service]();
+}

@@ -1,0 +1,22 @@
+import type { Cluster } from './cluster';
+
+/** What runs where. */
+export function tableOf({ replicas, engines }: Cluster): string {
+  const rows = [
+    ['process', 'pid', 'health and metrics', 'gRPC', 'HTTP'],
+    ...replicas.map(({ name, service, pid, adminUrl, rpcPort, httpPort }) => [
+      name,
+      String(pid() ?? '–'),
+      adminUrl,
+      service === 'edge-proxy' || service === 'dashboard-api' ? '–' : `127.0.0.1:${rpcPort}`,
+      service === 'edge-proxy' || service === 'dashboard-api' ? `127.0.0.1:${httpPort}` : '–',
+    ]),
+    ['PostgreSQL', String(engines.postgres.pid), '–', '–', `127.0.0.1:${engines.postgres.port}`],
+    ['Redis', '–', '–', '–', `127.0.0.1:${engines.redis.port}`],
+    ['Kafka', '–', '–', '–', engines.broker],
+  ];
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n');
+}

@@ -1,0 +1,70 @@
+import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
+import { type DatabaseName, type EngineAddresses, type ServiceName } from './services';
+
+/** What lies between the processes, so that it can be cut. */
+export interface Wires {
+  readonly targetOf: (service: ServiceName, caller: ServiceName) => string;
+  readonly engines: EngineAddresses;
+  /** Such as "edge-proxy → auth-1" or "rate-limit → redis". */
+  readonly all: ReadonlyMap<string, TcpRelay>;
+  stop(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/** Who calls whom. */
+const CALLS: readonly (readonly [ServiceName, ServiceName])[] = [
+  ...(['auth', 'rate-limit', 'billing-ledger', 'inference-router', 'generation-query'] as const).map(
+    (called) => ['edge-proxy', called] as const,
+  ),
+  ['inference-router', 'billing-ledger'],
+  ...(['auth', 'billing-ledger', 'inference-router', 'generation-query', 'usage-aggregator'] as const).map(
+    (called) => ['dashboard-api', called] as const,
+  ),
+];
+
+/** Kafka has none: its clients go to the address that the broker tells. */
+export async function openWires(
+  engines: EngineAddresses,
+  rpcPorts: (service: ServiceName) => readonly number[],
+): Promise<Wires> {
+  const all = new Map<string, TcpRelay>();
+  const wire = async (name: string, port: number): Promise<number> => {
+    const relay = await startTcpRelay({ upstreams: () => [{ host: HOST, port }] });
+    all.set(name, relay);
+    return relay.port;
+  };
+  const targets = new Map<string, string>();
+  for (const [caller, called] of CALLS) {
+    const ports = await Promise.all(
+      rpcPorts(called).map((port, index) => wire(`${caller} → ${called}-${index + 1}`, port)),
+    );
+    targets.set(`${caller} ${called}`, ports.map((port) => `${HOST}:${port}`).join(','));
+  }
+  const through = async (name: string, address: string): Promise<string> => {
+    const url = new URL(address);
+    url.port = String(await wire(name, Number(url.port)));
+    return url.toString();
+  };
+  const databases = await Promise.all(
+    Object.entries(engines.databases).map(
+      async ([name, url]) => [name, await through(`${name} → PostgreSQL`, url)] as const,
+    ),
+  );
+  return {
+    all,
+    targetOf: (service, caller) => {
+      const target = targets.get(`${caller} ${service}`);
+      if (target === undefined) throw new Error(`there is no wire from ${caller} to ${service}`);
+      return target;
+    },
+    engines: {
+      ...engines,
+      databases: Object.fromEntries(databases) as Record<DatabaseName, string>,
+      redisUrl: await through('rate-limit → Redis', engines.redisUrl),
+    },
+    stop: async () => {
+      await Promise.all([...all.values()].map((relay) => relay.stop()));
+    },
+  };
+}
