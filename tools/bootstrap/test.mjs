@@ -5,16 +5,27 @@ import path from 'node:path';
 import { argumentsOf, CHECKS } from './lib/checks.mjs';
 import { say } from './lib/console.mjs';
 import { exitOnFailure, root, runStep, runVisibly, StepFailed } from './lib/run.mjs';
-import { build, setUp } from './lib/set-up.mjs';
+import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
 
 const jestArguments = process.argv.slice(2);
+
+/** Ninety seconds, and another history each time. */
+const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-only'];
+
+/** What holds wherever the services run; the others are about the one process of `npm start`. */
+const CLUSTER_SUITES = [
+  'apps/e2e/conformance',
+  'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts)',
+  'apps/e2e/src/clients/openai-node',
+];
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
   await setUp();
-  await build(['gateway', 'model-emulator', 'bench', 'conformance']);
+  await build(['gateway', 'model-emulator', 'bench', 'conformance', 'chaos', ...CLUSTER_PROGRAMS]);
   if (jestArguments.length === 0) await runChecks();
-  await runJest();
+  await runJest(jestArguments);
+  if (jestArguments.length === 0) await testCluster();
 } catch (error) {
   exitOnFailure(error);
 }
@@ -36,16 +47,41 @@ async function runChecks() {
   }
 }
 
-async function runJest() {
+/** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */
+async function testCluster() {
+  const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
+  if (missing.length > 0 && process.env.CI !== 'true') {
+    say(`SKIPPED: the tests of the cluster, for want of ${missing.join(' and ')}.`);
+    totals.skipped += 1;
+    return;
+  }
+  say('\nThe same with every service in processes of its own:');
+  await runJest(CLUSTER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'cluster' });
+  say('\nWhat breaks, and what the books say afterwards:');
+  const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...SHORT_CHAOS]);
+  totals[code === 0 ? 'passed' : 'failed'] += 1;
+}
+
+/** Debian keeps servers where only root looks. */
+function isOnPath(program) {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return folders.some((folder) => existsSync(path.join(folder, program)));
+}
+
+async function runJest(chosen, env = {}) {
   const resultsFile = path.join(root, 'dist', 'test-results.json');
   rmSync(resultsFile, { force: true });
-  const code = await runVisibly(process.execPath, [
-    path.join('node_modules', 'jest', 'bin', 'jest.js'),
-    '--json',
-    `--outputFile=${resultsFile}`,
-    ...(process.env.CI === 'true' ? ['--ci'] : []),
-    ...jestArguments,
-  ]);
+  const code = await runVisibly(
+    process.execPath,
+    [
+      path.join('node_modules', 'jest', 'bin', 'jest.js'),
+      '--json',
+      `--outputFile=${resultsFile}`,
+      ...(process.env.CI === 'true' ? ['--ci'] : []),
+      ...chosen,
+    ],
+    env,
+  );
   const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
   totals.passed += results?.numPassedTests ?? 0;
   totals.skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);

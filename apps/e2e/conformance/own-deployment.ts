@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { freezeDatabaseOf } from '@gateway/testing';
+import { freezeDatabaseOf, testsCluster } from '@gateway/testing';
 import { Client } from 'pg';
 import { startWorld, type World } from '../src/support/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';
@@ -14,7 +14,7 @@ export async function startOwnDeployment(
   return { deployment: { ...deployment, ...(onAnswer ? { onAnswer } : {}) }, stop: () => world.stop() };
 }
 
-/** Breaks the embedded database, where the system tells which its processes are. */
+/** Breaks its own database, where the system tells which its processes are. */
 function breakageOf(world: World): Breakage | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
   return {
@@ -37,6 +37,7 @@ function breakageOf(world: World): Breakage | undefined {
   };
 }
 
+/** As the owner of the server, in the database of the usage domain. */
 async function runSql(world: World, sql: string): Promise<void> {
   const read = (name: string) =>
     readFileSync(path.join(world.gateway.stateDirectory, 'postgres', name), 'utf8').trim();
@@ -45,7 +46,7 @@ async function runSql(world: World, sql: string): Promise<void> {
     port: Number(read('postgres-port')),
     user: 'gateway',
     password: read('postgres-password'),
-    database: 'gateway',
+    database: testsCluster() ? 'usage' : 'gateway',
   });
   await client.connect();
   try {

@@ -75,6 +75,23 @@ describe('the relay', () => {
     expect(heard.sort()).toEqual(['a:2', 'a:3']);
   });
 
+  it('brings the last answer of a server that closes while it is still being sent to', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end('enough'));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    opened.servers.push(server);
+    const upstream = { host: '127.0.0.1', port: portOf(opened) };
+    opened.relay = await startTcpRelay({ upstreams: () => [upstream] });
+    const socket = connect(opened.relay);
+    socket.write(Buffer.alloc(8 * 1024 * 1024));
+    let heard = '';
+    socket.on('data', (data) => (heard += data.toString()));
+    await new Promise((resolve) => socket.once('end', resolve));
+    expect(heard).toBe('enough');
+  });
+
   it('ends every connection when asked', async () => {
     const { relay } = await echoes('a');
     const socket = connect(relay);

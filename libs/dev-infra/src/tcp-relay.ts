@@ -24,6 +24,8 @@ interface Passage {
   upstream: Socket | undefined;
 }
 
+const LET_GO_MS = 5_000;
+
 export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): Promise<TcpRelay> {
   const passages = new Set<Passage>();
   /** Who came while it was cut. */
@@ -31,7 +33,7 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
   let isCut = false;
   let turn = 0;
 
-  const server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => {
+  const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true }, (client) => {
     client.on('error', () => client.destroy());
     if (!isCut) return pass(client);
     waiting.add(client);
@@ -52,14 +54,14 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
     function tryNext(tried: number): void {
       const next = candidates[(turn + tried) % candidates.length];
       if (next === undefined || tried === candidates.length || client.destroyed) return void client.destroy();
-      const upstream = createConnection({ ...next, noDelay: true });
+      const upstream = createConnection({ ...next, noDelay: true, allowHalfOpen: true });
       passage.upstream = upstream;
       const onRefused = (): void => tryNext(tried + 1);
       upstream.once('error', onRefused);
       upstream.once('connect', () => {
         upstream.off('error', onRefused);
         upstream.on('error', () => upstream.destroy());
-        upstream.once('close', () => client.destroy());
+        upstream.once('close', () => letGo(client));
         client.pipe(upstream).pipe(client);
         if (isCut) hold(passage);
       });
@@ -90,6 +92,17 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/**
+ * What was said last still arrives: a socket that is destroyed while its other
+ * side is sending takes an answer along that is on its way.
+ */
+function letGo(client: Socket): void {
+  client.unpipe();
+  client.resume();
+  client.end();
+  setTimeout(() => client.destroy(), LET_GO_MS).unref();
 }
 
 /** Neither side is read any more, so neither hears of the other, not even of its end. */

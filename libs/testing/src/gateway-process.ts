@@ -12,6 +12,8 @@ export interface GatewayProcess {
   readonly adminEmail: string;
   readonly adminPassword: string;
   readonly adminUrl: string;
+  /** Of every process of it, the one above among them. */
+  readonly adminUrls: readonly string[];
   readonly pid: number;
   readonly stateDirectory: string;
   /** Resolves with its exit code, or null after a signal. */
@@ -32,14 +34,22 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 40_000;
+/**
+ * What the end-to-end tests run against: the gateway in one process, or, with
+ * `GATEWAY_TEST_DEPLOYMENT=cluster`, each service in processes of its own.
+ */
+export const testsCluster = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'cluster';
 
-/** Starts the built gateway on free ports and waits until it serves. */
+const START_TIMEOUT_MS = 180_000;
+const STOP_TIMEOUT_MS = 120_000;
+
+/** Starts the built gateway, or cluster, on free ports and waits until it serves. */
 export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
   const root = workspaceRoot();
-  const main = path.join(root, 'dist/gateway/main.js');
-  if (!existsSync(main)) throw new Error('The gateway is not built: run `npm run build`, or `npm test`.');
+  const program = testsCluster() ? 'cluster' : 'gateway';
+  const main = path.join(root, 'dist', program, 'main.js');
+  if (!existsSync(main))
+    throw new Error(`The ${program} is not built: run \`npm run build\`, or \`npm test\`.`);
   const stateDirectory = options.stateDirectory ?? makeStateDirectory();
   const devFile = path.join(stateDirectory, 'dev.json');
   // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
@@ -79,6 +89,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     return {
       ...dev,
       adminUrl,
+      adminUrls: readAdminUrls(stateDirectory) ?? [adminUrl],
       pid: child.pid as number,
       stateDirectory,
       exited,
@@ -118,6 +129,14 @@ function workspaceRoot(from = process.cwd()): string {
   const parent = path.dirname(from);
   if (parent === from) throw new Error('run the tests from within the workspace');
   return workspaceRoot(parent);
+}
+
+/** As a cluster writes it down. */
+function readAdminUrls(stateDirectory: string): string[] | undefined {
+  const file = path.join(stateDirectory, 'cluster.json');
+  if (!existsSync(file)) return undefined;
+  const { processes } = JSON.parse(readFileSync(file, 'utf8')) as { processes: { adminUrl: string }[] };
+  return processes.map(({ adminUrl }) => adminUrl);
 }
 
 /** Waits for the line that says where the admin port is: the last one before the gateway is ready. */

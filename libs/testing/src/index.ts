@@ -1,5 +1,6 @@
 export * from './api-document';
 export * from './bundle-program';
+export * from './dashboard-client';
 export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';

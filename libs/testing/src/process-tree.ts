@@ -21,10 +21,18 @@ export function databaseProcessesOf(ancestor: number): DatabaseProcesses {
  * @returns what lets it go on.
  */
 export function freezeDatabaseOf(ancestor: number): () => void {
-  const { all } = databaseProcessesOf(ancestor);
-  for (const pid of all) signal(pid, 'SIGSTOP');
+  return freeze(databaseProcessesOf(ancestor).all);
+}
+
+/** Stops a process and all that it has started. @returns what lets them go on. */
+export function freezeProcesses(pid: number): () => void {
+  return freeze([pid, ...descendantsOf(pid)]);
+}
+
+function freeze(pids: readonly number[]): () => void {
+  for (const pid of pids) signal(pid, 'SIGSTOP');
   return () => {
-    for (const pid of all) signal(pid, 'SIGCONT');
+    for (const pid of pids) signal(pid, 'SIGCONT');
   };
 }
 

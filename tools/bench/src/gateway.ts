@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DashboardClient } from './dashboard-client';
+import { DashboardClient } from '@gateway/testing';
 import { type Destination } from './load';
 import { descendants, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';

@@ -144,6 +144,7 @@ const BUILD_ENTRIES = {
   gateway: 'apps/gateway/src/main.ts',
   ...Object.fromEntries(SERVICES.map((service) => [service, `apps/${service}/src/main.ts`])),
   cluster: 'tools/cluster/src/main.ts',
+  chaos: 'tools/chaos/src/main.ts',
   'model-emulator': 'tools/model-emulator/src/main.ts',
   bench: 'tools/bench/src/main.ts',
   conformance: 'apps/e2e/conformance/main.ts',

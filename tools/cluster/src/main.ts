@@ -4,6 +4,7 @@ import { createLogger, runProcess } from '@gateway/runtime';
 import { startCluster, type Cluster } from './cluster';
 import { createLinePrinter } from './log-lines';
 import { readCommand, USAGE, type ClusterCommand } from './options';
+import { writeProcessesFile } from './processes-file';
 import { tableOf } from './table';
 
 /** Long enough for every service to finish what runs, one after the other. */
@@ -25,6 +26,7 @@ void runProcess({
   async start() {
     openStateDirectory(command.stateDirectory);
     cluster = await startCluster({ ...command, programs: path.resolve(__dirname, '..'), onLine: print, log });
+    writeProcessesFile(command.stateDirectory, cluster);
     process.stdout.write(
       banner({
         ...cluster.dev,

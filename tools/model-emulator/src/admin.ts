@@ -6,7 +6,7 @@ import { createRandom, hashText, pick, type Random } from './random';
 import { type ChatRequest } from './request';
 import { Statistics, type SeenRequest } from './stats';
 
-/** Requests remembered for `GET /_emulator/requests`; the oldest go first. */
+/** Requests remembered for `GET /_emulator/requests`, unless told otherwise; the oldest go first. */
 const MAX_SEEN_REQUESTS = 200;
 /** Prompts whose failures `fail-first` counts; the oldest go first. */
 const MAX_FAIL_FIRST_PROMPTS = 10_000;
@@ -30,8 +30,10 @@ export class Admin {
   private random: Random = createRandom(DEFAULT_FAULT_SEED);
   private readonly attempts = new Map<string, number>();
 
+  constructor(private readonly maxSeen = MAX_SEEN_REQUESTS) {}
+
   seenRequests(): readonly SeenRequest[] {
-    return this.seen.slice(-MAX_SEEN_REQUESTS);
+    return this.seen.slice(-this.maxSeen);
   }
 
   /** Starts the record of a request; its owner fills in the rest as it becomes known. */
@@ -51,7 +53,7 @@ export class Admin {
     };
     this.seen.push(record);
     // Trimmed in bulk: moving the whole list for every request would cost more than the request.
-    if (this.seen.length >= MAX_SEEN_REQUESTS * 2) this.seen = this.seen.slice(-MAX_SEEN_REQUESTS);
+    if (this.seen.length >= this.maxSeen * 2) this.seen = this.seen.slice(-this.maxSeen);
     return record;
   }
 

@@ -26,6 +26,8 @@ export interface ModelEmulatorOptions {
   readonly delayMs?: number;
   /** Accepted keys; default: any key, or none. */
   readonly apiKeys?: readonly string[];
+  /** Requests that are remembered; default 200. */
+  readonly maxSeenRequests?: number;
 }
 
 export interface ModelEmulator {
@@ -82,13 +84,14 @@ export async function startModelEmulator(options: ModelEmulatorOptions = {}): Pr
 }
 
 class Emulator {
-  readonly admin = new Admin();
+  readonly admin: Admin;
   private readonly cache = new PrefixCache();
   private readonly seed: number;
   private sequence = 0;
 
   constructor(private readonly options: ModelEmulatorOptions) {
     this.seed = options.seed ?? 1;
+    this.admin = new Admin(options.maxSeenRequests);
   }
 
   reset(): void {

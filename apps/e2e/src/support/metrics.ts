@@ -1,13 +1,14 @@
 import { type GatewayProcess } from './gateway-process';
 
-/** One look at the gateway's metrics. */
+/** One look at the metrics of every process. */
 export interface Metrics {
   /** The sum of all series of the name whose labels hold this text. */
   sum(name: string, labels?: string): number;
 }
 
-export async function scrape(gateway: GatewayProcess): Promise<Metrics> {
-  const lines = (await (await fetch(`${gateway.adminUrl}/metrics`)).text()).split('\n');
+export async function scrape({ adminUrls }: GatewayProcess): Promise<Metrics> {
+  const texts = await Promise.all(adminUrls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  const lines = texts.join('\n').split('\n');
   return {
     sum: (name, labels = '') =>
       lines

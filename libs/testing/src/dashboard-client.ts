@@ -1,4 +1,12 @@
-/** The few calls of the dashboard's API that the bench needs. */
+import { parseUsd } from '@gateway/base';
+
+/** Of an organization; null stands for none. */
+export interface TenantLimits {
+  readonly requestsPerMinute?: number | null;
+  readonly concurrency?: number | null;
+}
+
+/** The few calls of the dashboard's API that load tools need. */
 export class DashboardClient {
   private constructor(
     private readonly base: string,
@@ -18,22 +26,26 @@ export class DashboardClient {
     return new DashboardClient(base, (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '');
   }
 
-  /** A new organization without limits, with credit and one key. */
-  async createTenant(name: string, creditUsd: string): Promise<{ organizationId: string; apiKey: string }> {
+  /** A new organization with credit and one key, without limits but those given. */
+  async createTenant(
+    name: string,
+    creditUsd: string,
+    { requestsPerMinute = null, concurrency = null }: TenantLimits = {},
+  ): Promise<{ organizationId: string; apiKey: string }> {
     const created = await this.call<{ organization: { id: string } }>('POST', '/api/organizations', { name });
     const organizationId = created.organization.id;
     const path = `/api/organizations/${organizationId}`;
     await this.call('PUT', `${path}/limits`, {
-      requests_per_minute: null,
+      requests_per_minute: requestsPerMinute,
       tokens_per_minute: null,
       daily_budget_usd: null,
-      concurrency: null,
+      concurrency,
       max_output_tokens: null,
       multiple_completions: false,
     });
-    await this.call('POST', `${path}/credits`, { amount_usd: creditUsd, note: 'bench' });
+    await this.call('POST', `${path}/credits`, { amount_usd: creditUsd, note: 'for a load' });
     const { secret } = await this.call<{ secret: string }>('POST', `${path}/keys`, {
-      name: 'bench',
+      name: 'load',
       scopes: ['chat', 'usage:read'],
     });
     return { organizationId, apiKey: secret };
@@ -59,11 +71,8 @@ export class DashboardClient {
   }
 }
 
-/** A decimal amount of dollars as whole nano-dollars, exactly. */
-export function nanoUsd(decimal: string): bigint {
-  const match = /^(-?)(\d+)(?:\.(\d{1,9})0*)?$/.exec(decimal);
-  if (match === null) throw new Error(`not an amount in dollars: '${decimal}'`);
-  const [, sign, whole = '0', fraction = ''] = match;
-  const amount = BigInt(whole + fraction.padEnd(9, '0'));
-  return sign === '-' ? -amount : amount;
+function nanoUsd(decimal: string): bigint {
+  const amount = parseUsd(decimal);
+  if (amount === undefined) throw new Error(`not an amount in dollars: '${decimal}'`);
+  return amount;
 }

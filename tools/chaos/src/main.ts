@@ -1,0 +1,56 @@
+import { createWriteStream } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createLogger } from '@gateway/runtime';
+import { readOptions, USAGE } from './options';
+import { renderBooks, renderTable } from './report';
+import { runChaos } from './run';
+
+const USAGE_EXIT_CODE = 2;
+
+async function main(): Promise<number> {
+  const options = readOrExit();
+  const logFile = path.join(os.tmpdir(), `gateway-chaos-${options.seed}.log`);
+  const lines = createWriteStream(logFile);
+  const onLine = (replica: string, line: string): void => void lines.write(`${replica} ${line}\n`);
+  const log = createLogger({
+    name: 'chaos',
+    level: 'info',
+    pretty: false,
+    destination: { write: (line) => onLine('cluster', line.trimEnd()) },
+  });
+  const startedMs = Date.now();
+  const say = (text: string): void => {
+    const seconds = ((Date.now() - startedMs) / 1_000).toFixed(0).padStart(4);
+    process.stdout.write(`${seconds} s  ${text}\n`);
+    onLine('chaos', text);
+  };
+  say(`seed ${options.seed}; what the processes say is in ${logFile}`);
+  const programs = path.resolve(__dirname, '..');
+  const { broken, audit } = await runChaos(options, { seed: options.seed, programs, onLine, log }, say);
+  process.stdout.write(`\n${renderTable(broken)}\n\n${renderBooks(audit)}\n`);
+  if (audit.faults.length > 0)
+    process.stdout.write(`\nThe same again: npm run chaos -- --seed ${options.seed}\n`);
+  lines.end();
+  return audit.faults.length > 0 ? 1 : 0;
+}
+
+function readOrExit() {
+  try {
+    const options = readOptions(process.argv.slice(2));
+    if (options !== 'help') return options;
+    process.stdout.write(USAGE);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(USAGE_EXIT_CODE);
+  }
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  },
+);
