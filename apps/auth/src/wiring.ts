@@ -25,7 +25,13 @@ export async function wireAuth(parts: ServiceParts<Config>): Promise<ServiceWiri
     parts,
   );
   const module = createAuthModule({
-    adapters: createAuthAdapters({ pool, log, mailer: openMailer(config), oidc: oidcSettingsOf(config) }),
+    adapters: createAuthAdapters({
+      pool,
+      log,
+      mailer: openMailer(config),
+      oidc: oidcSettingsOf(config),
+      sealingKeys: config.GATEWAY_SECRETS_KEY,
+    }),
     clock,
     newId,
     log,

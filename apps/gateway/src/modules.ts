@@ -56,6 +56,7 @@ import {
 } from '@gateway/usage';
 import { type Config } from './config';
 import { type Pools } from './database';
+import { ensureSecretsKey } from './secrets-key';
 import { readEventLag } from './event-lag';
 
 export interface ModuleParts {
@@ -80,7 +81,13 @@ const MAX_WAITING_ANSWER_COUNTS = 1_000;
 export function createModules({ config, pools, eventLog, emulatorUrl, log, metrics }: ModuleParts) {
   const mailer = openMailer(config);
   const auth = createAuthModule({
-    adapters: createAuthAdapters({ pool: pools.auth, log, mailer, oidc: oidcSettingsOf(config) }),
+    adapters: createAuthAdapters({
+      pool: pools.auth,
+      log,
+      mailer,
+      oidc: oidcSettingsOf(config),
+      sealingKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
+    }),
     clock,
     newId,
     log,

@@ -4,6 +4,7 @@ export * from './dashboard-client';
 export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';
+export * from './mail-server';
 export * from './process-tree';
 export * from './query-plans';
 export * from './scratch-directory';

@@ -3,6 +3,7 @@ import {
   authMigrations,
   createAuthAdapters,
   createAuthModule,
+  makeSealingKey,
   type AuthAdapterOptions,
 } from '@gateway/auth';
 import type { Clock } from '@gateway/base';
@@ -60,7 +61,13 @@ export async function createDashboardRig(
   await applyMigrations(pool, { schema: AUTH_SCHEMA, migrations: authMigrations });
   const log = createSilentLogger();
   const module = createAuthModule({
-    adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, ...adapters }),
+    adapters: createAuthAdapters({
+      pool,
+      log,
+      scryptCost: { N: 16, r: 1, p: 1 },
+      sealingKeys: [makeSealingKey()],
+      ...adapters,
+    }),
     clock,
     newId,
     log,

@@ -4,12 +4,14 @@ import type { Pool } from 'pg';
 import type { AuthPorts, Mailer } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
+import { createSecretSealer } from './crypto/sealed-secrets';
 import { systemSecrets } from './crypto/secrets';
 import { createOidcIdentityProvider } from './openid-client/identity-provider';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
 import { createHousekeeping } from './postgres/housekeeping';
+import { createResealing } from './postgres/reseal-secrets';
 import { createPostgresInvalidationFeed } from './postgres/invalidation-feed';
 import { createPostgresKeyVerifier } from './postgres/key-verifier';
 import { createPrismaAuditStore } from './prisma/audit-store';
@@ -36,6 +38,8 @@ export interface AuthAdapterOptions {
   readonly mailer?: Mailer | undefined;
   /** Absent: there is no single sign-on. */
   readonly oidc?: OidcSettings | undefined;
+  /** As `makeSealingKey` writes them: the first seals secrets, all open. Absent: nobody begins with a second factor. */
+  readonly sealingKeys?: readonly string[] | undefined;
 }
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
@@ -51,10 +55,13 @@ export function createAuthAdapters({
   scryptCost,
   mailer,
   oidc,
+  sealingKeys,
 }: AuthAdapterOptions): AuthAdapters {
   const prisma = createAuthPrisma(pool);
   const feed = createPostgresInvalidationFeed({ pool, log });
   const housekeeping = createHousekeeping({ pool, log });
+  const sealer = sealingKeys && createSecretSealer(sealingKeys);
+  const resealing = createResealing({ pool, sealer, log });
   return {
     organizations: createPrismaOrganizationStore(prisma),
     keys: createPrismaKeyStore(prisma),
@@ -76,16 +83,19 @@ export function createAuthAdapters({
     audit: createPrismaAuditStore(prisma),
     passwords: createScryptPasswordHasher(scryptCost),
     secrets: systemSecrets,
+    ...(sealer ? { sealer } : {}),
     addressRanges: { canonical: canonicalRange, countedAs: networkOf },
     leases: createPostgresEdgeLeases(pool),
     feed,
     async start() {
       await feed.start();
       housekeeping.start();
+      resealing.start();
     },
     async stop() {
       await feed.stop();
       await housekeeping.stop();
+      await resealing.stop();
       await prisma.$disconnect();
     },
   };

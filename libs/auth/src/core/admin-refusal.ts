@@ -28,6 +28,10 @@ export const refusals = {
   wrongPassword: refusal('sign_in_refused', 'The password is wrong.'),
   secondFactorRequired: refusal('second_factor_required', 'Enter the code of your authenticator app.'),
   secondFactorRefused: refusal('second_factor_refused', 'This code is wrong, or was used already.'),
+  secretsNotConfigured: refusal(
+    'not_configured',
+    'No key for secrets is configured (GATEWAY_SECRETS_KEY), so no second factor can be kept.',
+  ),
   mailNotConfigured: refusal('not_configured', 'No mail is configured.'),
 } as const;
 

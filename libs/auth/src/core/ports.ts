@@ -111,7 +111,7 @@ export interface StoredMember extends Member {
   /** Absent: signs in by single sign-on only. */
   readonly passwordHash?: string;
   /** The second factor; it counts once it is confirmed. */
-  readonly totp?: { readonly secret: string; readonly confirmed: boolean };
+  readonly totp?: { readonly sealedSecret: string; readonly confirmed: boolean };
 }
 
 export interface MemberStore {
@@ -168,7 +168,7 @@ export interface PasswordResetStore {
 
 export interface SecondFactorStore {
   /** Replaces a secret that was not confirmed. False: there is a confirmed one. */
-  enrol(memberId: string, secret: string, audit: AuditEntry): Promise<boolean>;
+  enrol(memberId: string, sealedSecret: string, audit: AuditEntry): Promise<boolean>;
   /** Turns it on with these recovery codes; ends all sessions but the one that it opens. */
   confirm(
     memberId: string,
@@ -304,6 +304,16 @@ export interface Secrets {
   sha256(text: string): Buffer;
 }
 
+/** For secrets that have to be read again, which a hash would not allow. */
+export interface SecretSealer {
+  /** Of what is sealed with the current key. */
+  readonly currentPrefix: string;
+  /** As text that says nothing to who has no key. It opens with the same context alone. */
+  seal(secret: string, context: string): string;
+  /** Also what was stored plain, before there were keys. Throws when it was changed, or its key is not there. */
+  open(sealed: string, context: string): string;
+}
+
 export interface AddressRanges {
   /** An address or CIDR range in canonical form; undefined when the text is neither. */
   canonical(text: string): string | undefined;
@@ -336,6 +346,8 @@ export interface AuthPorts {
   readonly audit: AuditStore;
   readonly passwords: PasswordHasher;
   readonly secrets: Secrets;
+  /** Absent: no key is configured, and nobody can begin with a second factor. */
+  readonly sealer?: SecretSealer;
   readonly addressRanges: AddressRanges;
   readonly leases: EdgeLeases;
   readonly feed: InvalidationFeed;

@@ -9,6 +9,7 @@ import {
   authMigrations,
   createAuthAdapters,
   createAuthModule,
+  makeSealingKey,
   type AuthSettings,
 } from '../index';
 
@@ -17,10 +18,16 @@ export const ACTOR = { id: 'system', label: 'system', ipAddress: '192.0.2.1' };
 export interface AuthFixtureOptions {
   readonly clock?: Clock;
   readonly settings?: Partial<AuthSettings>;
+  /** Null: none. */
+  readonly sealingKeys?: readonly string[] | null;
 }
 
 /** The domain on a real database of its own, reached as other domains reach it; more replicas on demand. */
-export async function createAuthFixture({ clock = systemClock, settings = {} }: AuthFixtureOptions = {}) {
+export async function createAuthFixture({
+  clock = systemClock,
+  settings = {},
+  sealingKeys: ownSealingKeys = [makeSealingKey()],
+}: AuthFixtureOptions = {}) {
   const database = await createTestDatabase();
   const log = createSilentLogger();
   const pools: ReturnType<typeof createPool>[] = [];
@@ -38,10 +45,11 @@ export async function createAuthFixture({ clock = systemClock, settings = {} }: 
     return pool;
   }
 
-  async function startReplica() {
+  async function startReplica(keys = ownSealingKeys) {
     const pool = openPool();
+    const sealingKeys = keys ?? undefined;
     const module = createAuthModule({
-      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 } }),
+      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, sealingKeys }),
       clock,
       newId,
       log,

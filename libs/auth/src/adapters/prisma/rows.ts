@@ -154,7 +154,7 @@ export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
     ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
     ...(row.totpSecret === null
       ? {}
-      : { totp: { secret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
+      : { totp: { sealedSecret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
   };
 }
 

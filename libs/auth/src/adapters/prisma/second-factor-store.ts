@@ -8,11 +8,11 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
     codes.map((code) => ({ memberId, codeSha256: Uint8Array.from(code) }));
 
   return {
-    enrol(memberId, secret, audit) {
+    enrol(memberId, sealedSecret, audit) {
       return prisma.$transaction(async (transaction) => {
         const { count } = await transaction.member.updateMany({
           where: { id: memberId, totpConfirmedAt: null },
-          data: { totpSecret: secret, totpLastStep: null },
+          data: { totpSecret: sealedSecret, totpLastStep: null },
         });
         if (count === 0) return false;
         await transaction.auditEntry.create({ data: auditEntryRow(audit) });

@@ -84,7 +84,7 @@ async function makeLink(
   const audit = auditOf({ actor, action, target: member.id, details: { email: member.email } }, ports);
   await ports.passwordResets.insert(ports.secrets.sha256(token), member.id, expiresAt, audit);
   // Behind "#", which browsers send to nobody and servers log nowhere.
-  return { kind: 'made', link: `${dashboardUrl}/password-reset#${token}`, expiresAt };
+  return { kind: 'made', link: `${dashboardUrl}/reset-password#${token}`, expiresAt };
 }
 
 /** Good once. Ends all sessions of the member; a second factor stays. */

@@ -4,7 +4,10 @@ import { forgiveAttempts, throttle } from './sign-in-throttle';
 
 export const RECOVERY_CODES = 10;
 
-export type SecondFactorPorts = Pick<AuthPorts, 'secondFactors' | 'totp' | 'secrets' | 'attempts' | 'clock'>;
+export type SecondFactorPorts = Pick<
+  AuthPorts,
+  'secondFactors' | 'totp' | 'sealer' | 'secrets' | 'attempts' | 'clock'
+>;
 
 export function hasSecondFactor({ totp }: Pick<StoredMember, 'totp'>): boolean {
   return totp?.confirmed ?? false;
@@ -36,11 +39,14 @@ async function takeCode(ports: SecondFactorPorts, member: StoredMember, code: st
 
 /** Takes a code of the app, each once. */
 export async function takeTotp(
-  ports: Pick<SecondFactorPorts, 'secondFactors' | 'totp' | 'clock'>,
+  ports: Pick<SecondFactorPorts, 'secondFactors' | 'totp' | 'sealer' | 'clock'>,
   { id, totp }: StoredMember,
   code: string,
 ): Promise<boolean> {
-  const step = totp && ports.totp.stepOf(totp.secret, code, ports.clock.now());
+  if (!totp) return false;
+  // Without a key only what was stored plain can be read.
+  const secret = ports.sealer ? ports.sealer.open(totp.sealedSecret, id) : totp.sealedSecret;
+  const step = ports.totp.stepOf(secret, code, ports.clock.now());
   return step !== undefined && ports.secondFactors.takeStep(id, step);
 }
 

@@ -36,6 +36,7 @@ export async function signIn(
     | 'addressRanges'
     | 'secondFactors'
     | 'totp'
+    | 'sealer'
     | 'clock'
     | 'newId'
     | 'settings'

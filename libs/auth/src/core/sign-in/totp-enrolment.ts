@@ -13,7 +13,7 @@ import { hasSecondFactor, makeRecoveryCodes, refuseSecondFactor, takeTotp } from
 import { prepareSession, type OpenedSession } from './sessions';
 import { forgiveAttempts, throttle } from './sign-in-throttle';
 
-type TotpPorts = OwnAccountPorts & Pick<AuthPorts, 'secondFactors' | 'totp'>;
+type TotpPorts = OwnAccountPorts & Pick<AuthPorts, 'secondFactors' | 'totp' | 'sealer'>;
 
 export interface TotpSecret {
   readonly kind: 'secret';
@@ -26,12 +26,13 @@ export async function enrolTotp(
   ports: TotpPorts,
   { password, ...from }: FromSession & { readonly password: string },
 ): Promise<TotpSecret | AdminRefusal> {
+  if (!ports.sealer) return refusals.secretsNotConfigured;
   const self = await ownAccountByPassword(ports, from, password);
   if (isRefusal(self)) return self;
   const base32 = ports.totp.generateSecret();
   const enrolled = await ports.secondFactors.enrol(
     self.member.id,
-    base32,
+    ports.sealer.seal(base32, self.member.id),
     auditOfSelf(ports, self, 'enrol_totp'),
   );
   if (!enrolled) return conflict('There is a second factor already. Remove it first.');
