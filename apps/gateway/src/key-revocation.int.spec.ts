@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
-import { AuthAdminDefinition, AuthDefinition, Scope } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, AuthDefinition, Scope, SecretToEnd } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
 import { createClient, createInProcessTransport, type RpcTransport, type TransportCall } from '@gateway/rpc';
@@ -152,6 +152,17 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
       return { id: outcome.value.key.id, hash: sha256(outcome.value.secret) };
     },
 
+    /** The hash of the new secret. Without a time the one of before ends at once. */
+    async rotate(keyId: string, previousWorksUntilUnixMs?: bigint) {
+      const target = { actor: ACTOR, organizationId, keyId };
+      const endsNow = SecretToEnd.SECRET_TO_END_UNSPECIFIED;
+      const { outcome } = await admin.rotateKey({ ...target, previousWorksUntilUnixMs, endsNow });
+      if (outcome?.$case !== 'created') throw new Error('refused');
+      return sha256(outcome.value.secret);
+    },
+
+    endPreviousSecret: (keyId: string) => admin.endPreviousSecret({ actor: ACTOR, organizationId, keyId }),
+
     revoke: (keyId: string, by = admin) => by.revokeKey({ actor: ACTOR, organizationId, keyId }),
 
     async stop() {
@@ -199,6 +210,33 @@ describe('revocation is immediate everywhere', () => {
       for (const { directory } of [near, far]) {
         expect(await directory.lookup(key.hash)).toMatchObject({ revoked: true });
       }
+    },
+  );
+
+  it.each(['in process', 'gRPC'] as const)(
+    'has every edge know the secrets of a rotated key by the time that the rotation answers (%s)',
+    async (rpc) => {
+      const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2, rpc });
+      const edges = [fleet.edge(() => 0), fleet.edge(() => 1)];
+      await until(() => edges.every(({ directory }) => directory.isLive()));
+      const first = await fleet.key();
+      const lookUp = (hash: Buffer) => Promise.all(edges.map(({ directory }) => directory.lookup(hash)));
+      const asKey = expect.objectContaining({ keyId: first.id, secretEndsUnixMs: undefined });
+      expect(await lookUp(first.hash)).toEqual([asKey, asKey]);
+
+      const until10 = BigInt(Date.now() + 10 * 60_000);
+      const second = await fleet.rotate(first.id, until10);
+      const asPrevious = expect.objectContaining({ keyId: first.id, secretEndsUnixMs: until10 });
+      expect(await lookUp(first.hash)).toEqual([asPrevious, asPrevious]);
+      expect(await lookUp(second)).toEqual([asKey, asKey]);
+
+      await fleet.endPreviousSecret(first.id);
+      expect(await lookUp(first.hash)).toEqual([undefined, undefined]);
+      expect(await lookUp(second)).toEqual([asKey, asKey]);
+
+      const third = await fleet.rotate(first.id);
+      expect(await lookUp(second)).toEqual([undefined, undefined]);
+      expect(await lookUp(third)).toEqual([asKey, asKey]);
     },
   );
 

@@ -16,6 +16,7 @@ import { applyMigrations, createPool } from '@gateway/database';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { createTestDatabase } from '@gateway/testing';
+import { createCuttableDatabase } from './cuttable-database';
 
 export const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery' };
 
@@ -52,8 +53,9 @@ export async function createDashboardRig(
   { clock = systemClock, ...adapters }: AuthOfRig = {},
 ) {
   const database = await createTestDatabase();
+  const way = await createCuttableDatabase(database.url);
   const pool = createPool({
-    url: database.url,
+    url: way.url,
     schema: AUTH_SCHEMA,
     applicationName: 'test',
     maxConnections: 8,
@@ -104,6 +106,8 @@ export async function createDashboardRig(
     api,
     authAdmin,
     pool,
+    /** The way to it, which can be cut. */
+    database: way,
     auth: createClient(AuthDefinition, transport),
     /** Signs in from a browser of its own; what it asks is as that person. */
     signedIn: (email: string, password = OPERATOR.password) => signInAt(api.port(), email, password),
@@ -131,6 +135,7 @@ export async function createDashboardRig(
       await api.stop();
       await module.stop();
       await pool.end();
+      await way.close();
       await database.drop();
     },
   };

@@ -1,0 +1,60 @@
+import { allEndpoints, type Endpoint } from '@gateway/dashboard-contract';
+import { eventually } from '@gateway/testing';
+import {
+  createBrowser,
+  createDashboardRig,
+  OPERATOR,
+  type Browser,
+  type DashboardRig,
+} from './testing/dashboard-rig';
+
+/** Every endpoint that anybody may ask asks auth; all others do before anything else, so that they share one way to fail. */
+describe('the dashboard while its database is away', () => {
+  let rig: DashboardRig;
+  let operator: Browser;
+  let organizationId: string;
+
+  beforeAll(async () => {
+    rig = await createDashboardRig();
+    operator = await rig.signedIn(OPERATOR.email);
+    const { json } = await operator.ask('POST /api/organizations', { name: 'Acme' });
+    organizationId = (json as { organization: { id: string } }).organization.id;
+  });
+  afterAll(() => rig.stop());
+
+  const filled = ({ method, path }: Endpoint) =>
+    `${method} ${path.replace('{organization_id}', organizationId).replace(/\{\w+\}/g, 'some-id')}`;
+  const credentials = { email: OPERATOR.email, password: OPERATOR.password };
+
+  it('says that a service cannot be reached, at every endpoint, and is whole again once it is back', async () => {
+    await rig.database.cut();
+    try {
+      const signedIn = allEndpoints().filter(({ who }) => who !== 'anyone');
+      for (const endpoint of signedIn) {
+        const { status, error, headers } = await operator.ask(filled(endpoint), {});
+        expect([filled(endpoint), status, error.code]).toEqual([filled(endpoint), 503, 'unavailable']);
+        expect(headers.get('x-request-id')).toMatch(/^req-/);
+        // What the database's driver says is for our logs.
+        expect(error.message).not.toMatch(/prisma|pg|connect|terminat/i);
+      }
+      const stranger = createBrowser(rig.api.port());
+      for (const [line, body] of [
+        ['POST /api/session', credentials],
+        ['POST /api/invitations/look-up', { token: 'a token' }],
+        ['POST /api/invitations/accept', { token: 'a token', password: 'staple and tomato' }],
+        ['POST /api/password-reset/complete', { token: 'a token', password: 'staple and tomato' }],
+      ] as const) {
+        const { status, error } = await stranger.ask(line, body);
+        expect([line, status, error.code]).toEqual([line, 503, 'unavailable']);
+      }
+    } finally {
+      await rig.database.mend();
+    }
+    await eventually('it answers again', async () =>
+      (await operator.ask('GET /api/session')).status === 200 ? true : undefined,
+    );
+    // The session of before is still one, and changes are made again.
+    expect((await operator.ask(`POST /api/organizations/${organizationId}/suspend`, {})).status).toBe(200);
+    await rig.signedIn(OPERATOR.email);
+  });
+});
