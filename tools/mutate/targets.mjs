@@ -45,7 +45,7 @@ export const targets = {
     tests: [[`${LEDGER}/service/reconciliation.int.spec.ts`], BOOKS[2]],
   },
   'window-functions': {
-    file: `${MIGRATIONS}/20261122060000_settled_windows/migration.sql`,
+    file: `${MIGRATIONS}/20261122070000_windows_from_first_posting/migration.sql`,
     tests: [[`${LEDGER}/service/settled-windows.int.spec.ts`, `${LEDGER}/adapters/prisma`]],
   },
   'told-hours': { file: `${USAGE}/core/reconciliation/settled-window.ts`, tests: USAGE_RECONCILIATION },

@@ -144,6 +144,18 @@ it('tells of an organization that rests once a day, so that what nobody settled 
   ]);
 });
 
+it('tells nothing of an organization that never had a posting, then begins with the hour of its first', async () => {
+  await expect(hold('gen-refused', 'org-poor')).resolves.toBeDefined();
+  expect((await rig.auditPool.query('select from accounts')).rowCount).toBe(1);
+  rig.clock.advance(2 * DAY_MS);
+  await run();
+  expect(await windows()).toEqual([]);
+  await addCredit('org-poor');
+  rig.clock.advance(DAY_MS + HOUR_MS);
+  await run();
+  expect(await windows()).toMatchObject([{ fromUnixMs: at(48), untilUnixMs: at(72) }]);
+});
+
 it('tells a day at a time after a long rest, and nothing is left out or told twice', async () => {
   await addCredit('org-a');
   const costs = [5, 7, 11, 13];

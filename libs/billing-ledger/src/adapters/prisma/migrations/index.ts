@@ -11,6 +11,7 @@ import openAndClosedHolds from './20261122013100_open_and_closed_holds/migration
 import statementAndAlerts from './20261122021000_statement_and_alerts/migration.sql';
 import reconciliation from './20261122024500_reconciliation/migration.sql';
 import settledWindows from './20261122060000_settled_windows/migration.sql';
+import windowsFromFirstPosting from './20261122070000_windows_from_first_posting/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261122021000_statement_and_alerts', sql: statementAndAlerts },
   { name: '20261122024500_reconciliation', sql: reconciliation },
   { name: '20261122060000_settled_windows', sql: settledWindows },
+  { name: '20261122070000_windows_from_first_posting', sql: windowsFromFirstPosting },
 ];
