@@ -56,7 +56,7 @@ async function main(argv: readonly string[]): Promise<void> {
   if (options.historyRows !== undefined) {
     const { measureHistory, renderHistory } = await import('./scale/measure-history');
     const marks = [Math.ceil(options.historyRows / 10), options.historyRows];
-    process.stdout.write(`\n${renderHistory(await measureHistory(marks, say))}`);
+    process.stdout.write(`\n${renderHistory(await measureHistory(marks, options.historyParts, say))}`);
     return;
   }
   const { organizations, isHot } = options;

@@ -21,16 +21,22 @@ export interface Options {
   readonly isHostileBodiesOnly: boolean;
   /** Only what ledger, event log and usage cost with so many rows of history. */
   readonly historyRows: number | undefined;
+  /** Of what history is measured. */
+  readonly historyParts: readonly HistoryPart[];
   /** Only two ledgers with so many organizations. */
   readonly organizations: number | undefined;
   /** One of them has half the load. */
   readonly isHot: boolean;
 }
 
+/** What a history can be of: ledger and event log, or usage. */
+export const HISTORY_PARTS = ['ledger', 'usage'] as const;
+export type HistoryPart = (typeof HISTORY_PARTS)[number];
+
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
 npm run bench -- --tokenizer
 npm run bench -- --hostile-bodies
-npm run bench -- --history ROWS
+npm run bench -- --history ROWS [--only ledger,usage]
 npm run bench -- --organizations COUNT [--hot]
 
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
@@ -42,7 +48,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
-               take a quarter of an hour and 30 GB
+               take a quarter of an hour and 30 GB; ledger is with its event log
   --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
   --hot        with --organizations: one of them has half the load
 `;
@@ -65,7 +71,8 @@ export function readOptions(argv: readonly string[]): Options | undefined {
   });
   if (values.help) return undefined;
   return {
-    targets: values.only === undefined ? TARGET_NAMES : values.only.split(',').map(targetName),
+    targets: values.history === undefined ? chosen(values.only, TARGET_NAMES) : TARGET_NAMES,
+    historyParts: values.history === undefined ? HISTORY_PARTS : chosen(values.only, HISTORY_PARTS),
     ...(values.quick
       ? { rounds: 1, compileMs: 4_000, warmUpMs: 500, windowMs: 1_500, slowChunks: 20 }
       : { rounds: 3, compileMs: 10_000, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
@@ -79,10 +86,13 @@ export function readOptions(argv: readonly string[]): Options | undefined {
   };
 }
 
-function targetName(text: string): TargetName {
-  const found = TARGET_NAMES.find((name) => name === text.trim());
-  if (found === undefined) throw new Error(`--only knows ${TARGET_NAMES.join(', ')}, not '${text}'`);
-  return found;
+function chosen<Name extends string>(only: string | undefined, names: readonly Name[]): readonly Name[] {
+  if (only === undefined) return names;
+  return only.split(',').map((text) => {
+    const found = names.find((name) => name === text.trim());
+    if (found === undefined) throw new Error(`--only knows ${names.join(', ')}, not '${text}'`);
+    return found;
+  });
 }
 
 function count(name: string, text: string | undefined): number | undefined {

@@ -7,9 +7,10 @@ import {
 } from '@gateway/billing-ledger';
 import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import type { HistoryPart } from '../options';
 import { fillEventLog } from './fill-event-log';
 import { measureUsage } from './measure-usage';
-import { openScaleDatabase, type ScaleDatabase } from './scale-database';
+import { openScaleDatabase, vacuumFilled, type ScaleDatabase } from './scale-database';
 import { ROUNDS, row, timed, timedWhile, type HistoryRow } from './timing';
 
 export interface HistoryFigures {
@@ -30,13 +31,19 @@ const KEEP_ALL_DAYS = 3_650;
 /** Fills one database after another, and measures what a request or the housekeeping waits for. */
 export async function measureHistory(
   marks: readonly number[],
+  parts: readonly HistoryPart[],
   say: (text: string) => void,
 ): Promise<HistoryFigures[]> {
   const figures: HistoryFigures[] = [];
   for (const rows of marks) {
     const database = await openScaleDatabase();
     try {
-      figures.push({ rows, measured: await measureOne(database, rows, say) });
+      const clock = { now: () => Date.now() as UnixMs };
+      const measured: HistoryRow[] = [];
+      if (parts.includes('ledger'))
+        measured.push(...(await measureLedgerAndEvents(database, clock, rows, say)));
+      if (parts.includes('usage')) measured.push(...(await measureUsage(database, { rows, clock, say })));
+      figures.push({ rows, measured: [...measured, ...(await measureSizes(database))] });
     } finally {
       await database.remove();
     }
@@ -44,19 +51,21 @@ export async function measureHistory(
   return figures;
 }
 
-async function measureOne(
+async function measureLedgerAndEvents(
   database: ScaleDatabase,
+  clock: Clock,
   rows: number,
   say: (text: string) => void,
 ): Promise<HistoryRow[]> {
   const { ledgerPool, eventPool } = database;
-  const clock = { now: () => Date.now() as UnixMs };
   await makeTablesOfThePast(database, clock.now());
   const span = { fromUnixMs: clock.now() - DAYS * DAY_MS, untilUnixMs: clock.now() };
   say(`Filling ledger and event log with ${rows.toLocaleString('en')} rows each`);
   const generations = Math.ceil(rows / ROWS_PER_GENERATION);
   await fillLedgerHistory(ledgerPool, { generations, organizations: ORGANIZATIONS, ...span });
   await fillEventLog(eventPool, { events: rows, ...span });
+  await vacuumFilled(ledgerPool, ['postings', 'closed_holds']);
+  await vacuumFilled(eventPool, ['events']);
 
   say(`Measuring with ${rows.toLocaleString('en')} rows`);
   const log = openLog(database, clock);
@@ -65,8 +74,6 @@ async function measureOne(
     ...(await measureLedger(store, clock)),
     ...(await measureLookups(database, store, span.untilUnixMs)),
     ...(await measureEvents(database, log)),
-    ...(await measureUsage(database, { rows, clock, say })),
-    ...(await measureSizes(database)),
   ];
 }
 
@@ -205,7 +212,7 @@ async function measureEvents({ eventPool }: ScaleDatabase, log: PostgresEventLog
 
 const MAX_TRIMS = 100;
 
-/** A vacuum that is at a day keeps it until the next time; the fill has left many to vacuum. */
+/** A vacuum that is at a day keeps it until the next time. */
 async function trimAll(log: PostgresEventLog): Promise<void> {
   let days = 0;
   for (let trims = 0; trims < MAX_TRIMS && days < DAYS - 7; trims += 1) days += (await log.trim()).days;

@@ -11,7 +11,7 @@ import {
   type SettledGeneration,
   type UsageReader,
 } from '@gateway/usage';
-import type { ScaleDatabase } from './scale-database';
+import { vacuumFilled, type ScaleDatabase } from './scale-database';
 import { ROUNDS, row, timed, type HistoryRow } from './timing';
 
 const PAGE = 51;
@@ -42,6 +42,7 @@ export async function measureUsage(
   });
   await syntheticGenerations(filling, { rows, end });
   await sumSyntheticGenerations(filling);
+  await vacuumFilled(filling, ['generations', 'usage_rollups_hourly', 'usage_rollups']);
   await filling.end();
   say(`Measuring usage with ${rows.toLocaleString('en')} generations`);
   return [

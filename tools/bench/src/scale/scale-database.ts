@@ -50,3 +50,18 @@ export async function openScaleDatabase(): Promise<ScaleDatabase> {
   }
   return { url: server.url, ledgerPool, eventPool, usagePool, remove };
 }
+
+/**
+ * What a fill leaves to be vacuumed would be vacuumed while something is
+ * measured, the longer the more rows there are; in tables that grew it is long done.
+ */
+export async function vacuumFilled(pool: Pool, tables: readonly string[]): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    await client.query(`vacuum (freeze, analyze) ${tables.join(', ')}`);
+    await client.query('reset statement_timeout');
+  } finally {
+    client.release();
+  }
+}

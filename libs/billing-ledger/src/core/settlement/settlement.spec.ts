@@ -1,4 +1,5 @@
 import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
+import { MAX_AMOUNT_NANO_USD } from '../limits';
 import {
   decideSettlements,
   type FinishedGeneration,
@@ -168,5 +169,37 @@ describe('a claim of an Idempotency-Key', () => {
 
   it('is released by a holder whose event does not name it', () => {
     expect(decideSettlements([finished('g1', 5)], [running('g1')]).claimClosings).toHaveLength(1);
+  });
+});
+
+describe('what is never booked', () => {
+  const rejectedOf = (generation: FinishedGeneration, books: OpenedGeneration) =>
+    decideSettlements([generation], [books]);
+
+  it('is a generation whose hold was given up before it was taken', () => {
+    const decision = rejectedOf(
+      finished('g', 20),
+      opened(100, { state: 'given_up', amountNanoUsd: nanoUsd(0n) }),
+    );
+    expect(decision.settlements).toEqual([]);
+    expect(decision.rejected).toEqual([
+      { generationId: 'g', reason: 'its hold was given up before it was taken' },
+    ]);
+  });
+
+  it('is a cost above the largest amount that the ledger books, and not a nano-dollar less', () => {
+    const costing = (costNanoUsd: bigint) =>
+      finished('g', 1_000_000, { prices: { ...PRICES, outputNanoUsdPerMillion: costNanoUsd } });
+    const largest = rejectedOf(costing(MAX_AMOUNT_NANO_USD), opened(7));
+    expect(largest.settlements).toMatchObject([{ costNanoUsd: MAX_AMOUNT_NANO_USD, chargedNanoUsd: 7n }]);
+    expect(rejectedOf(costing(MAX_AMOUNT_NANO_USD + 1n), opened(7)).rejected).toEqual([
+      { generationId: 'g', reason: 'its cost is larger than any the ledger books' },
+    ]);
+  });
+
+  it('is what the books were not opened for: that is a fault of the ledger itself', () => {
+    expect(() => decideSettlements([finished('g', 1), finished('h', 1)], [opened(7)])).toThrow(
+      'generation h was not opened',
+    );
   });
 });

@@ -50,6 +50,12 @@ describe("a provider's count of the prompt", () => {
     expect(prompt(2_389, images)).toBeUndefined();
   });
 
+  it('allows for no text where there is none', () => {
+    const imageAlone = { estimatedInputTokens: 60, images: 1, estimatedImageTokens: 60 };
+    expect(prompt(128 + 180 + 1_000, imageAlone)).toBe(1_308);
+    expect(prompt(1_309, imageAlone)).toBeUndefined();
+  });
+
   it('never exceeds the context window', () => {
     expect(believed({ prompt_tokens: 301, completion_tokens: 5 }, { contextLength: 300 })).toBeUndefined();
   });
