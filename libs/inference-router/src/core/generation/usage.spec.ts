@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { costOfUsage, worstCaseCost, type Prices } from '@gateway/base';
 import { fuzzRuns } from '@gateway/testing';
 import {
+  countedUsage,
   judgeUsage,
   maxBelievedImageTokens,
   maxBelievedPromptTokens,
@@ -58,6 +59,12 @@ describe("a provider's count of the prompt", () => {
 
   it('never exceeds the context window', () => {
     expect(believed({ prompt_tokens: 301, completion_tokens: 5 }, { contextLength: 300 })).toBeUndefined();
+    expect(believed({ prompt_tokens: 300, completion_tokens: 5 }, { contextLength: 300 })).toBeDefined();
+  });
+
+  it('is never nothing', () => {
+    expect(prompt(0)).toBeUndefined();
+    expect(prompt(1)).toBe(1);
   });
 
   it('goes by the estimate, and so by the factor of a model that counts otherwise', () => {
@@ -104,9 +111,74 @@ describe('the output', () => {
     expect(believed(usage)).toMatchObject({ completionTokens: 12, reasoningTokens: 7 });
   });
 
+  it.each([
+    [
+      'its reasoning is part of the completion, as the total says',
+      15,
+      7,
+      { completionTokens: 5, reasoningTokens: 5 },
+    ],
+    ['its total says nothing of reasoning', undefined, 3, { completionTokens: 5, reasoningTokens: 3 }],
+    ['a single token of reasoning is beside it', 16, 1, { completionTokens: 6, reasoningTokens: 1 }],
+  ])('is as the provider says when %s', (_what, total, reasoning, expected) => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: total,
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    };
+    expect(believed(usage)).toMatchObject(expected);
+  });
+
   it('is zero when nothing was produced', () => {
     const usage = believed({ prompt_tokens: 10, completion_tokens: 0 }, { producedOutput: false });
     expect(usage).toMatchObject({ promptTokens: 10, completionTokens: 0 });
+  });
+
+  it('is not believed to be zero when something was produced', () => {
+    expect(believed({ prompt_tokens: 10, completion_tokens: 0 })).toBeUndefined();
+    expect(believed({ prompt_tokens: 10, completion_tokens: 1 })?.completionTokens).toBe(1);
+  });
+});
+
+it('takes what a believed block does not mention for none', () => {
+  const input = { ...text, images: 1, estimatedImageTokens: 50 };
+  expect(believed({ prompt_tokens: 10, completion_tokens: 5 }, { input })).toEqual({
+    promptTokens: 10,
+    cachedTokens: 0,
+    imageTokens: 0,
+    completionTokens: 5,
+    reasoningTokens: 0,
+  });
+});
+
+it('tells of a block that cannot be read what can be read of it, and none of the rest', () => {
+  const none = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  const saidBy = (reported: unknown) => judgeUsage(reported, context);
+  expect(saidBy({})).toEqual({ kind: 'not_believed', reported: none });
+  expect(saidBy({ total_tokens: 7, completion_tokens_details: { reasoning_tokens: 7 } })).toEqual({
+    kind: 'not_believed',
+    reported: { ...none, completionTokens: 7, reasoningTokens: 7 },
+  });
+  expect(saidBy({ prompt_tokens: 0xffff_ffff + 1, completion_tokens: 0xffff_ffff })).toEqual({
+    kind: 'not_believed',
+    reported: { ...none, completionTokens: 0xffff_ffff },
+  });
+});
+
+it('counts here what was produced, never above the limit, and with no part above its whole', () => {
+  const none = { cachedTokens: 0, imageTokens: 0 };
+  expect(countedUsage(10, 5, 3, 100)).toEqual({
+    ...none,
+    promptTokens: 10,
+    completionTokens: 5,
+    reasoningTokens: 3,
+  });
+  expect(countedUsage(10, 500, 300, 100)).toEqual({
+    ...none,
+    promptTokens: 10,
+    completionTokens: 100,
+    reasoningTokens: 100,
   });
 });
 
