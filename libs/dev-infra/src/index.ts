@@ -3,3 +3,4 @@ export * from './redis';
 export * from './tethered-process';
 export * from './kafka';
 export * from './tcp-relay';
+export * from './stable-port';

@@ -1,6 +1,7 @@
 export * from './api-document';
 export * from './bundle-program';
 export * from './dashboard-client';
+export * from './documented-settings';
 export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';

@@ -131,8 +131,13 @@ function faultsOfAttempt(
       faults.push(`${marker}: told ${costNanoUsd}, settled ${generation.cost}`);
     }
   }
-  if (provided.length === 0 && own.length > 0)
-    faults.push(`${marker}: charged without a call to the provider`);
+  // Who hung up meanwhile owes the prompt of a call that was begun, whether or not it arrived.
+  const hungUp = outcome === 'lost' || outcome === 'late' || outcome === 'cancelled';
+  if (provided.length === 0 && own.length > 0 && !hungUp) {
+    faults.push(
+      `${marker} (${kind}, ${outcome} ${attempt.code ?? ''}): charged without a call to the provider`,
+    );
+  }
   const most = kind === 'idempotent' ? own.filter(({ status }) => status === 'completed').length : own.length;
   if (most > 1) faults.push(`${marker}: ${most} generations for one request (${kind})`);
   return faults;

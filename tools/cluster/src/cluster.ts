@@ -3,9 +3,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { findFreePort } from '@gateway/database';
 import { introduce, type DevFile } from '@gateway/demo';
-import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
+import { findStablePort, startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
 import { startModelEmulator } from '@gateway/model-emulator';
 import { createClient } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
@@ -180,20 +179,15 @@ interface Ports {
 async function findPorts(
   replicas: Readonly<Record<ServiceName, number>>,
 ): Promise<Record<ServiceName, readonly Ports[]>> {
-  const taken = new Set<number>();
-  const next = async (): Promise<number> => {
-    for (;;) {
-      const port = await findFreePort();
-      if (taken.has(port)) continue;
-      taken.add(port);
-      return port;
-    }
-  };
   const found: Partial<Record<ServiceName, Ports[]>> = {};
   for (const service of SERVICE_NAMES) {
     const own: Ports[] = [];
     for (let n = 0; n < replicas[service]; n += 1) {
-      own.push({ admin: await next(), rpc: await next(), http: await next() });
+      own.push({
+        admin: await findStablePort(),
+        rpc: await findStablePort(),
+        http: await findStablePort(),
+      });
     }
     found[service] = own;
   }

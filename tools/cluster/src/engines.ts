@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '@gateway/database';
-import { startKafka, startRedis, type KafkaServer, type RedisServer } from '@gateway/dev-infra';
+import {
+  findStablePort,
+  startKafka,
+  startRedis,
+  type KafkaServer,
+  type RedisServer,
+} from '@gateway/dev-infra';
 import type { Logger } from '@gateway/runtime';
 import { Client } from 'pg';
 import { DATABASES, type DatabaseName, type EngineAddresses } from './services';
@@ -30,6 +36,7 @@ export async function startEngines(stateDirectory: string, log: Logger): Promise
   const [postgres, redis, kafka] = await Promise.allSettled([
     startEmbeddedPostgres({
       stateDirectory: path.join(stateDirectory, 'postgres'),
+      port: await findStablePort(),
       settings: POSTGRES_SETTINGS,
       log,
     }).then(keep),

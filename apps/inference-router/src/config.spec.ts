@@ -1,0 +1,19 @@
+import { documentedSettings } from '@gateway/testing';
+import { settings } from './config';
+
+describe('docs/cluster.md', () => {
+  const documented = documentedSettings('inference-router');
+
+  it('names every setting of this service, and no other', () => {
+    expect([...documented.keys()].sort()).toEqual(Object.keys(settings.shape).sort());
+  });
+
+  it('tells every default', () => {
+    for (const [name, text] of documented) {
+      const read = settings.shape[name as keyof typeof settings.shape].safeParse(undefined);
+      const value: unknown = read.success ? read.data : undefined;
+      const hasNone = value === undefined || (Array.isArray(value) && value.length === 0);
+      expect([name, text]).toEqual([name, hasNone ? undefined : String(value)]);
+    }
+  });
+});

@@ -1,0 +1,28 @@
+import { createServer } from 'node:net';
+
+/** Below those from which systems take the ports of outgoing connections. */
+const FIRST = 15_000;
+const LAST = 32_000;
+
+/**
+ * A port that nobody listens on, and that no outgoing connection takes by
+ * chance before its server starts, or while it is away. Never the same twice.
+ */
+export async function findStablePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+const given = new Set<number>();
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
