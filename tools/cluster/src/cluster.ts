@@ -11,6 +11,7 @@ import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import type { Logger } from '@gateway/runtime';
 import { startEngines, type Engines } from './engines';
 import { createReplica, type Replica } from './replica';
+import { ensureSecretsKey } from './secrets-key';
 import { SERVICE_NAMES, settingsOf, type ServiceName, type Wiring } from './services';
 import { openWires, type Wires } from './wires';
 
@@ -101,6 +102,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       stateDirectoryOf: (replica) => path.join(stateDirectory, `inference-router-${replica}`),
       modelsFile: options.modelsFile,
       emulatorUrl,
+      secretsKey: ensureSecretsKey(stateDirectory),
     };
     for (const service of SERVICE_NAMES) {
       ports[service].forEach((own, index) => {

@@ -35,6 +35,8 @@ export interface Wiring extends EngineAddresses {
   readonly stateDirectoryOf: (replica: number) => string;
   readonly modelsFile: string;
   readonly emulatorUrl: string | undefined;
+  /** Seals what auth has to read again. */
+  readonly secretsKey: string;
 }
 
 type Settings = Record<string, string | undefined>;
@@ -44,7 +46,7 @@ export function settingsOf(service: ServiceName, replica: number, wiring: Wiring
   const { databases, broker, redisUrl, replicas } = wiring;
   const target = (called: ServiceName) => wiring.targetOf(called, service);
   const all: Record<ServiceName, () => Settings> = {
-    auth: () => ({ DATABASE_URL: databases.auth }),
+    auth: () => ({ DATABASE_URL: databases.auth, GATEWAY_SECRETS_KEY: wiring.secretsKey }),
     'rate-limit': () => ({
       REDIS_URL: redisUrl,
       GATEWAY_RATE_LIMIT_REPLICAS: String(replicas['rate-limit']),
