@@ -1,6 +1,7 @@
 export * from './endpoint';
 export * from './endpoints';
 export * from './errors';
+export { errorsOf } from './errors-of';
 export * from './fields';
 export * from './permissions';
 export { signInErrors, type SignInErrorCode } from './sign-in-errors';

@@ -11,6 +11,7 @@ import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contra
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import { allEndpoints, errorsOf } from '@gateway/dashboard-contract';
 import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -165,6 +166,24 @@ async function signInAt(port: number, email: string, password: string) {
   return browser;
 }
 
+const described = allEndpoints().map((endpoint) => ({
+  endpoint,
+  pattern: new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/?]+')}(\\?.*)?$`),
+}));
+
+/** Whatever a test asks is refused with nothing but what the contract says of that endpoint. */
+function expectDescribed(method: string, path: string, code: string | undefined): void {
+  const found = described.find(
+    ({ endpoint, pattern }) => endpoint.method === method && pattern.test(path),
+  )?.endpoint;
+  if (code === undefined || found === undefined) return;
+  expect([method, found.path, [...errorsOf(found)]]).toEqual([
+    method,
+    found.path,
+    expect.arrayContaining([code]),
+  ]);
+}
+
 /** Keeps cookies as a browser does, and sends JSON as the dashboard's pages do. */
 export function createBrowser(port: number) {
   let cookie = '';
@@ -179,12 +198,9 @@ export function createBrowser(port: number) {
     for (const set of response.headers.getSetCookie()) cookie = set.split(';')[0] ?? '';
     const text = await response.text();
     const json: unknown = text.startsWith('{') ? JSON.parse(text) : {};
-    return {
-      status: response.status,
-      headers: response.headers,
-      json,
-      error: (json as { error?: object }).error ?? {},
-    };
+    const error = (json as { error?: Answered['error'] }).error ?? {};
+    expectDescribed(method, path, error.code);
+    return { status: response.status, headers: response.headers, json, error };
   }
   return { ask, cookie: () => cookie };
 }

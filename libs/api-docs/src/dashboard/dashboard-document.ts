@@ -1,6 +1,7 @@
 import {
   dashboardErrors,
   endpoints,
+  errorsOf,
   isPlatformPermission,
   namesIn,
   pathParameters,
@@ -112,23 +113,6 @@ function responsesOf(endpoint: Endpoint, components: Record<string, unknown>): J
     return [status, { description, content: jsonContent({ $ref: `${SCHEMAS}Error` }) }];
   });
   return { [answer.status]: success, ...Object.fromEntries(refusals) };
-}
-
-/** What the endpoint names, and what follows from what it takes and whom it is for. */
-function errorsOf({ method, path, who, query, body, errors = [] }: Endpoint): Set<DashboardErrorCode> {
-  const writes = method !== 'GET';
-  return new Set<DashboardErrorCode>([
-    ...(query || body ? (['invalid'] as const) : []),
-    ...(writes
-      ? (['invalid_json', 'cross_origin', 'body_too_large', 'unsupported_media_type'] as const)
-      : []),
-    ...(who === 'anyone' ? [] : (['not_signed_in'] as const)),
-    ...(who === 'anyone' || who === 'signed_in' ? [] : (['forbidden'] as const)),
-    ...(namesIn(path).length > 0 ? (['not_found'] as const) : []),
-    ...errors,
-    'internal',
-    'unavailable',
-  ]);
 }
 
 /** As JSON Schema; those with a name become components, in the order in which they are met. */

@@ -148,6 +148,7 @@ export const operatorEndpoints = {
     }),
     answer: json(z.object({ target: z.object({ ...target, drained: drained.nullable() }) })),
     audit: ['target.drain', 'target.resume'],
+    errors: ['not_found'],
   }),
   settlementHealth: endpoint({
     method: 'GET',
