@@ -2,9 +2,11 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { launchChromium } from '../src/support/chromium';
 import { takeSession } from '../src/support/dashboard-page';
+import { freePort } from '../src/support/free-port';
 import { screens } from '../src/support/screens';
+import { withShiftedClock } from '../src/support/shifted-clock';
 import { startWorld } from '../src/support/world';
-import { seed } from './seed';
+import { seed, useKeys, type Seeded } from './seed';
 
 /** Makes a picture of every page: light, dark, and as a phone shows it. */
 
@@ -16,35 +18,65 @@ const LOOKS = [
 ] as const;
 /** For what pages ask after they are there, and for charts. */
 const SETTLE_MS = 700;
+const DAY_MS = 86_400_000;
+/** Days before today on which something is asked, and how often. */
+const HISTORY = [
+  { daysAgo: 9, requests: 24 },
+  { daysAgo: 5, requests: 31 },
+  { daysAgo: 3, requests: 14 },
+  { daysAgo: 1, requests: 27 },
+] as const;
 
 async function main(only: string | undefined): Promise<void> {
   if (!only) rmSync(FOLDER, { recursive: true, force: true });
-  const world = await startWorld();
+  const { world, seeded } = await worldWithHistory();
   const browser = await launchChromium();
   try {
-    const ids = await seed(world);
     const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
     for (const { name: look, ...options } of LOOKS) {
       mkdirSync(path.join(FOLDER, look), { recursive: true });
-      const visitor = await browser.newContext(options);
-      const operator = await browser.newContext(options);
+      const operator = await browser.newContext();
       await takeSession(operator, dashboardUrl, adminEmail, adminPassword);
-      for (const screen of screens(ids).filter(({ name }) => !only || name.includes(only))) {
-        const page = await (screen.signedOut ? visitor : operator).newPage();
+      const storageState = await operator.storageState();
+      for (const screen of screens(seeded).filter(({ name }) => !only || name.includes(only))) {
+        // One of its own, so that no page finds what another one left in the browser.
+        const context = await browser.newContext(screen.signedOut ? options : { ...options, storageState });
+        const page = await context.newPage();
         await page.goto(dashboardUrl + screen.path);
         await page.getByRole('heading', { level: 1 }).waitFor();
+        await screen.prepare?.(page);
         await page.waitForTimeout(SETTLE_MS);
         await page.screenshot({ path: path.join(FOLDER, look, `${screen.name}.png`), fullPage: true });
-        await page.close();
+        await context.close();
       }
-      await visitor.close();
-      await operator.close();
     }
   } finally {
     await browser.close();
     await world.stop();
   }
   process.stdout.write(`The pictures are in ${FOLDER}.\n`);
+}
+
+/** One start for each day, on the same state and with the clock of that day. */
+async function worldWithHistory() {
+  let stateDirectory: string | undefined;
+  let seeded: Seeded | undefined;
+  for (const { daysAgo, requests } of HISTORY) {
+    const world = await startWorld({
+      ...(stateDirectory === undefined ? {} : { stateDirectory }),
+      env: withShiftedClock({ shiftMs: -daysAgo * DAY_MS }),
+    });
+    seeded ??= await seed(world);
+    await useKeys(world, seeded.secrets, requests);
+    ({ stateDirectory } = world.gateway);
+    await world.stop({ keepState: true });
+  }
+  if (!seeded || stateDirectory === undefined) throw new Error('there are no days');
+  // The playground calls the public API from the dashboard's origin, which has to be known at the start.
+  const env = { GATEWAY_DASHBOARD_PORT: String(await freePort()) };
+  const world = await startWorld({ stateDirectory, env });
+  const generationId = await useKeys(world, seeded.secrets, 19);
+  return { world, seeded: { ...seeded, generationId } };
 }
 
 main(process.argv[2]).catch((error: unknown) => {

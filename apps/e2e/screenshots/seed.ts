@@ -1,14 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { APIError } from 'openai';
+import type { AdminClient } from '../src/support/admin-client';
+import { inviteTo, personWith } from '../src/support/people';
 import type { ScreenIds } from '../src/support/screens';
 import type { World } from '../src/support/world';
 
 /** An organization in which something has happened, so that pictures and tests see pages with content. */
-export async function seed(world: World): Promise<ScreenIds> {
+export interface Seeded extends ScreenIds {
+  readonly secrets: { readonly production: string; readonly batch: string };
+}
+
+export async function seed(world: World): Promise<Seeded> {
   const { admin } = world;
-  const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
-    name: 'Northwind Labs',
-  });
-  const path = `/api/organizations/${organization.id}`;
+  const organizationId = await createOrganization(admin, 'Northwind Labs');
+  const path = `/api/organizations/${organizationId}`;
   await admin.call('POST', `${path}/credits`, { amount_usd: '250', note: 'invoice 4711' });
   await admin.call('POST', `${path}/credits`, {
     amount_usd: '49.5',
@@ -19,7 +24,7 @@ export async function seed(world: World): Promise<ScreenIds> {
     {
       name: 'batch jobs',
       scopes: ['chat'],
-      allowed_models: ['demo/small'],
+      allowed_models: ['demo/small', 'demo/standard', 'demo/reasoner'],
       ip_allowlist: ['127.0.0.1', '10.0.0.0/8'],
     },
     { name: 'Grafana, reads only', scopes: ['usage:read'], expires_on: '2027-03-31' },
@@ -45,25 +50,73 @@ export async function seed(world: World): Promise<ScreenIds> {
     max_output_tokens: 32_768,
     multiple_completions: false,
   });
+  await admin.call('PUT', `${path}/credit-alert`, {
+    threshold_usd: '50',
+    webhook_url: 'https://hooks.example.com/credit',
+    emails: ['billing@northwind.example'],
+  });
+  const { dashboardUrl } = world.gateway;
+  await personWith(admin, dashboardUrl, { organizationId, email: 'ada@northwind.example', role: 'owner' });
+  await personWith(admin, dashboardUrl, { organizationId, email: 'grace@northwind.example', role: 'admin' });
+  await personWith(admin, dashboardUrl, { organizationId, email: 'linus@northwind.example', role: 'member' });
+  await inviteTo(admin, organizationId, 'barbara@northwind.example', 'member');
+  const emptyId = await createOrganization(admin, 'Nothing Yet');
+  const suspendedId = await createOrganization(admin, 'Contoso');
+  await admin.call('POST', `/api/organizations/${suspendedId}/suspend`, { reason: 'invoice 4690 is unpaid' });
 
+  const secrets = { production: production.secret, batch: batch.secret };
+  const generationId = await useKeys(world, secrets, 12);
+  return { organizationId, emptyId, keyId: production.id, generationId, secrets };
+}
+
+async function createOrganization(admin: AdminClient, name: string): Promise<string> {
+  const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
+    name,
+  });
+  return organization.id;
+}
+
+const MODELS = ['demo/small', 'demo/standard', 'demo/small', 'demo/reasoner'];
+
+/** Asks as programs would, some of which break off or meet a provider that fails; gives back the last id once it is settled. */
+export async function useKeys(world: World, secrets: Seeded['secrets'], requests: number): Promise<string> {
   let generationId = '';
-  for (let number = 0; number < 12; number += 1) {
-    const { secret } = number % 3 === 2 ? batch : production;
-    const answer = await world.client(secret).chat.completions.create({
-      model: number % 4 === 1 && secret === production.secret ? 'demo/standard' : 'demo/small',
-      max_tokens: 40 + 30 * number,
-      messages: [
-        {
-          role: 'user',
-          content: `Tell me something about the number ${number}. ${'More. '.repeat(number * 8)}`,
-        },
-      ],
+  for (let number = 0; number < requests; number += 1) {
+    const secret = number % 3 === 2 ? secrets.batch : secrets.production;
+    const question = `Tell me something about the number ${number}. ${'More. '.repeat(number * 8)}`;
+    const request = {
+      model: MODELS[number % MODELS.length] ?? 'demo/small',
+      max_tokens: 60 + 40 * (number % 16),
       ...(number % 2 === 0 ? { user: 'customer-17' } : {}),
+    };
+    const client = world.client(secret);
+    if (number % 5 === 3) {
+      const fault = number % 10 === 3 ? '[[fault:cut-after:6]]' : '[[fault:fail-first:1:503]]';
+      const stream = await client.chat.completions.create({
+        ...request,
+        stream: true,
+        messages: [{ role: 'user', content: `${question} ${fault}` }],
+      });
+      await readToItsEnd(stream);
+      continue;
+    }
+    const answer = await client.chat.completions.create({
+      ...request,
+      messages: [{ role: 'user', content: question }],
     });
     generationId = answer.id;
   }
-  await settled(world, production.secret, generationId);
-  return { organizationId: organization.id, keyId: production.id, generationId };
+  await settled(world, secrets.production, generationId);
+  return generationId;
+}
+
+/** Be that a good one or not: a generation that failed is to be seen, too. */
+async function readToItsEnd(stream: AsyncIterable<unknown>): Promise<void> {
+  try {
+    for await (const chunk of stream) void chunk;
+  } catch (error) {
+    if (!(error instanceof APIError)) throw error;
+  }
 }
 
 async function settled(world: World, apiKey: string, generationId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
+import { visible } from '../format/unseen';
 import { api } from './client';
 
 export type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
@@ -43,5 +44,5 @@ export function useKeyNames(organizationId: string): ReadonlyMap<string, string>
       }),
     staleTime: 60_000,
   });
-  return new Map(data?.data.map(({ id, name, last4 }) => [id, `${name} …${last4}`]));
+  return new Map(data?.data.map(({ id, name, last4 }) => [id, `${visible(name)} …${last4}`]));
 }

@@ -31,6 +31,21 @@ describe('the keyboard', () => {
     await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/limits'));
   });
 
+  it('knows every key, whatever page one is on, and looks for the id of anything else', async () => {
+    const { router } = renderPage('/o/org-1/limits');
+    await screen.findByRole('heading', { name: 'Limits' });
+    await userEvent.keyboard('{Control>}k{/Control}');
+    const box = await screen.findByRole('combobox', { name: 'Search or go to' });
+    await userEvent.type(box, 'produ');
+    await screen.findByRole('option', { name: /production/ });
+    await userEvent.clear(box);
+    await userEvent.type(box, 'gen-01KA4711');
+    expect(screen.getByRole('option', { selected: true }).textContent).toContain('gen-01KA4711');
+    await userEvent.keyboard('{Enter}');
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/generations'));
+    expect(router.state.location.search).toEqual({ find: 'gen-01KA4711' });
+  });
+
   it('offers only what the role allows', async () => {
     renderPage('/o/org-1/keys');
     await screen.findByRole('link', { name: 'production' });

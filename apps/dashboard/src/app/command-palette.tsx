@@ -33,7 +33,7 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const listId = useId();
-  const commands = useCommands();
+  const commands = useCommands(text);
   const found = matching(commands, text).slice(0, MAX_SHOWN);
   const chosen = found[Math.min(active, found.length - 1)];
 

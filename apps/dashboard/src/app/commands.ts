@@ -1,5 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { keysQuery } from '../api/keys';
 import { may, useSession } from '../api/session';
 import type { IconName } from '../ui/icons';
 import { visible } from '../ui/values';
@@ -17,19 +18,18 @@ export interface Command {
   readonly run: () => void;
 }
 
-/** A page of keys that a page before has read, if one has. */
-interface KnownKeys {
-  readonly pages: readonly {
-    readonly data: readonly { readonly id: string; readonly name: string; readonly last4: string }[];
-  }[];
-}
+/** Shorter texts are the beginning of a name, not an id. */
+const MIN_ID_CHARACTERS = 6;
 
-/** Everything that the palette offers to whoever is signed in, where they are. */
-export function useCommands(): readonly Command[] {
+/**
+ * Everything that the palette offers to whoever is signed in, where they are.
+ *
+ * @param text what was typed: it may be an id of something that is not known here.
+ */
+export function useCommands(text: string): readonly Command[] {
   const navigate = useNavigate();
   const session = useSession();
   const signOut = useSignOut();
-  const queryClient = useQueryClient();
   const { id: organizationId, all } = useCurrentOrganization();
   const params = { organizationId: organizationId ?? '' };
 
@@ -54,8 +54,11 @@ export function useCommands(): readonly Command[] {
           },
         ]
       : [];
-  const known = queryClient.getQueryData<KnownKeys>(['keys', organizationId])?.pages ?? [];
-  const keys = known
+  const { data: known } = useInfiniteQuery({
+    ...keysQuery(params.organizationId),
+    enabled: organizationId !== undefined && may(session, 'keys:read', organizationId),
+  });
+  const keys = (known?.pages ?? [])
     .flatMap(({ data }) => data)
     .map(({ id, name, last4 }) => ({
       id,
@@ -73,6 +76,21 @@ export function useCommands(): readonly Command[] {
       note: 'Switch organization',
       run: () => void navigate({ to: '/o/$organizationId', params: { organizationId: id } }),
     }));
+  const id = text.trim();
+  const find: Command[] =
+    id.length >= MIN_ID_CHARACTERS &&
+    organizationId !== undefined &&
+    may(session, 'usage:read', organizationId)
+      ? [
+          {
+            id: 'find',
+            label: `Find generations of “${visible(id)}”`,
+            note: 'Whole id of one, of a request or of an external user',
+            icon: 'search',
+            run: () => void navigate({ to: '/o/$organizationId/generations', params, search: { find: id } }),
+          },
+        ]
+      : [];
   return [
     ...places,
     ...create,
@@ -92,5 +110,6 @@ export function useCommands(): readonly Command[] {
     { id: 'sign-out', label: 'Sign out', icon: 'out', run: signOut },
     ...keys,
     ...organizations,
+    ...find,
   ];
 }

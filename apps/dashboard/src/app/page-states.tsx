@@ -21,6 +21,24 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
   );
 }
 
+export function NotYourPage() {
+  return (
+    <Page title="Not for your role">
+      <Empty
+        icon="people"
+        title="Your role does not show you this page"
+        action={
+          <Link to="/" className={buttonClass()}>
+            To the overview
+          </Link>
+        }
+      >
+        An owner of the organization decides about roles; operators of the gateway decide about theirs.
+      </Empty>
+    </Page>
+  );
+}
+
 export function MissingPage() {
   return (
     <Page title="Not found">

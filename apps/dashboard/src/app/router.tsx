@@ -14,8 +14,9 @@ import { readGenerationSearch } from '../features/generations/search';
 import { readAuditSearch } from '../features/organization/audit-search';
 import { readUsageSearch } from '../features/usage/search';
 import { chooseOrganization, rememberOrganization } from './current-organization';
+import { forRole } from './guard';
 import { LoadingPage, MissingPage, PageFailure } from './page-states';
-import { present, textIn } from './search';
+import { oneOfIn, present, textIn } from './search';
 import { Shell } from './shell';
 
 /** Every page, its address, and what its address may hold. A page's code is loaded when it is gone to. */
@@ -88,7 +89,10 @@ const home = createRoute({
 const welcome = createRoute({
   getParentRoute: () => signedIn,
   path: '/welcome',
-  component: lazyRouteComponent(() => import('../features/first-run/first-run-page'), 'FirstRunPage'),
+  component: forRole(
+    'platform:organizations',
+    lazyRouteComponent(() => import('../features/first-run/first-run-page'), 'FirstRunPage'),
+  ),
 });
 const account = createRoute({
   getParentRoute: () => signedIn,
@@ -116,7 +120,10 @@ const keys = createRoute({
 const newKey = createRoute({
   getParentRoute: () => organization,
   path: '/keys/new',
-  component: lazyRouteComponent(() => import('../features/keys/new-key-page'), 'NewKeyPage'),
+  component: forRole(
+    'keys:manage',
+    lazyRouteComponent(() => import('../features/keys/new-key-page'), 'NewKeyPage'),
+  ),
 });
 const key = createRoute({
   getParentRoute: () => organization,
@@ -150,7 +157,10 @@ const playground = createRoute({
   getParentRoute: () => organization,
   path: '/playground',
   validateSearch: (search) => present({ model: textIn(search, 'model') }),
-  component: lazyRouteComponent(() => import('../features/playground/playground-page'), 'PlaygroundPage'),
+  component: forRole(
+    'playground:use',
+    lazyRouteComponent(() => import('../features/playground/playground-page'), 'PlaygroundPage'),
+  ),
 });
 const limits = createRoute({
   getParentRoute: () => organization,
@@ -166,7 +176,10 @@ const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
   validateSearch: readAuditSearch,
-  component: lazyRouteComponent(() => import('../features/organization/audit-page'), 'AuditPage'),
+  component: forRole(
+    'audit:read',
+    lazyRouteComponent(() => import('../features/organization/audit-page'), 'AuditPage'),
+  ),
 });
 
 const operator = createRoute({ getParentRoute: () => signedIn, path: '/operator', component: Outlet });
@@ -174,34 +187,57 @@ const allOrganizations = createRoute({
   getParentRoute: () => operator,
   path: '/organizations',
   validateSearch: (search) => present({ find: textIn(search, 'find') }),
-  component: lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),
+  component: forRole(
+    'platform:organizations',
+    lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),
+  ),
 });
 const models = createRoute({
   getParentRoute: () => operator,
   path: '/models',
-  component: lazyRouteComponent(() => import('../features/operator/models-page'), 'ModelsPage'),
+  component: forRole(
+    'platform:models',
+    lazyRouteComponent(() => import('../features/operator/models-page'), 'ModelsPage'),
+  ),
 });
 const providers = createRoute({
   getParentRoute: () => operator,
   path: '/providers',
-  component: lazyRouteComponent(() => import('../features/operator/providers-page'), 'ProvidersPage'),
+  component: forRole(
+    'platform:models',
+    lazyRouteComponent(() => import('../features/operator/providers-page'), 'ProvidersPage'),
+  ),
 });
 const settlement = createRoute({
   getParentRoute: () => operator,
   path: '/settlement',
-  component: lazyRouteComponent(() => import('../features/operator/settlement-page'), 'SettlementPage'),
+  validateSearch: (search) =>
+    present({ letters: oneOfIn(search, 'letters', ['waiting', 'redelivering', 'discarded']) }),
+  component: forRole(
+    'platform:settlement',
+    lazyRouteComponent(() => import('../features/operator/settlement-page'), 'SettlementPage'),
+  ),
 });
 const people = createRoute({
   getParentRoute: () => operator,
   path: '/people',
-  component: lazyRouteComponent(() => import('../features/operator/people-page'), 'PeoplePage'),
+  component: forRole(
+    'platform:people',
+    lazyRouteComponent(() => import('../features/operator/people-page'), 'PeoplePage'),
+  ),
 });
 const wholeAudit = createRoute({
   getParentRoute: () => operator,
   path: '/audit',
   validateSearch: readAuditSearch,
-  component: lazyRouteComponent(() => import('../features/operator/whole-audit-page'), 'WholeAuditPage'),
+  component: forRole(
+    'platform:audit',
+    lazyRouteComponent(() => import('../features/operator/whole-audit-page'), 'WholeAuditPage'),
+  ),
 });
+
+/** Inside of the navigation, so that one finds on from there. */
+const missing = createRoute({ getParentRoute: () => signedIn, path: '$', component: MissingPage });
 
 const tree = root.addChildren([
   signIn,
@@ -227,6 +263,7 @@ const tree = root.addChildren([
       audit,
     ]),
     operator.addChildren([allOrganizations, models, providers, settlement, people, wholeAudit]),
+    missing,
   ]),
 ]);
 

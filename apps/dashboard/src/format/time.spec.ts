@@ -1,4 +1,4 @@
-import { duration, exactTime, relativeTime } from './time';
+import { duration, estimatedDuration, exactTime, relativeTime } from './time';
 
 const now = new Date('2026-11-20T12:00:00Z');
 
@@ -8,6 +8,8 @@ it.each([
   ['2026-11-20T11:01:00Z', '59 min. ago'],
   ['2026-11-20T00:00:00Z', '12 hr. ago'],
   ['2026-11-22T12:00:00Z', 'in 2 days'],
+  ['2026-11-20T13:59:59Z', 'in 2 hr.'],
+  ['2026-11-20T10:00:01Z', '1 hr. ago'],
   ['2026-10-01T12:00:00Z', '1 Oct 2026'],
 ])('says of %s what a person would', (time, text) => expect(relativeTime(time, now)).toBe(text));
 
@@ -16,8 +18,21 @@ it('says that exact times are UTC', () =>
 
 it.each([
   [3, '3 ms'],
+  [999.6, '1.00 s'],
+  [9_999, '10.0 s'],
+  [59_990, '1 min'],
   [1_240, '1.24 s'],
   [12_400, '12.4 s'],
   [200_000, '3 min 20 s'],
+  [300_000, '5 min'],
+  [3_599_900, '1 h'],
   [7_500_000, '2 h 5 min'],
 ])('writes %s ms as a person reads it', (ms, text) => expect(duration(ms)).toBe(text));
+
+it.each([
+  [50, '< 100 ms'],
+  [240, '≈ 240 ms'],
+  [1_240, '≈ 1.24 s'],
+])('says of a quantile of %s ms that it is estimated', (ms, text) =>
+  expect(estimatedDuration(ms)).toBe(text),
+);

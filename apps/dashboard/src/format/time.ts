@@ -39,20 +39,36 @@ const STEPS = [
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const JUST_NOW_MS = 5_000;
 
-/** "3 min. ago", "in 2 days"; the day itself when that is further away than two weeks. */
+/**
+ * "3 min. ago", "in 2 days"; the day itself when that is further away than two weeks. What has passed is not said
+ * to be longer ago than it is; what is to come is rounded, so that a deadline two hours away does not begin as one.
+ */
 export function relativeTime(time: string | Date, now = new Date()): string {
   const distance = new Date(time).getTime() - now.getTime();
   if (Math.abs(distance) < JUST_NOW_MS) return 'just now';
   const step = STEPS.find(({ below }) => Math.abs(distance) < below);
-  return step ? RELATIVE.format(Math.trunc(distance / step.ms), step.unit) : exactDay(time);
+  if (!step) return exactDay(time);
+  const steps = distance / step.ms;
+  return RELATIVE.format(distance < 0 ? Math.trunc(steps) : Math.round(steps), step.unit);
 }
 
-/** "850 ms", "12.4 s", "3 min 20 s" */
+/** "850 ms", "12.4 s", "3 min 20 s", "5 min" */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return twoUnits(minutes, 'min', seconds % 60, 's');
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+  return hours < 48 ? twoUnits(hours, 'h', minutes % 60, 'min') : `${Math.floor(hours / 24)} days`;
 }
+
+const twoUnits = (large: number, largeUnit: string, small: number, smallUnit: string) =>
+  small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
+
+/** The first bound of the histogram that quantiles are estimated from. */
+const FIRST_BOUND_MS = 100;
+
+/** Of a quantile, which is an estimate: "≈ 1.24 s"; below what the estimate can tell apart "< 100 ms". */
+export const estimatedDuration = (ms: number) =>
+  ms < FIRST_BOUND_MS ? `< ${FIRST_BOUND_MS} ms` : `≈ ${duration(ms)}`;

@@ -22,6 +22,9 @@ export function buttonClass(kind: ButtonKind = 'secondary', small = false): stri
   );
 }
 
+/** Of links that lead on from a part of a page. */
+export const leadClass = 'text-sm font-medium text-accent hover:underline';
+
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: ButtonKind;
   readonly small?: boolean;

@@ -1,8 +1,9 @@
 import { useState } from 'react';
+import { visibleText } from '../format/unseen';
 import { CopyIcon } from './copy';
 import { cx } from './cx';
 
-/** A piece of text for programs, ready to be copied. */
+/** A piece of text for programs, ready to be copied: as it is, whatever is shown by number. */
 export function Code({
   text,
   what,
@@ -21,10 +22,10 @@ export function Code({
           wrap && 'whitespace-pre-wrap [overflow-wrap:anywhere]',
         )}
       >
-        {text}
+        {visibleText(text)}
       </pre>
       <div className="absolute top-1.5 right-1.5 rounded-md bg-panel">
-        <CopyIcon text={text} what={what} />
+        <CopyIcon text={text} what={what} className="" />
       </div>
     </div>
   );

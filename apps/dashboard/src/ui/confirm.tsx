@@ -3,6 +3,7 @@ import { Button } from './button';
 import { Dialog, DialogActions } from './dialog';
 import { Field, Input } from './field';
 import { FailureLine } from './states';
+import { Text } from './values';
 
 interface ConfirmProps {
   readonly open: boolean;
@@ -55,7 +56,7 @@ function ConfirmBody({
         <Field
           label={
             <>
-              Type <bdi className="font-mono">{typed}</bdi> to confirm
+              Type <Text className="font-mono">{typed}</Text> to confirm
             </>
           }
         >

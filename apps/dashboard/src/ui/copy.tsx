@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Button, IconButton } from './button';
+import { cx } from './cx';
 
 const SHOWN_MS = 1_600;
 
@@ -26,12 +27,13 @@ interface CopyProps {
   readonly what: string;
 }
 
-export function CopyIcon({ text, what }: CopyProps) {
+/** Beside the text that it copies, whose line it makes no higher. */
+export function CopyIcon({ text, what, className }: CopyProps & { readonly className?: string }) {
   const { copied, copy } = useCopy(text);
   return (
     <IconButton
       small
-      className="!w-7"
+      className={cx('!w-7 align-middle', className ?? '-my-1.5')}
       icon={copied ? 'check' : 'copy'}
       label={copied ? 'Copied' : `Copy ${what}`}
       onClick={copy}

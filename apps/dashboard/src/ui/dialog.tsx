@@ -1,5 +1,5 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { IconButton } from './button';
 import { cx } from './cx';
 
@@ -14,12 +14,15 @@ interface DialogProps {
   readonly insistent?: boolean;
 }
 
+const FIRST_TO_FOCUS = 'input:not([readonly]), select, textarea, button';
+
 /**
  * Radix keeps focus inside and gives it back. Its own overlay is not used: it
  * writes a style element into the page, which the page's policy forbids.
  */
 export function Dialog({ open, onOpenChange, title, description, children, wide, insistent }: DialogProps) {
   const returnTo = useFocusBefore(open);
+  const body = useRef<HTMLDivElement>(null);
   const keepOpen = insistent ? (event: Event) => event.preventDefault() : undefined;
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
@@ -27,6 +30,13 @@ export function Dialog({ open, onOpenChange, title, description, children, wide,
         <div className="fixed inset-0 z-40 bg-veil" />
         <div className="pointer-events-none fixed inset-0 z-50 grid items-start justify-items-center overflow-y-auto p-3 sm:py-[8vh]">
           <RadixDialog.Content
+            onOpenAutoFocus={(event) => {
+              // Not on the button that closes it, which comes first.
+              const first = body.current?.querySelector<HTMLElement>(FIRST_TO_FOCUS);
+              if (!first) return;
+              event.preventDefault();
+              first.focus();
+            }}
             onCloseAutoFocus={(event) => {
               event.preventDefault();
               if (returnTo instanceof HTMLElement) returnTo.focus();
@@ -56,7 +66,9 @@ export function Dialog({ open, onOpenChange, title, description, children, wide,
                 </RadixDialog.Close>
               )}
             </header>
-            <div className="px-5 pt-4 pb-5">{children}</div>
+            <div ref={body} className="px-5 pt-4 pb-5">
+              {children}
+            </div>
           </RadixDialog.Content>
         </div>
       </RadixDialog.Portal>

@@ -79,7 +79,8 @@ export function Figure({
 
 export function Figures({ children }: { readonly children: ReactNode }) {
   return (
-    <dl className="grid grid-cols-2 divide-line border-y border-line sm:flex sm:flex-wrap sm:divide-x max-sm:[&>*]:pl-0 sm:[&>*]:grow">
+    // In a section the line above is that of the section's name.
+    <dl className="grid grid-cols-2 divide-line border-y border-line sm:flex sm:flex-wrap sm:divide-x max-sm:[&>*]:pl-0 sm:[&>*]:grow in-[section]:-mt-3 in-[section]:border-t-0">
       {children}
     </dl>
   );
@@ -92,7 +93,7 @@ export function Facts({ children }: { readonly children: ReactNode }) {
 
 export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
   return (
-    <div className="grid gap-x-4 py-2 sm:grid-cols-[13rem_1fr]">
+    <div className="grid items-baseline gap-x-4 py-2 sm:grid-cols-[13rem_1fr]">
       <dt className="text-ink-soft">{name}</dt>
       <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
     </div>

@@ -7,9 +7,11 @@ import {
   type RowData,
   type SortingState,
 } from '@tanstack/react-table';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { usdParts } from '../format/money';
 import { cx } from './cx';
 import { Icon } from './icons';
+import { FineDigits } from './values';
 
 declare module '@tanstack/react-table' {
   // The library's interface has these parameters.
@@ -17,8 +19,10 @@ declare module '@tanstack/react-table' {
   interface ColumnMeta<TData extends RowData, TValue> {
     /** Figures stand at the right, under each other. */
     readonly figures?: boolean;
-    /** Left out where the window is narrower: of phones, or of tablets. */
-    readonly hide?: 'phone' | 'tablet';
+    /** The amount of a row in US dollars: those of a column stand with their points under each other. */
+    readonly usd?: (row: TData) => string | undefined;
+    /** Left out where the window is narrower: of phones, or of tablets; or shown on phones alone. */
+    readonly hide?: 'phone' | 'tablet' | 'desktop';
     readonly className?: string;
   }
 }
@@ -35,6 +39,8 @@ interface TableProps<Row> {
   /** Whether what is shown is about to be replaced. */
   readonly stale?: boolean;
   readonly initialSorting?: SortingState;
+  /** Cells stand at the middle of their row, for rows with controls in them. */
+  readonly middle?: boolean;
 }
 
 /** Rows in hairlines. Columns that have an accessor are sorted by a click on their heads. */
@@ -46,6 +52,7 @@ export function Table<Row>({
   rowClass,
   stale,
   initialSorting = [],
+  middle,
 }: TableProps<Row>) {
   const [sorting, setSorting] = useState<SortingState>(initialSorting);
   const table = useReactTable<Row>({
@@ -57,6 +64,8 @@ export function Table<Row>({
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
   });
+  const edges = useMemo(() => edgesOf(columns), [columns]);
+  const fineDigits = useMemo(() => fineDigitsOf(rows, columns), [rows, columns]);
   return (
     // Scrolled sideways where it is too wide, also by keyboard. Relative, so that what only screen readers
     // see in it does not make the page wider.
@@ -66,7 +75,7 @@ export function Table<Row>({
       aria-label={caption}
       tabIndex={0}
     >
-      <table className={cx('w-full border-collapse text-sm', stale && 'opacity-60')}>
+      <table className={cx('w-full border-collapse text-sm transition-opacity', stale && 'opacity-60')}>
         <caption className="sr-only">{caption}</caption>
         <thead>
           {table.getHeaderGroups().map((group) => (
@@ -81,7 +90,8 @@ export function Table<Row>({
                     scope="col"
                     aria-sort={sorted === 'asc' ? 'ascending' : sorted === 'desc' ? 'descending' : undefined}
                     className={cx(
-                      'h-9 px-3 text-left text-xs font-medium text-ink-soft first:pl-0 last:pr-0',
+                      'h-9 px-3 text-left text-xs font-medium text-ink-soft',
+                      edges.get(header.column.id),
                       cellClass(meta),
                     )}
                   >
@@ -90,7 +100,7 @@ export function Table<Row>({
                         type="button"
                         onClick={header.column.getToggleSortingHandler()}
                         className={cx(
-                          'group inline-flex items-center gap-1 hover:text-ink',
+                          'group inline-flex items-center gap-1 align-top hover:text-ink',
                           meta?.figures && 'flex-row-reverse',
                         )}
                       >
@@ -120,11 +130,15 @@ export function Table<Row>({
                 <td
                   key={cell.id}
                   className={cx(
-                    'px-3 py-2.5 align-top first:pl-0 last:pr-0',
+                    'px-3 py-2.5',
+                    middle ? 'align-middle' : 'align-top',
+                    edges.get(cell.column.id),
                     cellClass(cell.column.columnDef.meta),
                   )}
                 >
-                  {flexRender(cell.column.columnDef.cell, cell.getContext())}
+                  <FineDigits.Provider value={fineDigits.get(cell.column.id) ?? 0}>
+                    {flexRender(cell.column.columnDef.cell, cell.getContext())}
+                  </FineDigits.Provider>
                 </td>
               ))}
             </tr>
@@ -135,13 +149,59 @@ export function Table<Row>({
   );
 }
 
-type Meta = { readonly figures?: boolean; readonly hide?: 'phone' | 'tablet'; readonly className?: string };
+/** The outer columns stand flush with what is above the table, whichever these are in a window of this width. */
+function edgesOf<Row>(columns: readonly Column<Row>[]): ReadonlyMap<string, string> {
+  const shown = (hidden: readonly (string | undefined)[], phoneOnly: boolean) =>
+    columns
+      .filter(({ meta }) => !hidden.includes(meta?.hide) && (phoneOnly || !isForPhones(meta)))
+      .map(({ id }) => id ?? '');
+  const [onPhone, onTablet, onDesktop] = [
+    shown(['phone', 'tablet'], true),
+    shown(['tablet'], false),
+    shown([], false),
+  ];
+  return new Map(
+    columns.map(({ id = '' }) => [
+      id,
+      cx(
+        id === onPhone[0] && 'max-sm:pl-0',
+        id === onPhone.at(-1) && 'max-sm:pr-0',
+        id === onTablet[0] && 'sm:max-lg:pl-0',
+        id === onTablet.at(-1) && 'sm:max-lg:pr-0',
+        id === onDesktop[0] && 'lg:pl-0',
+        id === onDesktop.at(-1) && 'lg:pr-0',
+      ),
+    ]),
+  );
+}
+
+const isForPhones = (meta: Meta | undefined) => meta?.hide === 'desktop';
+
+/** Of each column of amounts, the most digits that one of them has below a cent. */
+function fineDigitsOf<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): ReadonlyMap<string, number> {
+  return new Map(
+    columns.map(({ id, meta }) => {
+      const lengths = meta?.usd ? rows.map((row) => usdParts(meta.usd?.(row) ?? '0').fine.length) : [];
+      return [id ?? '', Math.max(0, ...lengths)];
+    }),
+  );
+}
+
+type Meta = {
+  readonly figures?: boolean;
+  readonly hide?: 'phone' | 'tablet' | 'desktop';
+  readonly className?: string;
+};
 
 function cellClass(meta: Meta | undefined): string {
   return cx(
     meta?.figures && 'figures !text-right whitespace-nowrap',
     meta?.hide === 'phone' && 'max-sm:hidden',
     meta?.hide === 'tablet' && 'max-lg:hidden',
+    meta?.hide === 'desktop' && 'sm:hidden',
     meta?.className,
   );
 }

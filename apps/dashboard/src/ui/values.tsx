@@ -1,23 +1,38 @@
+import { createContext, useContext } from 'react';
 import { exactUsd, usdParts } from '../format/money';
 import { exactDay, exactTime, relativeTime } from '../format/time';
+import { visible } from '../format/unseen';
+import { useTicks } from './clock';
 import { cx } from './cx';
 import { Tip } from './tooltip';
 
+/** How many digits below a cent there is room for, so that amounts of a column stand with their points under each other. */
+export const FineDigits = createContext(0);
+
 /** An amount, whole: what is below a cent is there too, more quietly. */
 export function Money({ usd, className }: { readonly usd: string; readonly className?: string }) {
+  const room = useContext(FineDigits);
   const { sign, dollars, cents, fine } = usdParts(usd);
   return (
     <span className={cx('figures whitespace-nowrap', className)}>
       {sign}${dollars}.{cents}
       {fine !== '' && <span className="text-[0.92em] text-ink-faint">{fine}</span>}
+      {room > fine.length && (
+        <span
+          aria-hidden="true"
+          className="inline-block text-[0.92em]"
+          style={{ width: `${room - fine.length}ch` }}
+        />
+      )}
     </span>
   );
 }
 
-export { exactUsd };
+export { exactUsd, visible };
 
 /** How long ago, or until; the exact moment on hover, on focus and for machines. */
 export function Time({ at, className }: { readonly at: string; readonly className?: string }) {
+  useTicks();
   return (
     <Tip text={exactTime(at)}>
       <time dateTime={at} tabIndex={0} className={cx('whitespace-nowrap', className)}>
@@ -41,17 +56,6 @@ export function Day({ on }: { readonly on: string }) {
 /** What somebody else wrote: it keeps its direction of writing to itself, and long words break. */
 export function Text({ children, className }: { readonly children: string; readonly className?: string }) {
   return <bdi className={cx('[overflow-wrap:anywhere]', className)}>{visible(children)}</bdi>;
-}
-
-/**
- * Characters that nobody sees but that change how others read (directions,
- * zero widths, controls) are shown by their number.
- */
-export function visible(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g,
-    (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
-  );
 }
 
 export function Id({ children, className }: { readonly children: string; readonly className?: string }) {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { seed } from '../../screenshots/seed';
 import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
+import { freePort } from '../support/free-port';
 import { screens, type ScreenIds } from '../support/screens';
 import { startWorld, type World } from '../support/world';
 
@@ -28,7 +29,8 @@ describe('every page of the dashboard', () => {
 
   const begin = async () => {
     if (world) return;
-    world = await startWorld();
+    // The playground calls the public API from the dashboard's origin, which has to be known at the start.
+    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await freePort()) } });
     browser = await browsers.launch();
     ids = await seed(world);
   };
@@ -53,6 +55,7 @@ describe('every page of the dashboard', () => {
       const complaints = complaintsOf(page);
       await page.goto(dashboardUrl + screen.path);
       await page.getByRole('heading', { level: 1 }).waitFor();
+      await screen.prepare?.(page);
       await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
       const faults = [...(await faultsOf(page)), ...(await seriousFindings(page)), ...complaints];
       if (faults.length > 0) found[screen.name] = faults;

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { browserTests, type Browser, type BrowserContext } from '../support/chromium';
+import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';
+import { screens, type Screen } from '../support/screens';
 import { startWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -11,6 +12,23 @@ jest.setTimeout(180_000);
 const ESCAPE_EVERY_MS = 300;
 
 const browsers = browserTests();
+
+const UNAVAILABLE = {
+  status: 503,
+  headers: { 'content-type': 'application/json', 'x-request-id': 'req-of-the-failure' },
+  body: JSON.stringify({
+    error: {
+      code: 'unavailable',
+      type: 'service_unavailable_error',
+      message: 'Try again.',
+      metadata: {},
+    },
+  }),
+};
+
+/** Pages that show nothing of their own until the API has answered; the others are looked at elsewhere. */
+const asksForData = ({ signedOut, prepare, name }: Screen) =>
+  !signedOut && !prepare && !name.startsWith('empty-') && !['not-found', 'account', 'new-key'].includes(name);
 
 describe('the dashboard when things are slow, broken, or without a mouse', () => {
   let world: World;
@@ -74,6 +92,55 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('link', { name: 'test key' }).waitFor();
       await page.close();
+    },
+  );
+
+  browsers.it(
+    'has a state for loading and one for failing on every page, and recovers by itself',
+    async () => {
+      await begin();
+      const { organizationId, keyId, apiKey } = await world.tenant();
+      const { id: generationId } = await world.client(apiKey).chat.completions.create({
+        model: 'demo/small',
+        max_tokens: 10,
+        messages: [{ role: 'user', content: 'Hello!' }],
+      });
+      const ids = { organizationId, emptyId: organizationId, keyId, generationId };
+      const found: Record<string, unknown> = {};
+      for (const { name, path } of screens(ids).filter(asksForData)) {
+        const page = await context.newPage();
+        const complaints = complaintsOf(page);
+        let answer: 'wait' | 'fail' | 'serve' = 'wait';
+        const waiting: (() => void)[] = [];
+        await page.route('**/api/**', async (route) => {
+          // Who is signed in, and where, is asked before there is a page.
+          if (/\/api\/(session|organizations)$|\/api\/organizations\?/.test(route.request().url())) {
+            if (!path.endsWith('/organizations')) return route.continue();
+          }
+          if (/\/api\/session$/.test(route.request().url())) return route.continue();
+          if (answer === 'wait') await new Promise<void>((resolve) => waiting.push(resolve));
+          // The page may be gone by now.
+          await (answer === 'serve' ? route.continue() : route.fulfill(UNAVAILABLE)).catch(() => undefined);
+        });
+        await page.goto(world.gateway.dashboardUrl + path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        const loading = page.locator('main .skeleton').first();
+        await loading.waitFor();
+        answer = 'fail';
+        waiting.splice(0).forEach((go) => go());
+        await page.getByRole('alert').getByText(UNAVAILABLE.headers['x-request-id']).first().waitFor();
+        await page.getByRole('button', { name: 'Copy the request id' }).first().waitFor();
+        answer = 'serve';
+        await eventually('the page to recover', async () => {
+          const again = page.getByRole('button', { name: 'Try again' }).first();
+          if ((await again.count()) > 0) await again.click({ timeout: 1_000 }).catch(() => undefined);
+          const [alerts, skeletons] = [await page.getByRole('alert').count(), await loading.count()];
+          return alerts + skeletons === 0 ? true : undefined;
+        });
+        if (complaints.length > 0) found[name] = complaints;
+        await page.close();
+      }
+      expect(found).toEqual({});
     },
   );
 

@@ -1,16 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  browserTests,
-  complaintsOf,
-  type Browser,
-  type BrowserContext,
-  type Page,
-} from '../support/chromium';
+import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
+import { freePort } from '../support/free-port';
+import { seedHostile } from '../support/hostile';
+import { screens, type Screen } from '../support/screens';
 import { startWorld, type World } from '../support/world';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 const browsers = browserTests();
 
@@ -23,7 +20,28 @@ const MARKUP = [
   '{{constructor.constructor("window.ran=1")()}}',
 ];
 /** Turns the text after it round: "moc.live" for "evil.com". */
-const TURNED = 'safe\u202Emoc.live\u200B';
+const TURNED = 'safe\u202Emoc.live';
+
+interface LookedAt {
+  /** Something of what was typed ran as a program. */
+  readonly ran: boolean;
+  /** Texts with characters that turn others round and are not seen themselves. */
+  readonly unseen: readonly string[];
+  readonly text: string;
+}
+
+/** In the page: what it says to eyes and to screen readers. What stands in fields is as it was typed. */
+const LOOK = `(() => {
+  const texts = [document.title];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.nodeType === Node.TEXT_NODE) {
+      if (node.parentElement.tagName !== 'TEXTAREA') texts.push(node.data);
+    } else for (const name of ['title', 'aria-label', 'alt', 'placeholder']) texts.push(node.getAttribute(name) ?? '');
+  }
+  const unseen = texts.filter((text) => /[\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]/.test(text));
+  return { ran: 'ran' in window, unseen, text: texts.join('\\n') };
+})()`;
 
 describe('the dashboard against those who mean harm', () => {
   let world: World;
@@ -33,7 +51,8 @@ describe('the dashboard against those who mean harm', () => {
 
   const begin = async () => {
     if (world) return;
-    world = await startWorld();
+    // The playground calls the public API from the dashboard's origin, which has to be known at the start.
+    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await freePort()) } });
     browser = await browsers.launch();
     context = await browser.newContext();
     const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
@@ -54,64 +73,54 @@ describe('the dashboard against those who mean harm', () => {
 
   /** A page of another site: the same machine under a name of its own. */
   const otherSite = () => `http://localhost:${(elsewhere.address() as AddressInfo).port}`;
-  const ran = (page: Page) => page.evaluate<boolean>(`'ran' in window`);
 
-  browsers.it('shows what somebody typed as text, wherever it appears', async () => {
+  browsers.it('shows what somebody typed as text on every page, and nothing that nobody sees', async () => {
     await begin();
-    const { dashboardUrl } = world.gateway;
+    const { ids, paths, shown } = await seedHostile(world, [...MARKUP, TURNED]);
+    const places: readonly Screen[] = [
+      ...screens(ids).filter(({ signedOut, name }) => !signedOut && !name.startsWith('empty-')),
+      ...paths.map((path) => ({ name: path, path })),
+    ];
     const page = await context.newPage();
     const complaints = complaintsOf(page);
-    for (const text of MARKUP) {
-      const name = text.slice(0, 100);
-      const { organization } = await world.admin.call<{ organization: { id: string } }>(
-        'POST',
-        '/api/organizations',
-        { name },
-      );
-      const path = `/api/organizations/${organization.id}`;
-      await world.admin.call('POST', `${path}/credits`, { amount_usd: '1', note: text });
-      const { key } = await world.admin.call<{ key: { id: string } }>('POST', `${path}/keys`, {
-        name,
-        scopes: ['chat'],
-      });
-      await world.admin.call('POST', `${path}/suspend`, { reason: text });
-      for (const place of ['', '/keys', `/keys/${key.id}`, '/credit', '/audit', '/members', '/limits']) {
-        await page.goto(`${dashboardUrl}/o/${organization.id}${place}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        expect([place, await ran(page)]).toEqual([place, false]);
-      }
-      await page.goto(`${dashboardUrl}/o/${organization.id}/keys/${key.id}`);
-      await page.getByRole('heading', { name, level: 1 }).waitFor();
+    const faults: Record<string, unknown> = {};
+    const found = new Set<string>();
+    for (const screen of places) {
+      await page.goto(world.gateway.dashboardUrl + screen.path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await screen.prepare?.(page);
+      await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+      const { ran, unseen, text } = await page.evaluate<LookedAt>(LOOK);
+      if (ran || unseen.length > 0) faults[screen.name] = { ran, unseen };
+      for (const one of shown.filter((typed) => text.includes(typed))) found.add(one);
+      await page.unrouteAll();
     }
-    await page.goto(`${dashboardUrl}/operator/organizations`);
-    await page.getByRole('link', { name: MARKUP[0] }).waitFor();
-    await page.goto(`${dashboardUrl}/operator/audit?target=${encodeURIComponent(MARKUP[0] ?? '')}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await ran(page)).toBe(false);
+    expect(faults).toEqual({});
     expect(complaints).toEqual([]);
+    // All of it was there to be seen, so that none was passed over.
+    expect(shown.filter((typed) => !found.has(typed))).toEqual([]);
     await page.close();
   });
 
-  browsers.it(
-    'shows characters that nobody sees by their numbers, so that a name cannot pass for another',
-    async () => {
-      await begin();
-      const { organizationId } = await world.tenant();
-      const path = `/api/organizations/${organizationId}`;
-      // Names with them are refused; a note keeps what was written, since it is about the past.
-      await expect(
-        world.admin.call('POST', `${path}/keys`, { name: TURNED, scopes: ['chat'] }),
-      ).rejects.toThrow('400');
-      await world.admin.call('POST', `${path}/suspend`, { reason: 'an honest reason' });
-      const page = await context.newPage();
-      await page.goto(
-        `${world.gateway.dashboardUrl}/o/${organizationId}/audit?target=${encodeURIComponent(TURNED)}`,
-      );
-      await page.getByText('No entry is like that').waitFor();
-      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Audit log');
-      await page.close();
-    },
-  );
+  browsers.it('shows what a model and its asker write as text, too', async () => {
+    await begin();
+    const { organizationId } = await world.tenant();
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/playground?model=demo/standard`);
+    for (const [number, text] of [...MARKUP, TURNED].entries()) {
+      await page.getByLabel('Message').fill(`[[say:${text}]]`);
+      await page.getByText(/^At most \$/).waitFor();
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('link', { name: 'Every detail' }).nth(number).waitFor();
+    }
+    const { ran, unseen, text } = await page.evaluate<LookedAt>(LOOK);
+    expect([ran, unseen]).toEqual([false, []]);
+    for (const typed of MARKUP) expect(text).toContain(typed);
+    expect(text).toContain('safe⟨U+202E⟩moc.live');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
 
   browsers.it('lets no page of another site change or read anything with the visitor’s session', async () => {
     await begin();

@@ -1,17 +1,27 @@
+import type { Page } from './chromium';
+
 /** Every page of the dashboard by its name and address, for the tests and pictures that look at all of them. */
 export interface Screen {
   readonly name: string;
   readonly path: string;
   readonly signedOut?: boolean;
+  /** What a person does there before it is looked at. */
+  readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export interface ScreenIds {
   readonly organizationId: string;
+  /** Of an organization in which nothing has happened yet. */
+  readonly emptyId: string;
   readonly keyId: string;
   readonly generationId: string;
 }
 
-export function screens({ organizationId, keyId, generationId }: ScreenIds): readonly Screen[] {
+export function screens(ids: ScreenIds): readonly Screen[] {
+  return [...pages(ids), ...emptyPages(ids), ...states(ids)];
+}
+
+function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Screen[] {
   const inOrganization = (name: string, path: string): Screen => ({
     name,
     path: `/o/${organizationId}${path}`,
@@ -43,5 +53,106 @@ export function screens({ organizationId, keyId, generationId }: ScreenIds): rea
     { name: 'operator-people', path: '/operator/people' },
     { name: 'operator-audit', path: '/operator/audit' },
     { name: 'not-found', path: '/nothing-is-here' },
+  ];
+}
+
+function emptyPages({ emptyId }: ScreenIds): readonly Screen[] {
+  return ['overview', 'keys', 'usage', 'generations', 'credit', 'members'].map((page) => ({
+    name: `empty-${page}`,
+    path: `/o/${emptyId}${page === 'overview' ? '' : `/${page}`}`,
+  }));
+}
+
+/** What pages show once something was done in them, or something is wrong. */
+function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[] {
+  const path = `/o/${organizationId}`;
+  const dialog = (name: string, at: string, button: string): Screen => ({
+    name: `dialog-${name}`,
+    path: path + at,
+    prepare: async (page) => {
+      await page.getByRole('button', { name: button, exact: true }).first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  });
+  return [
+    dialog('add-credit', '/credit', 'Add credit'),
+    dialog('credit-alert', '/credit', 'Change'),
+    dialog('invite', '/members', 'Invite a person'),
+    dialog('revoke', `/keys/${keyId}`, 'Revoke'),
+    dialog('rotate', `/keys/${keyId}`, 'Rotate'),
+    {
+      name: 'edit-key',
+      path: `${path}/keys/${keyId}`,
+      prepare: (page) => page.getByRole('button', { name: 'Edit', exact: true }).click(),
+    },
+    {
+      name: 'edit-limits',
+      path: `${path}/limits`,
+      prepare: (page) => page.getByRole('button', { name: 'Change', exact: true }).click(),
+    },
+    {
+      name: 'first-credit',
+      path: '/welcome',
+      prepare: async (page) => {
+        await page.evaluate(`localStorage.setItem('last-organization', ${JSON.stringify(emptyId)})`);
+        await page.reload();
+        await page.getByLabel('Amount').waitFor();
+      },
+    },
+    {
+      name: 'failed',
+      path: `${path}/keys`,
+      prepare: async (page) => {
+        await page.route('**/api/organizations/*/keys?*', (route) =>
+          route.fulfill({
+            status: 503,
+            headers: { 'content-type': 'application/json', 'x-request-id': 'req-01KAEXAMPLE' },
+            body: JSON.stringify({
+              error: {
+                code: 'unavailable',
+                type: 'service_unavailable_error',
+                message: 'The service is not available right now. Try again.',
+                metadata: {},
+              },
+            }),
+          }),
+        );
+        await page.reload();
+        await page.getByText('We could not load the keys').waitFor();
+      },
+    },
+    {
+      name: 'playground-answer',
+      path: `${path}/playground?model=demo/standard`,
+      prepare: async (page) => {
+        await page.getByLabel('Message').fill('What does a gateway do? [[tokens:60]]');
+        await page.getByText(/^At most \$/).waitFor();
+        await page.getByRole('button', { name: 'Send' }).click();
+        await page.getByRole('link', { name: 'Every detail' }).waitFor();
+        await page.getByLabel('Message').fill('And what does it cost?');
+        await page.getByText(/^At most \$/).waitFor();
+      },
+    },
+    {
+      name: 'playground-code',
+      path: `${path}/playground`,
+      prepare: (page) => page.getByRole('button', { name: 'As code' }).click(),
+    },
+    {
+      name: 'palette',
+      path,
+      prepare: async (page) => {
+        await page.keyboard.press('Control+k');
+        await page.getByRole('combobox').waitFor();
+      },
+    },
+    {
+      name: 'generations-nothing-found',
+      path: `${path}/generations?user=nobody`,
+    },
+    {
+      name: 'audit-of-a-key',
+      path: `${path}/audit?target=${keyId}`,
+    },
   ];
 }

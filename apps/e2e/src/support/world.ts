@@ -12,12 +12,12 @@ export interface World {
   client(apiKey: string, options?: { maxRetries?: number }): OpenAI;
   /** Ends the gateway as a crash would and starts it again on the same state. */
   crashAndRestart(): Promise<void>;
-  stop(): Promise<void>;
+  stop(options?: { keepState?: boolean }): Promise<void>;
 }
 
 export async function startWorld(options: StartOptions = {}): Promise<World> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
-  const start = (stateDirectory?: string) =>
+  const start = (stateDirectory = options.stateDirectory) =>
     startGateway({
       ...options,
       ...(stateDirectory ? { stateDirectory } : {}),
@@ -45,8 +45,8 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
       gateway = await start(gateway.stateDirectory);
       admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);
     },
-    async stop() {
-      await gateway.stop();
+    async stop(stopOptions) {
+      await gateway.stop(stopOptions);
       await emulator.close();
     },
   };

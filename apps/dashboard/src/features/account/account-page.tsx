@@ -15,7 +15,11 @@ export function AccountPage() {
           <Fact name="Role">{session.member.role === 'operator' ? 'Operator of the gateway' : 'Member'}</Fact>
           <Fact name="Organizations">
             {session.memberships.length === 0 ? (
-              'None'
+              session.member.role === 'operator' ? (
+                'Every one, as operator; a member of none'
+              ) : (
+                'None'
+              )
             ) : (
               <ul>
                 {session.memberships.map(({ organization, role }) => (
@@ -27,9 +31,9 @@ export function AccountPage() {
             )}
           </Fact>
           <Fact name="This session">
-            by {session.signed_in_by === 'oidc' ? 'single sign-on' : 'password'}; ends{' '}
-            <Time at={session.idle_expires_at} /> unless you do something, and for good at{' '}
-            {exactTime(session.expires_at)}
+            By {session.signed_in_by === 'oidc' ? 'single sign-on' : 'password'}. It ends{' '}
+            <Time at={session.idle_expires_at} /> unless you do something, and in any case on{' '}
+            <span className="whitespace-nowrap">{exactTime(session.expires_at)}</span>.
           </Fact>
         </Facts>
       </Section>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { sessionQuery } from '../../api/session';
 import { Button } from '../../ui/button';
-import { CopyButton, CopyIcon } from '../../ui/copy';
+import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
 import { Badge, Notice } from '../../ui/notice';
@@ -168,10 +168,16 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
         className="size-44 justify-self-center rounded-md bg-[white] p-2"
         src={`data:image/svg+xml;utf8,${encodeURIComponent(begin.data.qr_svg)}`}
       />
-      <p className="flex items-center justify-center gap-1 font-mono text-sm [overflow-wrap:anywhere]">
-        {begin.data.secret}
-        <CopyIcon text={begin.data.secret} what="the secret" />
-      </p>
+      <div className="flex gap-2">
+        <Input
+          readOnly
+          aria-label="The secret"
+          className="min-w-0 flex-1 font-mono !text-sm"
+          value={begin.data.secret}
+          onFocus={({ target }) => target.select()}
+        />
+        <CopyButton text={begin.data.secret} what="it" />
+      </div>
       <Field label="The code that it shows now">
         <Input
           inputMode="numeric"

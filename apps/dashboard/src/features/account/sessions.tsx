@@ -19,7 +19,7 @@ function Device({ of: device }: { readonly of: string }) {
   return (
     <Tip text={visible(device)}>
       <span tabIndex={0} className="font-medium">
-        {deviceName(device)}
+        {visible(deviceName(device))}
       </span>
     </Tip>
   );
@@ -75,7 +75,7 @@ export function Sessions() {
         !session.current && (
           <Button
             small
-            aria-label={`End the session of ${deviceName(session.device)}`}
+            aria-label={`End the session of ${visible(deviceName(session.device))}`}
             busy={end.isPending && end.variables === session.id}
             onClick={() => end.mutate(session.id)}
           >

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button } from '../../ui/button';
+import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
@@ -11,10 +12,12 @@ import { faultOfAmount } from './amounts';
 interface AddCreditProps {
   readonly organizationId: string;
   readonly onAdded?: () => void;
+  /** In a dialog, which it ends with buttons like those of all others. */
+  readonly onCancel?: () => void;
 }
 
 /** One form adds its credit once: a lost answer can be asked for again under the same Idempotency-Key. */
-export function AddCreditForm({ organizationId, onAdded }: AddCreditProps) {
+export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditProps) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
   const [touched, setTouched] = useState(false);
@@ -39,6 +42,11 @@ export function AddCreditForm({ organizationId, onAdded }: AddCreditProps) {
     },
   });
   const fault = faultOfAmount(amount);
+  const submit = (
+    <Button type="submit" kind="primary" busy={add.isPending}>
+      Add credit
+    </Button>
+  );
   return (
     <form
       noValidate
@@ -63,9 +71,14 @@ export function AddCreditForm({ organizationId, onAdded }: AddCreditProps) {
         </Field>
       </div>
       {add.error && <FailureLine error={add.error} />}
-      <Button type="submit" kind="primary" className="justify-self-start" busy={add.isPending}>
-        Add credit
-      </Button>
+      {onCancel ? (
+        <DialogActions>
+          <Button onClick={onCancel}>Cancel</Button>
+          {submit}
+        </DialogActions>
+      ) : (
+        <div>{submit}</div>
+      )}
     </form>
   );
 }

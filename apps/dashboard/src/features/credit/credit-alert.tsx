@@ -74,18 +74,26 @@ export function CreditAlert({ organizationId, changeable }: CreditAlertProps) {
             </Notice>
           )}
           {test.error && <FailureLine error={test.error} />}
-          <Facts>
-            <Fact name="Threshold">
-              {alert.threshold_usd === null ? 'None: nobody is told' : <Money usd={alert.threshold_usd} />}
-            </Fact>
-            <Fact name="Webhook">{alert.webhook_url === null ? '—' : <Text>{alert.webhook_url}</Text>}</Fact>
-            <Fact name="Mail">
-              {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
-            </Fact>
-            <Fact name="Last sent">
-              {alert.last_sent_at === null ? 'Never' : <Time at={alert.last_sent_at} />}
-            </Fact>
-          </Facts>
+          {alert.threshold_usd === null && !goesSomewhere ? (
+            <p className="text-sm text-ink-soft">
+              No threshold is set: nobody is told.{changeable && ' “Change” sets one.'}
+            </p>
+          ) : (
+            <Facts>
+              <Fact name="Threshold">
+                {alert.threshold_usd === null ? 'None: nobody is told' : <Money usd={alert.threshold_usd} />}
+              </Fact>
+              <Fact name="Webhook">
+                {alert.webhook_url === null ? '—' : <Text>{alert.webhook_url}</Text>}
+              </Fact>
+              <Fact name="Mail">
+                {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
+              </Fact>
+              <Fact name="Last sent">
+                {alert.last_sent_at === null ? 'Never' : <Time at={alert.last_sent_at} />}
+              </Fact>
+            </Facts>
+          )}
         </>
       )}
       {alert && (

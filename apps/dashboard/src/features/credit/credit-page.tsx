@@ -89,7 +89,11 @@ function OperatorActions({ organizationId }: { readonly organizationId: string }
         title="Add credit"
         description="It can be spent at once."
       >
-        <AddCreditForm organizationId={organizationId} onAdded={() => setAdding(false)} />
+        <AddCreditForm
+          organizationId={organizationId}
+          onAdded={() => setAdding(false)}
+          onCancel={() => setAdding(false)}
+        />
       </Dialog>
       <Dialog
         open={correcting}

@@ -142,6 +142,7 @@ function columns(organizationId: string): readonly Column<StatementLine>[] {
     {
       id: 'at',
       header: 'Booked',
+      meta: { hide: 'phone' },
       cell: ({ row: { original: line } }) => <Time at={line.posted_at} className="text-ink-soft" />,
     },
     {
@@ -155,6 +156,18 @@ function columns(organizationId: string): readonly Column<StatementLine>[] {
               <Text>{line.note}</Text>
             </p>
           )}
+          <p className="text-xs text-ink-faint sm:hidden">
+            {line.kind === 'settlement' && (
+              <Link
+                to="/o/$organizationId/generations/$generationId"
+                params={{ organizationId, generationId: line.reference }}
+                className="text-accent"
+              >
+                Details
+              </Link>
+            )}{' '}
+            <Time at={line.posted_at} />
+          </p>
         </div>
       ),
     },
@@ -178,13 +191,13 @@ function columns(organizationId: string): readonly Column<StatementLine>[] {
     {
       id: 'amount',
       header: 'Amount',
-      meta: { figures: true },
+      meta: { figures: true, usd: ({ amount_usd: usd }) => usd },
       cell: ({ row: { original: line } }) => <Money usd={line.amount_usd} />,
     },
     {
       id: 'balance',
       header: 'Balance after',
-      meta: { figures: true },
+      meta: { figures: true, usd: ({ balance_usd: usd }) => usd },
       cell: ({ row: { original: line } }) => <Money usd={line.balance_usd} />,
     },
   ];

@@ -19,7 +19,7 @@ import { useSteps } from './steps';
 export function FirstRunPage() {
   const organizations = useQuery(organizationsQuery);
   const organization = chosenOf(organizations.data);
-  const steps = useSteps(organization?.id);
+  const { steps, error, askAgain } = useSteps(organization?.id);
   const [secret, setSecret] = useState<string>();
 
   if (organizations.error || !organizations.data) {
@@ -31,6 +31,18 @@ export function FirstRunPage() {
             what="the organizations"
             onRetry={() => void organizations.refetch()}
           />
+        ) : (
+          <SkeletonRows />
+        )}
+      </Page>
+    );
+  }
+  // Guessing would ask for credit that is there already.
+  if (organization && !steps) {
+    return (
+      <Page narrow title="Set up">
+        {error ? (
+          <Failure error={error} what="how far the set-up has come" onRetry={askAgain} />
         ) : (
           <SkeletonRows />
         )}

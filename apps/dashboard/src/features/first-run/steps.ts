@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { liveQuery } from '../../api/balance';
 import { latestGenerationsQuery } from '../../api/generations';
-import { nanoUsdOf } from '../../format/money';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { keysQuery } from '../../api/keys';
+import { nanoUsdOf } from '../../format/money';
 
 export interface Steps {
   readonly hasCredit: boolean;
@@ -11,17 +10,28 @@ export interface Steps {
   readonly hasRequest: boolean;
 }
 
-/** How far an organization has come; undefined while it is not known. */
-export function useSteps(organizationId: string | undefined): Steps | undefined {
+export interface KnownSteps {
+  /** How far an organization has come; undefined while it is not known. */
+  readonly steps: Steps | undefined;
+  /** Why it is not known. */
+  readonly error: unknown;
+  readonly askAgain: () => void;
+}
+
+export function useSteps(organizationId: string | undefined): KnownSteps {
   const id = organizationId ?? '';
   const enabled = organizationId !== undefined;
   const live = useQuery({ ...liveQuery(id), enabled });
   const keys = useInfiniteQuery({ ...keysQuery(id), enabled });
   const latest = useQuery({ ...latestGenerationsQuery(id), enabled });
-  if (!live.data || !keys.data || !latest.data) return undefined;
-  return {
+  const askAgain = () => [live, keys, latest].forEach(({ refetch }) => void refetch());
+  if (!live.data || !keys.data || !latest.data) {
+    return { steps: undefined, error: live.error ?? keys.error ?? latest.error, askAgain };
+  }
+  const steps = {
     hasCredit: nanoUsdOf(live.data.balance.total_credits_usd) > 0n,
     hasKey: keys.data.pages.some(({ data }) => data.some(({ state }) => state === 'active')),
     hasRequest: latest.data.data.length > 0 || live.data.latest_generation_id !== null,
   };
+  return { steps, error: null, askAgain };
 }

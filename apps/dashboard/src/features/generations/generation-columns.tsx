@@ -20,6 +20,7 @@ export function generationColumns({
     {
       id: 'time',
       header: 'When',
+      meta: { hide: 'phone' },
       cell: ({ row: { original: one } }) => <Time at={one.created_at} className="text-ink-soft" />,
     },
     {
@@ -37,6 +38,9 @@ export function generationColumns({
           <p className="text-xs text-ink-faint max-sm:hidden">
             <Id>{one.id}</Id>
           </p>
+          <p className="mt-0.5 flex items-center gap-2 text-xs text-ink-faint sm:hidden">
+            <GenerationStatus of={one} /> <Time at={one.created_at} />
+          </p>
         </div>
       ),
     },
@@ -49,13 +53,20 @@ export function generationColumns({
     {
       id: 'status',
       header: 'Status',
+      meta: { hide: 'phone' },
       cell: ({ row: { original: one } }) => <GenerationStatus of={one} />,
     },
     {
-      id: 'tokens',
-      header: 'Tokens in, out',
+      id: 'tokens-in',
+      header: 'Tokens in',
       meta: { figures: true, hide: 'phone' },
-      cell: ({ row: { original: one } }) => `${count(one.prompt_tokens)}, ${count(one.completion_tokens)}`,
+      cell: ({ row: { original: one } }) => count(one.prompt_tokens),
+    },
+    {
+      id: 'tokens-out',
+      header: 'Tokens out',
+      meta: { figures: true, hide: 'phone' },
+      cell: ({ row: { original: one } }) => count(one.completion_tokens),
     },
     {
       id: 'time-taken',
@@ -66,12 +77,19 @@ export function generationColumns({
     {
       id: 'cost',
       header: 'Charged',
-      meta: { figures: true },
+      meta: { figures: true, usd: ({ charged_usd: usd }) => usd },
       cell: ({ row: { original: one } }) => <Money usd={one.charged_usd} />,
     },
   ];
   return columns.filter((column): column is Column<GenerationSummary> => column !== false);
 }
+
+/** Why a completed generation ended, where that is not that it had said everything. */
+const REASONS: Readonly<Record<string, string>> = {
+  length: 'at its limit',
+  tool_calls: 'calls a tool',
+  content_filter: 'filtered',
+};
 
 export function GenerationStatus({
   of: { status, finish_reason: reason },
@@ -80,5 +98,12 @@ export function GenerationStatus({
 }) {
   if (status === 'failed') return <Badge tone="bad">Failed</Badge>;
   if (status === 'cancelled') return <Badge tone="warn">Cancelled</Badge>;
-  return <Badge tone={reason === 'stop' ? 'good' : 'plain'}>{reason ?? 'Completed'}</Badge>;
+  return (
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+      <Badge tone="good">Completed</Badge>
+      {reason !== null && reason !== 'stop' && (
+        <span className="text-xs font-normal text-ink-soft">{REASONS[reason] ?? reason}</span>
+      )}
+    </span>
+  );
 }

@@ -43,10 +43,10 @@ export function GenerationPage() {
       }
       description={
         <>
-          <Id>{one.id}</Id> · {exactTime(one.created_at)}
+          <Id>{one.id}</Id> <CopyIcon text={one.id} what="the id" />
+          <span className="block">{exactTime(one.created_at)}</span>
         </>
       }
-      actions={<CopyIcon text={one.id} what="the id" />}
     >
       {one.error_code !== null && (
         <Notice tone="bad" title="The provider failed after its first event">
@@ -66,14 +66,13 @@ export function GenerationPage() {
         >
           <Money usd={one.charged_usd} />
         </Figure>
-        <Figure label="Tokens in, out">
-          {count(one.prompt_tokens)}, {count(one.completion_tokens)}
-        </Figure>
+        <Figure label="Tokens in">{count(one.prompt_tokens)}</Figure>
+        <Figure label="Tokens out">{count(one.completion_tokens)}</Figure>
         <Figure label="Took" note={one.streamed ? 'streamed' : 'answered whole'}>
           {duration(one.duration_ms)}
         </Figure>
         {one.time_to_first_token_ms !== null && (
-          <Figure label="First token after">{duration(one.time_to_first_token_ms)}</Figure>
+          <Figure label="First token">{duration(one.time_to_first_token_ms)}</Figure>
         )}
       </Figures>
       <Costs of={one} />
@@ -149,13 +148,13 @@ const COST_COLUMNS: readonly Column<Cost>[] = [
   {
     id: 'price',
     header: 'Price per million',
-    meta: { figures: true },
+    meta: { figures: true, usd: ({ price_usd_per_million: usd }) => usd },
     cell: ({ row: { original } }) => <Money usd={original.price_usd_per_million} />,
   },
   {
     id: 'cost',
     header: 'Cost',
-    meta: { figures: true },
+    meta: { figures: true, usd: ({ cost_usd: usd }) => usd },
     cell: ({ row: { original } }) => <Money usd={original.cost_usd} />,
   },
 ];
@@ -172,6 +171,7 @@ function Costs({ of: one }: { readonly of: GenerationDetail }) {
             rows={one.cost_by_kind}
             columns={COST_COLUMNS}
             rowId={({ kind }) => kind}
+            rowClass={({ tokens }) => (tokens === 0 ? 'text-ink-faint' : undefined)}
           />
           <p className="flex justify-between text-sm font-medium">
             Together <Money usd={one.cost_usd} />
@@ -240,22 +240,51 @@ const ENTRY_KINDS = {
   void: 'Let go',
 } as const;
 
+const ACCOUNTS = [
+  { account: 'credit_usd', name: 'Credit' },
+  { account: 'held_usd', name: 'Held' },
+  { account: 'revenue_usd', name: 'Revenue' },
+  { account: 'uncollected_usd', name: 'Uncollected' },
+] as const;
+
 const ENTRY_COLUMNS: readonly Column<Entry>[] = [
-  { id: 'kind', header: 'Entry', cell: ({ row: { original } }) => ENTRY_KINDS[original.kind] },
-  { id: 'at', header: 'Booked', cell: ({ row: { original } }) => <Time at={original.posted_at} /> },
-  ...(['credit_usd', 'held_usd', 'revenue_usd', 'uncollected_usd'] as const).map(
-    (account): Column<Entry> => ({
-      id: account,
-      header: {
-        credit_usd: 'Credit',
-        held_usd: 'Held',
-        revenue_usd: 'Revenue',
-        uncollected_usd: 'Uncollected',
-      }[account],
-      meta: { figures: true, ...(account === 'uncollected_usd' ? { hide: 'phone' as const } : {}) },
-      cell: ({ row: { original } }) => <Money usd={original[account]} />,
-    }),
-  ),
+  {
+    id: 'kind',
+    header: 'Entry',
+    cell: ({ row: { original } }) => (
+      <>
+        {ENTRY_KINDS[original.kind]}
+        <Time at={original.posted_at} className="block text-xs text-ink-faint sm:hidden" />
+      </>
+    ),
+  },
+  {
+    id: 'at',
+    header: 'Booked',
+    meta: { hide: 'phone' },
+    cell: ({ row: { original } }) => <Time at={original.posted_at} />,
+  },
+  {
+    // Four amounts beside each other are wider than a phone.
+    id: 'accounts',
+    header: 'Accounts',
+    meta: { figures: true, hide: 'desktop' },
+    cell: ({ row: { original } }) => (
+      <ul>
+        {ACCOUNTS.filter(({ account }) => nanoUsdOf(original[account]) !== 0n).map(({ account, name }) => (
+          <li key={account}>
+            <span className="text-ink-soft">{name}</span> <Money usd={original[account]} />
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  ...ACCOUNTS.map(({ account, name }): Column<Entry> => ({
+    id: account,
+    header: name,
+    meta: { figures: true, hide: 'phone', usd: (entry) => entry[account] },
+    cell: ({ row: { original } }) => <Money usd={original[account]} />,
+  })),
 ];
 
 function Entries({ of: { ledger_entries: entries } }: { readonly of: GenerationDetail }) {

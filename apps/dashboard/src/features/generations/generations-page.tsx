@@ -8,6 +8,7 @@ import { present } from '../../app/search';
 import { exactTime } from '../../format/time';
 import { Button } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
+import { FilterBar } from '../../ui/filters';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
@@ -128,16 +129,16 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
         placeholder="Whole id of a generation, a request or an external user"
         {...text('find')}
       />
-      <div className="flex flex-wrap items-end gap-3">
+      <FilterBar>
         <Field label="From">
-          <TypedInput type="date" className="!w-36" {...text('from')} />
+          <TypedInput type="date" className="sm:w-36" {...text('from')} />
         </Field>
         <Field label="To, included">
-          <TypedInput type="date" className="!w-36" {...text('to')} />
+          <TypedInput type="date" className="sm:w-36" {...text('to')} />
         </Field>
         <Field label="Model">
           <Select
-            className="!w-44"
+            className="sm:w-38"
             value={search.model ?? ''}
             onChange={({ target }) => onChange({ model: target.value || undefined })}
           >
@@ -154,7 +155,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
         </Field>
         <Field label="Key">
           <Select
-            className="!w-44"
+            className="sm:w-38"
             value={search.key ?? ''}
             onChange={({ target }) => onChange({ key: target.value || undefined })}
           >
@@ -170,7 +171,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
         </Field>
         <Field label="Status">
           <Select
-            className="!w-32"
+            className="sm:w-30"
             value={search.status ?? ''}
             onChange={({ target }) => onChange({ status: target.value || undefined })}
           >
@@ -180,16 +181,16 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
             <option value="failed">Failed</option>
           </Select>
         </Field>
-        <Field label="Cost from">
-          <TypedInput inputMode="decimal" placeholder="0.00" className="!w-24" {...text('min_cost')} />
-        </Field>
-        <Field label="Cost to">
-          <TypedInput inputMode="decimal" placeholder="1.00" className="!w-24" {...text('max_cost')} />
-        </Field>
         <Field label="External user">
-          <TypedInput className="!w-40" {...text('user')} />
+          <TypedInput className="sm:w-34" {...text('user')} />
         </Field>
-      </div>
+        <Field label="Cost from, $">
+          <TypedInput inputMode="decimal" placeholder="0.00" className="sm:w-24" {...text('min_cost')} />
+        </Field>
+        <Field label="Cost to, $">
+          <TypedInput inputMode="decimal" placeholder="1.00" className="sm:w-24" {...text('max_cost')} />
+        </Field>
+      </FilterBar>
     </div>
   );
 }

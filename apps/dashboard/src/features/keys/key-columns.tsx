@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { Key } from '../../api/keys';
-import { counted } from '../../format/count';
+import { count, counted } from '../../format/count';
 import { nanoUsdOf } from '../../format/money';
+import { exactTime } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
@@ -25,6 +26,9 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
           <p className="text-xs text-ink-faint">
             <Id>{`sk-gw-…${key.last4}`}</Id>
           </p>
+          <div className="mt-1 sm:hidden">
+            <KeyState of={key} />
+          </div>
         </div>
       ),
     },
@@ -32,6 +36,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       id: 'state',
       header: 'State',
       enableSorting: false,
+      meta: { hide: 'phone' },
       cell: ({ row: { original: key } }) => <KeyState of={key} />,
     },
     {
@@ -58,7 +63,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       id: 'today',
       header: 'Today',
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_today_usd ?? '0')),
-      meta: { figures: true },
+      meta: { figures: true, usd: ({ activity }) => activity?.spend_today_usd },
       cell: ({ row: { original: key } }) => (
         <>
           {key.activity ? <Money usd={key.activity.spend_today_usd} /> : <Unknown />}
@@ -74,7 +79,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       id: 'month',
       header: 'This month',
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_this_month_usd ?? '0')),
-      meta: { figures: true, hide: 'phone' },
+      meta: { figures: true, hide: 'phone', usd: ({ activity }) => activity?.spend_this_month_usd },
       cell: ({ row: { original: key } }) =>
         key.activity ? <Money usd={key.activity.spend_this_month_usd} /> : <Unknown />,
     },
@@ -84,7 +89,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
 export function KeyState({ of: key }: { readonly of: Key }) {
   if (key.state === 'revoked') {
     return (
-      <Tip text={key.revoked_at ? `Revoked ${key.revoked_at.slice(0, 16).replace('T', ' ')} UTC` : 'Revoked'}>
+      <Tip text={key.revoked_at ? `Revoked on ${exactTime(key.revoked_at)}` : 'Revoked'}>
         <span tabIndex={0}>
           <Badge tone="bad">Revoked</Badge>
         </span>
@@ -108,9 +113,9 @@ function Restrictions({ of: key }: { readonly of: Key }) {
   const restrictions = [
     key.allowed_models.length > 0 && counted(key.allowed_models.length, 'model'),
     key.ip_allowlist.length > 0 && counted(key.ip_allowlist.length, 'address', 'addresses'),
-    key.requests_per_minute !== null && `${key.requests_per_minute} rpm`,
-    key.tokens_per_minute !== null && `${key.tokens_per_minute} tpm`,
-    key.concurrency !== null && `${key.concurrency} at once`,
+    key.requests_per_minute !== null && `${count(key.requests_per_minute)} rpm`,
+    key.tokens_per_minute !== null && `${count(key.tokens_per_minute)} tpm`,
+    key.concurrency !== null && `${count(key.concurrency)} at once`,
   ].filter((one): one is string => one !== false);
   return (
     <div className="grid gap-0.5">

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { keyQuery, type Key } from '../../api/keys';
 import { useMay } from '../../api/session';
 import { count } from '../../format/count';
-import { Button, buttonClass } from '../../ui/button';
+import { Button, leadClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
@@ -103,12 +103,12 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
       <Section
         title="What it may"
         actions={
-          <>
+          <span className="flex gap-4">
             <Link
               to="/o/$organizationId/usage"
               params={{ organizationId }}
               search={{ key: key.id }}
-              className={buttonClass('quiet', true)}
+              className={leadClass}
             >
               Its usage
             </Link>
@@ -116,11 +116,11 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               to="/o/$organizationId/generations"
               params={{ organizationId }}
               search={{ key: key.id }}
-              className={buttonClass('quiet', true)}
+              className={leadClass}
             >
               Its generations
             </Link>
-          </>
+          </span>
         }
       >
         <Facts>

@@ -29,7 +29,7 @@ describe('the page of keys', () => {
     renderPage('/o/org-1/keys');
     const row = (await screen.findByRole('link', { name: 'production' })).closest('tr') as HTMLElement;
     expect(within(row).getByText('sk-gw-…x7Qe')).toBeTruthy();
-    expect(within(row).getByText('Active')).toBeTruthy();
+    expect(within(row).getAllByText('Active')[0]).toBeTruthy();
     expect(row.textContent).toContain('$0.000000001');
     expect(row.textContent).toContain('$12.50');
     expect(row.textContent).toContain('of $5.00');

@@ -5,6 +5,7 @@ import { useMay } from '../../api/session';
 import { present } from '../../app/search';
 import { Button, buttonClass } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
+import { FilterBar } from '../../ui/filters';
 import { Icon } from '../../ui/icons';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
@@ -47,12 +48,12 @@ export function KeysPage() {
         </Empty>
       ) : (
         <div className="grid gap-3">
-          <div className="flex flex-wrap gap-2">
+          <FilterBar>
             <Input
               type="search"
               aria-label="Find by name or last four characters"
               placeholder="Find by name or last four"
-              className="!w-64"
+              className="sm:w-64"
               value={find}
               onChange={({ target }) =>
                 void navigate({
@@ -63,7 +64,7 @@ export function KeysPage() {
             />
             <Select
               aria-label="State"
-              className="!w-40"
+              className="sm:w-40"
               value={show}
               onChange={({ target }) =>
                 void navigate({
@@ -77,7 +78,7 @@ export function KeysPage() {
               <option value="revoked">Revoked</option>
               <option value="all">All</option>
             </Select>
-          </div>
+          </FilterBar>
           {shown.length > 0 ? (
             <Table
               caption="Keys"

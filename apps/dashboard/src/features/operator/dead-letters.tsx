@@ -14,12 +14,18 @@ import { DeadLetterView } from './dead-letter-view';
 
 type Group = Result<'GET /api/dead-letters'>['groups'][number];
 type DeadLetter = Result<'GET /api/dead-letters/{group}/{topic}'>['data'][number];
-type State = DeadLetter['state'];
+export type DeadLetterState = DeadLetter['state'];
 
 const FOLLOW_MS = 5_000;
 
+interface DeadLettersProps {
+  /** Those that are shown; what waits for a decision when absent. */
+  readonly state: DeadLetterState | undefined;
+  readonly onState: (state: DeadLetterState) => void;
+}
+
 /** Events that were given up, until somebody decides about them. */
-export function DeadLetters() {
+export function DeadLetters({ state = 'waiting', onState }: DeadLettersProps) {
   const query = useQuery({
     queryKey: ['dead-letter-groups'],
     queryFn: async ({ signal }) => (await api.call('GET /api/dead-letters', { signal })).groups,
@@ -45,7 +51,7 @@ export function DeadLetters() {
       ) : (
         <div className="grid gap-8">
           {groups.map((group) => (
-            <GroupLetters key={`${group.group} ${group.topic}`} of={group} />
+            <GroupLetters key={`${group.group} ${group.topic}`} of={group} state={state} onState={onState} />
           ))}
         </div>
       )}
@@ -53,8 +59,15 @@ export function DeadLetters() {
   );
 }
 
-function GroupLetters({ of: group }: { readonly of: Group }) {
-  const [state, setState] = useState<State>('waiting');
+function GroupLetters({
+  of: group,
+  state,
+  onState,
+}: {
+  readonly of: Group;
+  readonly state: DeadLetterState;
+  readonly onState: (state: DeadLetterState) => void;
+}) {
   const [opened, setOpened] = useState<DeadLetter>();
   const letters = useInfiniteQuery({
     queryKey: ['dead-letters', group.group, group.topic, state],
@@ -79,7 +92,7 @@ function GroupLetters({ of: group }: { readonly of: Group }) {
           aria-label="State"
           className="!w-48"
           value={state}
-          onChange={({ target }) => setState(target.value as State)}
+          onChange={({ target }) => onState(target.value as DeadLetterState)}
         >
           <option value="waiting">Waiting, {count(group.waiting)}</option>
           <option value="redelivering">Under way again, {count(group.redelivering)}</option>

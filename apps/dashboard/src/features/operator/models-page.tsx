@@ -7,7 +7,7 @@ import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Id, Money, Text, Time } from '../../ui/values';
+import { Id, Money, Text, Time, visible } from '../../ui/values';
 
 type Catalogue = Result<'GET /api/operator/catalogue'>['catalogue'];
 type Model = Catalogue['models'][number];
@@ -46,7 +46,9 @@ export function ModelsPage() {
               <Fact name="Loaded">
                 <Time at={query.data.loaded_at} />
               </Fact>
-              <Fact name="Version">{query.data.version}</Fact>
+              <Fact name="Version">
+                <Id>{String(query.data.version)}</Id>
+              </Fact>
               <Fact name="SHA-256">
                 <Id>{query.data.sha256}</Id>
               </Fact>
@@ -84,18 +86,42 @@ function Refused({
   );
 }
 
+function Targets({ of: { targets } }: { readonly of: Model }) {
+  return (
+    <ol className="grid gap-0.5">
+      {targets.map((target, index) => (
+        <li key={index} className="text-xs">
+          <span className={target.drained ? 'text-ink-faint line-through' : undefined}>
+            <Text>{target.provider}</Text> <Id className="text-ink-faint">{target.provider_model}</Id>
+          </span>
+          {target.drained && (
+            <Tip text={`Drained by ${visible(target.drained.by)}: ${visible(target.drained.reason)}`}>
+              <span tabIndex={0} className="ml-1">
+                <Badge tone="warn">Drained</Badge>
+              </span>
+            </Tip>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 const COLUMNS: readonly Column<Model>[] = [
   {
     id: 'id',
     header: 'Model',
     accessorFn: ({ id }) => id,
     cell: ({ row: { original: model } }) => (
-      <div className="min-w-40">
+      <div className="sm:min-w-40">
         <Text className="font-medium">{model.id}</Text>
         <p className="text-xs text-ink-faint">
           <Text>{model.name}</Text>
         </p>
         {model.disabled && <Badge tone="warn">Disabled</Badge>}
+        <div className="mt-1 sm:hidden">
+          <Targets of={model} />
+        </div>
       </div>
     ),
   },
@@ -103,24 +129,8 @@ const COLUMNS: readonly Column<Model>[] = [
     id: 'targets',
     header: 'Targets, as they are tried',
     enableSorting: false,
-    cell: ({ row: { original: model } }) => (
-      <ol className="grid gap-0.5">
-        {model.targets.map((target, index) => (
-          <li key={index} className="text-xs">
-            <span className={target.drained ? 'text-ink-faint line-through' : undefined}>
-              <Text>{target.provider}</Text> <Id className="text-ink-faint">{target.provider_model}</Id>
-            </span>
-            {target.drained && (
-              <Tip text={`Drained by ${target.drained.by}: ${target.drained.reason}`}>
-                <span tabIndex={0} className="ml-1">
-                  <Badge tone="warn">Drained</Badge>
-                </span>
-              </Tip>
-            )}
-          </li>
-        ))}
-      </ol>
-    ),
+    meta: { hide: 'phone' },
+    cell: ({ row: { original: model } }) => <Targets of={model} />,
   },
   {
     id: 'capabilities',
@@ -132,12 +142,13 @@ const COLUMNS: readonly Column<Model>[] = [
         {model.capabilities.map((one) => (
           <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
         ))}
+        {model.capabilities.length === 0 && <span className="text-ink-faint">Text alone</span>}
       </div>
     ),
   },
   {
     id: 'context',
-    header: 'Context, output',
+    header: 'Context',
     accessorFn: ({ context_length: length }) => length,
     meta: { figures: true, hide: 'tablet' },
     cell: ({ row: { original: model } }) => (
@@ -160,6 +171,7 @@ const COLUMNS: readonly Column<Model>[] = [
     enableSorting: false,
     meta: {
       figures: true,
+      usd: ({ prices }) => prices[key],
       ...(key === 'input_usd_per_million' || key === 'output_usd_per_million'
         ? {}
         : { hide: 'tablet' as const }),

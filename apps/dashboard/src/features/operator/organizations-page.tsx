@@ -66,7 +66,7 @@ export function OrganizationsPage() {
             type="search"
             aria-label="Find by name or id"
             placeholder="Find by name or id"
-            className="!w-64"
+            className="sm:w-64"
             value={find}
             onChange={({ target }) =>
               void navigate({ search: target.value ? { find: target.value } : {}, replace: true })

@@ -1,5 +1,6 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { useSession } from '../../api/session';
@@ -14,7 +15,7 @@ import { Page } from '../../ui/page';
 import { Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Text, Time } from '../../ui/values';
+import { Text, Time, visible } from '../../ui/values';
 
 type Person = Result<'GET /api/people'>['data'][number];
 
@@ -63,6 +64,9 @@ const COLUMNS: readonly Column<Person>[] = [
       <span className="flex flex-wrap items-center gap-2">
         <Text className="font-medium">{person.email}</Text>
         {person.role === 'operator' && <Badge tone="good">Operator</Badge>}
+        <span className="basis-full text-xs font-normal text-ink-soft sm:hidden">
+          <Organizations of={person} />
+        </span>
       </span>
     ),
   },
@@ -70,18 +74,8 @@ const COLUMNS: readonly Column<Person>[] = [
     id: 'organizations',
     header: 'Organizations',
     enableSorting: false,
-    cell: ({ row: { original: person } }) =>
-      person.organizations.length === 0 ? (
-        <span className="text-ink-faint">None</span>
-      ) : (
-        <ul>
-          {person.organizations.map(({ id, name, role }) => (
-            <li key={id}>
-              <Text>{name}</Text> <span className="text-ink-faint">as {role}</span>
-            </li>
-          ))}
-        </ul>
-      ),
+    meta: { hide: 'phone' },
+    cell: ({ row: { original: person } }) => <Organizations of={person} />,
   },
   {
     id: 'factor',
@@ -112,6 +106,26 @@ const COLUMNS: readonly Column<Person>[] = [
   },
 ];
 
+function Organizations({ of: { organizations } }: { readonly of: Person }) {
+  if (organizations.length === 0) return <span className="text-ink-faint">None</span>;
+  return (
+    <ul>
+      {organizations.map(({ id, name, role }) => (
+        <li key={id}>
+          <Link
+            to="/o/$organizationId/members"
+            params={{ organizationId: id }}
+            className="hover:text-accent hover:underline"
+          >
+            <Text>{name}</Text>
+          </Link>{' '}
+          <span className="text-ink-faint">as {role}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function PersonActions({ of: person }: { readonly of: Person }) {
   const { member } = useSession();
   const [changing, setChanging] = useState(false);
@@ -136,7 +150,11 @@ function PersonActions({ of: person }: { readonly of: Person }) {
   });
   return (
     <>
-      <Menu trigger={<IconButton small className="!w-7" icon="more" label={`Actions for ${person.email}`} />}>
+      <Menu
+        trigger={
+          <IconButton small className="!w-7" icon="more" label={`Actions for ${visible(person.email)}`} />
+        }
+      >
         <MenuItem onSelect={() => makeLink.mutate()}>Make a link for a new password</MenuItem>
         {/* Nobody changes this of themselves, so that an operator is always left. */}
         {person.id !== member.id && (

@@ -2,8 +2,8 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { count, percent } from '../../format/count';
-import { duration } from '../../format/time';
+import { count, counted, percent } from '../../format/count';
+import { duration, estimatedDuration } from '../../format/time';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Badge } from '../../ui/notice';
@@ -93,10 +93,14 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
     id: 'target',
     header: 'Target',
     cell: ({ row: { original: target } }) => (
-      <div className="min-w-36">
+      <div className="sm:min-w-36">
         <Text className="font-medium">{target.provider}</Text>
         <p className="text-xs text-ink-faint">
           <Id>{target.provider_model}</Id>
+        </p>
+        <p className="text-xs text-ink-soft sm:hidden">
+          {counted(target.calls, 'call')}
+          {target.failures > 0 && <span className="text-bad">, {count(target.failures)} failed</span>}
         </p>
       </div>
     ),
@@ -132,7 +136,7 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
   {
     id: 'calls',
     header: 'Calls',
-    meta: { figures: true },
+    meta: { figures: true, hide: 'phone' },
     cell: ({ row: { original: target } }) => (
       <>
         {count(target.calls)}
@@ -143,11 +147,11 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
   {
     id: 'failures',
     header: 'Failed',
-    meta: { figures: true },
+    meta: { figures: true, hide: 'phone' },
     cell: ({ row: { original: target } }) => {
       const kinds = Object.entries(target.failures_by_kind);
       const text =
-        target.calls === 0 ? '—' : `${count(target.failures)}, ${percent(target.failures / target.calls)}`;
+        target.calls === 0 ? '—' : `${count(target.failures)} (${percent(target.failures / target.calls)})`;
       if (kinds.length === 0) return text;
       return (
         <Tip text={kinds.map(([kind, number]) => `${kind.replaceAll('_', ' ')}: ${number}`).join(', ')}>
@@ -165,7 +169,7 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
     cell: ({ row: { original: target } }) =>
       target.first_event === null
         ? '—'
-        : `${duration(target.first_event.p50_ms)}, ${duration(target.first_event.p95_ms)}`,
+        : `${estimatedDuration(target.first_event.p50_ms)}, ${estimatedDuration(target.first_event.p95_ms)}`,
   },
   {
     id: 'models',

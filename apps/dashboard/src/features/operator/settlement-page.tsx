@@ -1,5 +1,6 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { api } from '../../api/client';
 import { count, counted } from '../../format/count';
 import { duration } from '../../format/time';
@@ -15,7 +16,11 @@ type Lag = NonNullable<Health['event_log']>[number];
 
 const FOLLOW_MS = 2_000;
 
+const route = getRouteApi('/signed-in/operator/settlement');
+
 export function SettlementPage() {
+  const { letters } = route.useSearch();
+  const navigate = route.useNavigate();
   const query = useQuery({
     queryKey: ['settlement-health'],
     queryFn: async ({ signal }) => (await api.call('GET /api/operator/settlement', { signal })).health,
@@ -70,14 +75,35 @@ export function SettlementPage() {
           </Section>
         </>
       )}
-      <DeadLetters />
+      <DeadLetters
+        state={letters}
+        onState={(state) =>
+          void navigate({ search: state === 'waiting' ? {} : { letters: state }, replace: true })
+        }
+      />
     </Page>
   );
 }
 
 const LAG_COLUMNS: readonly Column<Lag>[] = [
-  { id: 'topic', header: 'Topic', cell: ({ row: { original } }) => <Id>{original.topic}</Id> },
-  { id: 'group', header: 'Handled by', cell: ({ row: { original } }) => <Id>{original.group}</Id> },
+  {
+    id: 'topic',
+    header: 'Topic',
+    cell: ({ row: { original } }) => (
+      <>
+        <Id>{original.topic}</Id>
+        <p className="text-xs text-ink-faint sm:hidden">
+          by <Id>{original.group}</Id>
+        </p>
+      </>
+    ),
+  },
+  {
+    id: 'group',
+    header: 'Handled by',
+    meta: { hide: 'phone' },
+    cell: ({ row: { original } }) => <Id>{original.group}</Id>,
+  },
   {
     id: 'waiting',
     header: 'Waiting',

@@ -1,4 +1,6 @@
+import { count } from '../../format/count';
 import { usdOfNano } from '../../format/money';
+import { exactTime } from '../../format/time';
 import { exactUsd, visible } from '../../ui/values';
 
 /** What an entry says beside who, when and what: changed fields with both values, the rest by name. */
@@ -6,47 +8,59 @@ export function AuditChanges({ details }: { readonly details: unknown }) {
   if (!isRecord(details)) return null;
   const { changed, ...rest } = details;
   const changes = isRecord(changed) ? Object.entries(changed) : [];
-  const facts = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+  const facts = Object.entries(rest).filter(([, value]) => !isNothing(value));
   if (changes.length + facts.length === 0) return <span className="text-ink-faint">—</span>;
   return (
     <ul className="grid gap-0.5 text-xs">
       {changes.map(([name, value]) => (
-        <li key={name}>
+        <li key={name} className="[overflow-wrap:anywhere]">
           <span className="text-ink-soft">{labelOf(name)}:</span>{' '}
           {isRecord(value) ? (
             <>
               <del className="text-bad decoration-bad/50">
-                <bdi>{textOf(name, value['before'])}</bdi>
+                <bdi>{detailText(name, value['before'])}</bdi>
               </del>{' '}
               →{' '}
               <ins className="font-medium no-underline">
-                <bdi>{textOf(name, value['after'])}</bdi>
+                <bdi>{detailText(name, value['after'])}</bdi>
               </ins>
             </>
           ) : (
-            <bdi>{textOf(name, value)}</bdi>
+            <bdi>{detailText(name, value)}</bdi>
           )}
         </li>
       ))}
       {facts.map(([name, value]) => (
         <li key={name} className="[overflow-wrap:anywhere]">
-          <span className="text-ink-soft">{labelOf(name)}:</span> <bdi>{textOf(name, value)}</bdi>
+          <span className="text-ink-soft">{labelOf(name)}:</span> <bdi>{detailText(name, value)}</bdi>
         </li>
       ))}
     </ul>
   );
 }
 
-const labelOf = (name: string) => name.replace(/_nano_usd$|_usd$/, '').replaceAll('_', ' ');
+const LABELS: Readonly<Record<string, string>> = { last4: 'last four', ip_allowlist: 'addresses' };
 
-function textOf(name: string, value: unknown): string {
-  if (value === null || value === undefined) return 'none';
-  if (name.endsWith('_nano_usd') && /^-?\d+$/.test(String(value)))
-    return exactUsd(usdOfNano(BigInt(String(value))));
-  if (Array.isArray(value))
-    return value.length === 0 ? 'none' : value.map((one) => textOf(name, one)).join(', ');
-  return visible(typeof value === 'string' ? value : JSON.stringify(value));
+const labelOf = (name: string) =>
+  visible(LABELS[name] ?? name.replace(/_nano_usd$|_usd$/, '').replaceAll('_', ' '));
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+const AMOUNT = /^-?\d+(\.\d{1,9})?$/;
+
+/** As a person reads it: amounts as amounts, times with UTC, numbers with their thousands. */
+export function detailText(name: string, value: unknown): string {
+  if (isNothing(value)) return 'none';
+  if (Array.isArray(value)) return value.map((one) => detailText(name, one)).join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
+  if (name.endsWith('_nano_usd') && /^-?\d+$/.test(text)) return exactUsd(usdOfNano(BigInt(text)));
+  if (name.endsWith('_usd') && AMOUNT.test(text)) return exactUsd(text);
+  if (typeof value === 'number') return count(value);
+  return TIME.test(text) ? exactTime(text) : visible(text);
 }
+
+const isNothing = (value: unknown) =>
+  value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

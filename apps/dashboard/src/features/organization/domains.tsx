@@ -11,7 +11,7 @@ import { Field, Input, Select } from '../../ui/field';
 import { Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Text, Time } from '../../ui/values';
+import { Text, Time, visible } from '../../ui/values';
 
 type Domain = Result<'GET /api/organizations/{organization_id}/domains'>['data'][number];
 
@@ -168,7 +168,7 @@ function UnmapDomain({ organizationId, domain }: DomainsProps & { readonly domai
   });
   return (
     <>
-      <Button small aria-label={`Unmap ${domain}`} onClick={() => setOpen(true)}>
+      <Button small aria-label={`Unmap ${visible(domain)}`} onClick={() => setOpen(true)}>
         Unmap
       </Button>
       <Confirm

@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input, Select } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
+import { Text } from '../../ui/values';
 
 type Invited = Result<'POST /api/organizations/{organization_id}/invitations'>;
 type Role = Invited['invitation']['role'];
@@ -99,7 +100,7 @@ function Link({
           'You can send it yourself, too. '
         ) : (
           <>
-            Send it to <bdi>{invitation.email}</bdi>.{' '}
+            Send it to <Text>{invitation.email}</Text>.{' '}
           </>
         )}
         It is good once, for seven days, and is not shown again.

@@ -13,7 +13,7 @@ import { Page, Section } from '../../ui/page';
 import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Text, Time } from '../../ui/values';
+import { Text, Time, visible } from '../../ui/values';
 import { Domains } from './domains';
 import { InvitePerson } from './invite-person';
 
@@ -131,7 +131,7 @@ function MemberTable({
         ) : null,
     },
   ];
-  return <Table caption="Members" rows={members} columns={columns} rowId={({ id }) => id} />;
+  return <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} />;
 }
 
 function mayChange({ role }: Member, may: ReturnType<typeof useMay>): boolean {
@@ -160,7 +160,7 @@ function MemberRole({ of: member, organizationId }: OfMember) {
   if (!mayChange(member, may)) return <span className="capitalize">{member.role}</span>;
   return (
     <Select
-      aria-label={`Role of ${member.email}`}
+      aria-label={`Role of ${visible(member.email)}`}
       className="!w-32"
       value={setRole.isPending ? setRole.variables : member.role}
       disabled={setRole.isPending}
@@ -197,7 +197,11 @@ function RemoveMember({ of: member, organizationId, self }: OfMember & { readonl
   });
   return (
     <>
-      <Menu trigger={<IconButton small className="!w-7" icon="more" label={`Actions for ${member.email}`} />}>
+      <Menu
+        trigger={
+          <IconButton small className="!w-7" icon="more" label={`Actions for ${visible(member.email)}`} />
+        }
+      >
         <MenuItem danger onSelect={() => setOpen(true)}>
           {self ? 'Leave the organization' : 'Take out of the organization'}
         </MenuItem>
@@ -308,7 +312,13 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
       ) : invitations.data.data.length === 0 ? (
         <p className="text-sm text-ink-soft">Nobody has been invited. “Invite a person” makes a link.</p>
       ) : (
-        <Table caption="Invitations" rows={invitations.data.data} columns={columns} rowId={({ id }) => id} />
+        <Table
+          middle
+          caption="Invitations"
+          rows={invitations.data.data}
+          columns={columns}
+          rowId={({ id }) => id}
+        />
       )}
     </Section>
   );

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { liveQuery } from '../../api/balance';
 import { latestGenerationsQuery } from '../../api/generations';
-import { buttonClass } from '../../ui/button';
+import { leadClass } from '../../ui/button';
 import { Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
@@ -22,11 +22,7 @@ export function LatestGenerations({ organizationId }: { readonly organizationId:
     <Section
       title="Latest generations"
       actions={
-        <Link
-          to="/o/$organizationId/generations"
-          params={{ organizationId }}
-          className={buttonClass('quiet', true)}
-        >
+        <Link to="/o/$organizationId/generations" params={{ organizationId }} className={leadClass}>
           All generations
         </Link>
       }

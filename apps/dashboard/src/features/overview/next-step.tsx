@@ -7,7 +7,7 @@ import { useSteps } from '../first-run/steps';
 /** What is missing before the first request can succeed; nothing once one has. */
 export function NextStep({ organizationId }: { readonly organizationId: string }) {
   const may = useMay(organizationId);
-  const steps = useSteps(organizationId);
+  const { steps } = useSteps(organizationId);
   if (!steps || steps.hasRequest) return null;
   if (may('platform:credit')) {
     return (

@@ -6,7 +6,7 @@ import { organizationQuery } from '../../api/organizations';
 import { useMay } from '../../api/session';
 import { rangeOf, usageQuery } from '../../api/usage';
 import { count, percent } from '../../format/count';
-import { buttonClass } from '../../ui/button';
+import { buttonClass, leadClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, Skeleton } from '../../ui/states';
@@ -130,11 +130,7 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
       title="Spend by model"
       description="By day, UTC."
       actions={
-        <Link
-          to="/o/$organizationId/usage"
-          params={{ organizationId }}
-          className={buttonClass('quiet', true)}
-        >
+        <Link to="/o/$organizationId/usage" params={{ organizationId }} className={leadClass}>
           All of usage
         </Link>
       }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { count } from '../../format/count';
 import { duration } from '../../format/time';
+import { visibleText } from '../../format/unseen';
 import { Code } from '../../ui/code';
 import { Icon } from '../../ui/icons';
 import { Skeleton } from '../../ui/states';
@@ -47,7 +48,7 @@ export function Conversation({
                 dir="auto"
                 className="max-w-[85%] rounded-lg bg-sunken px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]"
               >
-                {turn.question.text}
+                {visibleText(turn.question.text)}
               </p>
             )}
           </div>
@@ -76,7 +77,7 @@ function Answer({
           aria-busy={!done}
           className="whitespace-pre-wrap [overflow-wrap:anywhere]"
         >
-          {answer.text}
+          {visibleText(answer.text)}
         </div>
       )}
       {answer.toolCalls.map((call, index) => (

@@ -42,7 +42,7 @@ export function PlaygroundPage() {
       actions={
         <>
           {live.data && (
-            <span className="text-sm text-ink-soft">
+            <span className="mr-3 text-sm text-ink-soft">
               Available <Money usd={live.data.balance.available_usd} className="font-medium text-ink" />
             </span>
           )}

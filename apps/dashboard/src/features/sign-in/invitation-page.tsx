@@ -8,8 +8,8 @@ import { Button, buttonClass } from '../../ui/button';
 import { Entrance } from '../../ui/entrance';
 import { Notice } from '../../ui/notice';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
-import { Text } from '../../ui/values';
-import { useLinkToken } from './link-token';
+import { Text, visible } from '../../ui/values';
+import { forgetLinkToken, useLinkToken } from './link-token';
 import { NewPassword } from './new-password-fields';
 
 export function InvitationPage() {
@@ -37,7 +37,7 @@ export function InvitationPage() {
   const signedInAs = session.data?.member.email;
   return (
     <Entrance
-      title={`Join ${organization.name}`}
+      title={`Join ${visible(organization.name)}`}
       lead={
         <>
           <Text>{email}</Text> is invited as {role}. The invitation ends {relativeTime(expiresAt)}.
@@ -48,10 +48,10 @@ export function InvitationPage() {
         <>
           <Notice>
             {signedInAs === undefined
-              ? 'You have an account: sign in with it, then open the link of the invitation again.'
-              : 'You are signed in as somebody else: sign in as the person who is invited, then open the link again.'}
+              ? 'You have an account: sign in with it, and you come back here.'
+              : 'You are signed in as somebody else: sign in as the person who is invited, and you come back here.'}
           </Notice>
-          <Link to="/sign-in" className={buttonClass('primary')}>
+          <Link to="/sign-in" search={{ next: '/invitation' }} className={buttonClass('primary')}>
             Sign in
           </Link>
         </>
@@ -70,6 +70,7 @@ function Accept({ token, needsPassword }: { readonly token: string; readonly nee
     mutationFn: () =>
       api.call('POST /api/invitations/accept', { body: { token, ...(needsPassword ? { password } : {}) } }),
     onSuccess: async (state) => {
+      forgetLinkToken();
       queryClient.clear();
       queryClient.setQueryData(sessionQuery.queryKey, state);
       await navigate({ to: '/' });

@@ -10,7 +10,7 @@ interface NewPasswordProps {
 /** One field: what a person can read and copy from a password manager needs not be typed twice. */
 export function NewPassword({ value, onChange, error, label = 'New password' }: NewPasswordProps) {
   return (
-    <Field label={label} hint="At least 12 characters. Several words are easy to keep in mind." error={error}>
+    <Field label={label} hint="At least 10 characters. Several words are easy to keep in mind." error={error}>
       <Input
         type="password"
         autoComplete="new-password"

@@ -6,7 +6,7 @@ import { Button, buttonClass } from '../../ui/button';
 import { Entrance } from '../../ui/entrance';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
-import { useLinkToken } from './link-token';
+import { forgetLinkToken, useLinkToken } from './link-token';
 import { NewPassword } from './new-password-fields';
 
 export function ResetPasswordPage() {
@@ -14,6 +14,7 @@ export function ResetPasswordPage() {
   const [password, setPassword] = useState('');
   const reset = useMutation({
     mutationFn: () => api.call('POST /api/password-reset/complete', { body: { token, password } }),
+    onSuccess: forgetLinkToken,
   });
   if (reset.isSuccess) {
     return (

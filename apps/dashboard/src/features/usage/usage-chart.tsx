@@ -12,7 +12,7 @@ import {
 import type { UsageSeries } from '../../api/usage';
 import { count, shortCount } from '../../format/count';
 import { exactUsd, roundedUsd } from '../../format/money';
-import { duration } from '../../format/time';
+import { duration, estimatedDuration } from '../../format/time';
 import { visible } from '../../ui/values';
 import { chartRows, type ChartRow, type ChartSeries } from './chart-rows';
 import type { Measure } from './search';
@@ -45,6 +45,7 @@ export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) 
       tickLine={false}
       axisLine={{ stroke: 'var(--line-strong)' }}
       minTickGap={36}
+      interval="equidistantPreserveStart"
     />,
     <YAxis
       key="y"
@@ -159,7 +160,7 @@ function Reading({ row, parts, measure }: ReadingProps) {
 function exactText(measure: Measure, row: ChartRow, id: string): string {
   if (measure === 'spend') return exactUsd(row.exactUsd[id] ?? '0');
   const value = row.values[id] ?? 0;
-  return measure === 'latency' ? duration(value) : count(value);
+  return measure === 'latency' ? estimatedDuration(value) : count(value);
 }
 
 function Swatch({ color }: { readonly color: string }) {

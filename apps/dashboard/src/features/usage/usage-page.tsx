@@ -7,9 +7,10 @@ import { modelsQuery } from '../../api/models';
 import { DEFAULT_RANGE, rangeOf, usageQuery, type UsageMetrics } from '../../api/usage';
 import { present } from '../../app/search';
 import { count, percent } from '../../format/count';
-import { duration, exactDay, exactTime } from '../../format/time';
+import { estimatedDuration, exactDay, exactTime } from '../../format/time';
 import { buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
+import { FilterBar } from '../../ui/filters';
 import { Icon } from '../../ui/icons';
 import { Figure, Figures, Page, Section } from '../../ui/page';
 import { Segments } from '../../ui/segments';
@@ -151,17 +152,20 @@ function Totals({ totals }: { readonly totals: UsageMetrics }) {
       <Figure label="Requests" note={`${count(totals.cancelled)} cancelled`}>
         {count(totals.requests)}
       </Figure>
-      <Figure label="Tokens in, out" note={`${count(totals.cached_tokens)} of the input cached`}>
-        {count(totals.prompt_tokens)}, {count(totals.completion_tokens)}
+      <Figure label="Tokens in" note={`${count(totals.cached_tokens)} of them cached`}>
+        {count(totals.prompt_tokens)}
       </Figure>
-      <Figure label="Errors" note={`${percent(totals.errors / totals.requests)} of requests, rounded`}>
+      <Figure label="Tokens out">{count(totals.completion_tokens)}</Figure>
+      <Figure label="Errors" note={`${percent(totals.errors / totals.requests)} of requests`}>
         {count(totals.errors)}
       </Figure>
       <Figure
         label="Median time"
-        note={totals.time_to_first_token && `first token ${duration(totals.time_to_first_token.p50_ms)}`}
+        note={
+          totals.time_to_first_token && `first token ${estimatedDuration(totals.time_to_first_token.p50_ms)}`
+        }
       >
-        {totals.duration ? duration(totals.duration.p50_ms) : '—'}
+        {totals.duration ? estimatedDuration(totals.duration.p50_ms) : '—'}
       </Figure>
     </Figures>
   );
@@ -180,10 +184,10 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
   const withChosen = (ids: readonly string[], chosen: string | undefined) =>
     chosen === undefined || ids.includes(chosen) ? ids : [...ids, chosen];
   return (
-    <div className="flex flex-wrap items-end gap-3">
+    <FilterBar>
       <Field label="Time">
         <Select
-          className="!w-44"
+          className="sm:w-44"
           value={range}
           onChange={({ target }) =>
             onChange({
@@ -219,7 +223,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
       )}
       <Field label="Model">
         <Select
-          className="!w-52"
+          className="sm:w-52"
           value={search.model ?? ''}
           onChange={({ target }) => onChange({ model: target.value || undefined })}
         >
@@ -234,7 +238,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
       </Field>
       <Field label="Key">
         <Select
-          className="!w-52"
+          className="sm:w-52"
           value={search.key ?? ''}
           onChange={({ target }) => onChange({ key: target.value || undefined })}
         >
@@ -246,7 +250,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
           ))}
         </Select>
       </Field>
-    </div>
+    </FilterBar>
   );
 }
 

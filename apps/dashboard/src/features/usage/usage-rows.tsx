@@ -68,7 +68,7 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnFacts): re
       header: 'Spend',
       accessorFn: ({ spendNano }) => spendNano,
       sortingFn: (left, right) => (left.original.spendNano < right.original.spendNano ? -1 : 1),
-      meta: figures,
+      meta: { figures: true, usd: ({ spendNano }) => usdOfNano(spendNano) },
       cell: ({ row: { original: row } }) => <Money usd={usdOfNano(row.spendNano)} />,
     },
     {

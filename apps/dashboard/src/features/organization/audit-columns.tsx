@@ -1,0 +1,89 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { Link } from '@tanstack/react-router';
+import { Badge } from '../../ui/notice';
+import type { Column } from '../../ui/table';
+import { Id, Text, Time } from '../../ui/values';
+import { sentenceOf } from './audit-actions';
+import { AuditChanges } from './audit-changes';
+import type { AuditSearch } from './audit-search';
+
+export type AuditEntry = Result<'GET /api/audit'>['data'][number];
+
+/** Person and thing lead to all that was done by them, and to them. */
+export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[] {
+  return [
+    {
+      id: 'at',
+      header: 'When',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: entry } }) => <Time at={entry.created_at} className="text-ink-soft" />,
+    },
+    {
+      id: 'who',
+      header: 'Who',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: entry } }) => (
+        <>
+          <Actor of={entry} search={search} />
+          {entry.actor.ip_address !== '' && (
+            <p className="text-xs text-ink-faint">
+              <Id>{entry.actor.ip_address}</Id>
+            </p>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'what',
+      header: 'What',
+      cell: ({ row: { original: entry } }) => (
+        <>
+          <span className="font-medium" title={entry.action}>
+            {sentenceOf(entry.action)}
+          </span>
+          {entry.outcome !== 'done' && (
+            <>
+              {' '}
+              <Badge tone={entry.outcome === 'failed' ? 'bad' : 'warn'}>{entry.outcome}</Badge>
+            </>
+          )}
+          <p className="text-xs text-ink-faint">
+            <Link
+              to="."
+              search={{ ...search, target: entry.target }}
+              title="All that was done to this"
+              className="hover:text-accent hover:underline"
+            >
+              <Id>{entry.target}</Id>
+            </Link>
+          </p>
+          <div className="mt-1 grid gap-1 sm:hidden">
+            <p className="text-xs text-ink-soft">
+              <Actor of={entry} search={search} />, <Time at={entry.created_at} />
+            </p>
+            <AuditChanges details={entry.details} />
+          </div>
+        </>
+      ),
+    },
+    {
+      id: 'changes',
+      header: 'Before and after',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: entry } }) => <AuditChanges details={entry.details} />,
+    },
+  ];
+}
+
+function Actor({ of: { actor }, search }: { readonly of: AuditEntry; readonly search: AuditSearch }) {
+  return (
+    <Link
+      to="."
+      search={{ ...search, actor: actor.id }}
+      title="All that was done by them"
+      className="hover:text-accent hover:underline"
+    >
+      <Text>{actor.label}</Text>
+    </Link>
+  );
+}

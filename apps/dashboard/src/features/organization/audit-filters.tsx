@@ -1,0 +1,97 @@
+import { useEffect, useState } from 'react';
+import { present } from '../../app/search';
+import { Button } from '../../ui/button';
+import { Field, Input, Select } from '../../ui/field';
+import { FilterBar } from '../../ui/filters';
+import { sentenceOf } from './audit-actions';
+import type { AuditSearch } from './audit-search';
+
+const FAMILIES = [
+  { value: 'key.', label: 'Keys' },
+  { value: 'organization.', label: 'Organization and limits' },
+  { value: 'credit', label: 'Credit' },
+  { value: 'membership.', label: 'Members' },
+  { value: 'invitation.', label: 'Invitations' },
+  { value: 'member.', label: 'Accounts' },
+  { value: 'session.', label: 'Sessions' },
+  { value: 'target.', label: 'Drained targets' },
+  { value: 'dead_letter.', label: 'Dead letters' },
+] as const;
+
+interface FiltersProps {
+  readonly search: AuditSearch;
+  /** The email of the person to whom the list is narrowed, once an entry of theirs is known. */
+  readonly actorLabel: string | undefined;
+  readonly onSearch: (search: AuditSearch) => void;
+}
+
+export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
+  const [target, setTarget] = useState(search.target ?? '');
+  useEffect(() => setTarget(search.target ?? ''), [search.target]);
+  const change = (changes: Partial<AuditSearch>) =>
+    onSearch(present({ ...search, ...changes }) as AuditSearch);
+  return (
+    <FilterBar onSubmit={() => change({ target: target.trim() || undefined })}>
+      <Field label="About">
+        <Select
+          className="sm:w-48"
+          value={search.action ?? ''}
+          onChange={({ target: { value } }) => change({ action: value || undefined })}
+        >
+          <option value="">Everything</option>
+          {FAMILIES.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+          {search.action !== undefined && !FAMILIES.some(({ value }) => value === search.action) && (
+            <option value={search.action}>{sentenceOf(search.action)}</option>
+          )}
+        </Select>
+      </Field>
+      {search.actor !== undefined && (
+        <Field label="By">
+          <Select
+            className="sm:w-48"
+            value={search.actor}
+            onChange={({ target: { value } }) => change({ actor: value || undefined })}
+          >
+            <option value="">Everybody</option>
+            <option value={search.actor}>{actorLabel ?? search.actor}</option>
+          </Select>
+        </Field>
+      )}
+      <Field label="From">
+        <Input
+          type="date"
+          className="sm:w-36"
+          value={search.since ?? ''}
+          onChange={({ target: { value } }) => change({ since: value || undefined })}
+        />
+      </Field>
+      <Field label="To, included">
+        <Input
+          type="date"
+          className="sm:w-36"
+          value={search.until ?? ''}
+          onChange={({ target: { value } }) => change({ until: value || undefined })}
+        />
+      </Field>
+      <Field label="Of the thing with this id">
+        <Input
+          className="font-mono !text-sm sm:w-64"
+          value={target}
+          onChange={(event) => setTarget(event.target.value)}
+        />
+      </Field>
+      <div className="flex gap-2">
+        <Button type="submit">Find</Button>
+        {Object.keys(search).length > 0 && (
+          <Button kind="quiet" onClick={() => onSearch({})}>
+            Take filters away
+          </Button>
+        )}
+      </div>
+    </FilterBar>
+  );
+}

@@ -1,0 +1,52 @@
+import { bodyOf, toolsIn, type PlaygroundRequest } from './request';
+
+const REQUEST: PlaygroundRequest = {
+  model: 'a/b',
+  system: '',
+  messages: [{ role: 'user', text: 'Hello' }],
+  maxTokens: '',
+  tools: '',
+  stream: true,
+};
+
+it('asks for the cost of a stream, and for nothing that was not chosen', () =>
+  expect(bodyOf(REQUEST)).toEqual({
+    model: 'a/b',
+    messages: [{ role: 'user', content: 'Hello' }],
+    stream: true,
+    stream_options: { include_usage: true },
+  }));
+
+it('puts instructions first, and a picture beside its text', () =>
+  expect(
+    bodyOf({
+      ...REQUEST,
+      system: ' Be brief. ',
+      messages: [{ role: 'user', text: 'What is this?', image: 'data:image/png;base64,AA==' }],
+      maxTokens: ' 64 ',
+      tools: '[{"type":"function"}]',
+      stream: false,
+    }),
+  ).toEqual({
+    model: 'a/b',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+        ],
+      },
+    ],
+    max_tokens: 64,
+    tools: [{ type: 'function' }],
+  }));
+
+it.each([
+  ['', []],
+  [' \n', []],
+  ['[]', []],
+  ['{}', undefined],
+  ['[', undefined],
+])('reads %j as tools', (text, tools) => expect(toolsIn(text)).toEqual(tools));

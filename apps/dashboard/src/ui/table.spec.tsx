@@ -1,0 +1,73 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, render, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { Table, type Column } from './table';
+import { Money } from './values';
+
+interface Row {
+  readonly name: string;
+  readonly usd: string;
+}
+const ROWS: readonly Row[] = [
+  { name: 'small', usd: '0.0015' },
+  { name: 'smaller', usd: '0.000000001' },
+  { name: 'whole', usd: '12' },
+];
+const COLUMNS: readonly Column<Row>[] = [
+  { id: 'at', header: 'When', meta: { hide: 'phone' }, cell: () => 'now' },
+  {
+    id: 'name',
+    header: 'Name',
+    accessorFn: ({ name }) => name,
+    cell: ({ row: { original } }) => original.name,
+  },
+  {
+    id: 'usd',
+    header: 'Cost',
+    meta: { figures: true, usd: ({ usd }) => usd },
+    cell: ({ row: { original } }) => <Money usd={original.usd} />,
+  },
+];
+
+const table = () => <Table caption="Costs" rows={ROWS} columns={COLUMNS} rowId={({ name }) => name} />;
+const cellOf = (name: string, column: number) =>
+  within(screen.getByText(name).closest('tr') as HTMLElement).getAllByRole('cell')[column] as HTMLElement;
+
+describe('a table', () => {
+  afterEach(cleanup);
+
+  it('gives every amount of a column the room of the finest, and writes nothing into it', () => {
+    render(table());
+    /** Digits below a cent, and places that are kept free after them. */
+    const roomOf = (name: string) => {
+      const [spacer] = cellOf(name, 2).querySelectorAll<HTMLElement>('[aria-hidden]');
+      return [cellOf(name, 2).textContent, spacer?.style.width ?? 'none'];
+    };
+    expect([roomOf('small'), roomOf('smaller'), roomOf('whole')]).toEqual([
+      ['$0.0015', '5ch'],
+      ['$0.000000001', 'none'],
+      ['$12.00', '7ch'],
+    ]);
+  });
+
+  it('stands flush with the page by its first column, whichever that is on a phone', () => {
+    render(table());
+    expect(cellOf('small', 0).className).toContain('lg:pl-0');
+    expect(cellOf('small', 0).className).not.toContain('max-sm:pl-0');
+    expect(cellOf('small', 1).className).toContain('max-sm:pl-0');
+    expect(cellOf('small', 2).className).toContain('lg:pr-0');
+  });
+
+  it('is sorted by a click on the head of a column, and says so', async () => {
+    render(table());
+    const names = () =>
+      screen
+        .getAllByRole('row')
+        .slice(1)
+        .map((row) => within(row).getAllByRole('cell')[1]?.textContent);
+    await userEvent.click(screen.getByRole('button', { name: /Name/ }));
+    await userEvent.click(screen.getByRole('button', { name: /Name/ }));
+    expect(names()).toEqual(['whole', 'smaller', 'small']);
+    expect(screen.getByRole('columnheader', { name: /Name/ }).getAttribute('aria-sort')).toBe('descending');
+  });
+});

@@ -1,0 +1,212 @@
+import { Secret, TOTP } from 'otpauth';
+import { browserTests, type Browser, type BrowserContext, type Page } from '../support/chromium';
+import { signInByPage } from '../support/dashboard-page';
+import { inviteTo, PASSWORD, personWith } from '../support/people';
+import { startWorld, type World } from '../support/world';
+
+jest.setTimeout(180_000);
+
+const browsers = browserTests();
+
+/** Of one step of an authenticator app. */
+const STEP_MS = 30_000;
+
+describe('people at the dashboard, in a real browser', () => {
+  let world: World;
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+
+  const begin = async () => {
+    if (world) return;
+    world = await startWorld();
+    browser = await browsers.launch();
+  };
+  /** A browser of somebody's own. */
+  const newPage = async () => {
+    const context = await browser.newContext();
+    contexts.push(context);
+    return context.newPage();
+  };
+
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+  });
+
+  const signIn = async (page: Page, email: string) => {
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+  const signOut = async (page: Page, email: string) => {
+    await page.getByRole('button', { name: email }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  };
+  const isSignedIn = (page: Page) => page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  browsers.it('invites somebody new by a link, who chooses a password and has the role', async () => {
+    await begin();
+    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { organizationId } = await world.tenant();
+    const operator = await newPage();
+    await signInByPage(operator, dashboardUrl, adminEmail, adminPassword);
+    await operator.goto(`${dashboardUrl}/o/${organizationId}/members`);
+    await operator.getByRole('button', { name: 'Invite a person' }).click();
+    await operator.getByLabel('Email').fill('new@example.com');
+    await operator.getByLabel('As', { exact: true }).selectOption('admin');
+    await operator.getByRole('button', { name: 'Make the link' }).click();
+    const link = await operator.getByLabel('The link').inputValue();
+    await operator.getByRole('button', { name: 'Done' }).click();
+    const invitation = operator.getByRole('row', { name: /new@example\.com/ });
+    await invitation.getByText('Open').waitFor();
+
+    const invited = await newPage();
+    await invited.goto(link);
+    await invited.getByText('new@example.com is invited as admin').waitFor();
+    // The token stays neither in the address nor in the history.
+    expect(invited.url()).toBe(`${dashboardUrl}/invitation`);
+    await invited.getByLabel('Choose a password').fill('short');
+    await invited.getByRole('button', { name: 'Accept the invitation' }).click();
+    await invited.getByText('password must have 10 to 200 characters').waitFor();
+    await invited.getByLabel('Choose a password').fill(PASSWORD);
+    await invited.getByRole('button', { name: 'Accept the invitation' }).click();
+    await invited.waitForURL(`${dashboardUrl}/o/${organizationId}`);
+    await invited.getByRole('link', { name: 'Create a key' }).waitFor();
+
+    await operator.reload();
+    await operator
+      .getByRole('table', { name: 'Members' })
+      .getByRole('row', { name: /new@example\.com/ })
+      .getByRole('combobox', { name: 'Role of new@example.com' })
+      .waitFor();
+    const again = await newPage();
+    await again.goto(link);
+    await again.getByText('This link is not valid any more').waitFor();
+
+    // A change of role counts from the next request on, in the page that is open.
+    await operator.getByRole('combobox', { name: 'Role of new@example.com' }).selectOption('member');
+    await operator.getByText('The role is changed').waitFor();
+    await invited.reload();
+    await isSignedIn(invited);
+    expect(await invited.getByRole('link', { name: 'Create a key' }).count()).toBe(0);
+  });
+
+  browsers.it('takes whoever has an account through signing in, and back to the invitation', async () => {
+    await begin();
+    const { dashboardUrl } = world.gateway;
+    const first = await world.tenant();
+    const second = await world.tenant();
+    const email = 'known@example.com';
+    await personWith(world.admin, dashboardUrl, {
+      organizationId: first.organizationId,
+      email,
+      role: 'member',
+    });
+    const link = await inviteTo(world.admin, second.organizationId, email, 'owner');
+    const page = await newPage();
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await signIn(page, email);
+    await page.getByText(`${email} is invited as owner`).waitFor();
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await isSignedIn(page);
+    await page.getByRole('button', { name: /Switch organization/ }).click();
+    expect(await page.getByRole('menuitem').count()).toBe(2);
+  });
+
+  browsers.it(
+    'asks for the code of an authenticator app once it is on, and takes recovery codes once',
+    async () => {
+      await begin();
+      const { dashboardUrl } = world.gateway;
+      const { organizationId } = await world.tenant();
+      const email = 'careful@example.com';
+      await personWith(world.admin, dashboardUrl, { organizationId, email, role: 'admin' });
+      const page = await newPage();
+      await page.goto(`${dashboardUrl}/sign-in?next=/account`);
+      await signIn(page, email);
+      await page.getByRole('button', { name: 'Turn on' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Your password').fill('not the password');
+      await dialog.getByRole('button', { name: 'Go on' }).click();
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByLabel('Your password').fill(PASSWORD);
+      await dialog.getByRole('button', { name: 'Go on' }).click();
+      await dialog.getByAltText(/QR code/).waitFor();
+      const totp = new TOTP({
+        secret: Secret.fromBase32(await dialog.getByLabel('The secret').inputValue()),
+        algorithm: 'SHA1',
+        digits: 6,
+        period: STEP_MS / 1_000,
+      });
+      await dialog.getByLabel('The code that it shows now').fill(totp.generate());
+      await dialog.getByRole('button', { name: 'Turn on' }).click();
+      await dialog.getByRole('heading', { name: 'Recovery codes' }).waitFor();
+      const codes = (await dialog.getByRole('listitem').allInnerTexts()).map((code) => code.trim());
+      expect(new Set(codes).size).toBe(10);
+      // They cannot be shown again, so no stray key closes them.
+      await page.keyboard.press('Escape');
+      await dialog.getByRole('button', { name: 'I have kept them' }).click();
+      await page.getByText('On', { exact: true }).waitFor();
+
+      const signInWith = async (code: string) => {
+        await signIn(page, email);
+        await page.getByRole('heading', { name: 'Second factor' }).waitFor();
+        await page.getByLabel('Code').fill(code);
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      };
+      await signOut(page, email);
+      await signInWith('000000');
+      await page.getByRole('alert').waitFor();
+      // The code of the next step: each is taken once, and the present one was.
+      await page.getByLabel('Code').fill(totp.generate({ timestamp: Date.now() + STEP_MS }));
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await isSignedIn(page);
+
+      const [recovery = '', other = ''] = codes;
+      await signOut(page, email);
+      await signInWith(recovery);
+      await isSignedIn(page);
+      await signOut(page, email);
+      await signInWith(recovery);
+      await page.getByRole('alert').waitFor();
+      await page.getByLabel('Code').fill(other);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await isSignedIn(page);
+      // Nor does a direct request come in by the password alone.
+      const direct = await (
+        await browser.newContext()
+      ).request.post(`${dashboardUrl}/api/session`, {
+        data: { email, password: PASSWORD },
+      });
+      expect([direct.status(), ((await direct.json()) as { error: { code: string } }).error.code]).toEqual([
+        401,
+        'second_factor_required',
+      ]);
+    },
+  );
+
+  browsers.it('ends a session from another browser, which then has to sign in', async () => {
+    await begin();
+    const { dashboardUrl } = world.gateway;
+    const { organizationId } = await world.tenant();
+    const email = 'twice@example.com';
+    await personWith(world.admin, dashboardUrl, { organizationId, email, role: 'member' });
+    const [here, there] = [await newPage(), await newPage()];
+    for (const page of [here, there]) {
+      await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(`/o/${organizationId}/credit`)}`);
+      await signIn(page, email);
+      await page.getByRole('heading', { name: 'Credit', level: 1 }).waitFor();
+    }
+    await here.goto(`${dashboardUrl}/account`);
+    await here.getByRole('button', { name: 'End all others' }).click();
+    // The other one from accepting the invitation is among them.
+    await here.getByText(/2 sessions ended/).waitFor();
+    // Its page follows the balance, and so learns of it by itself.
+    await there.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+});

@@ -1,0 +1,109 @@
+import { AdminCallFailed, type AdminClient } from './admin-client';
+import type { ScreenIds } from './screens';
+import type { World } from './world';
+
+export interface Hostile {
+  readonly ids: ScreenIds;
+  /** Addresses beside those of all screens, where more of it is. */
+  readonly paths: readonly string[];
+  /** What of it was taken, as pages have to show it: none of it may be missing on all of them. */
+  readonly shown: readonly string[];
+}
+
+/** An organization in which every field that somebody may write in holds each of the texts, where it is not refused. */
+export async function seedHostile(world: World, texts: readonly string[]): Promise<Hostile> {
+  const { admin } = world;
+  const { organizationId, apiKey, keyId } = await world.tenant();
+  const path = `/api/organizations/${organizationId}`;
+  const shown: string[] = [];
+  /** Each is told apart by where it was written. */
+  const write = async (place: string, text: string, send: (marked: string) => Promise<unknown>) => {
+    const marked = `${place} ${text}`;
+    if (await isTaken(() => send(marked))) shown.push(marked.replace('\u202e', '⟨U+202E⟩'));
+  };
+  const generationIds: string[] = [];
+  for (const text of texts) {
+    await write('org', text, (name) => admin.call('POST', '/api/organizations', { name }));
+    await write('key', text, (name) => admin.call('POST', `${path}/keys`, { name, scopes: ['chat'] }));
+    await write('note', text, (note) => admin.call('POST', `${path}/credits`, { amount_usd: '1', note }));
+    await write('reason', text, (reason) => admin.call('POST', `${path}/suspend`, { reason }));
+    await admin.call('POST', `${path}/resume`, {});
+    await write('correction', text, (reason) => correct(admin, path, reason));
+    await write('drain', text, (reason) => drain(admin, reason));
+    await write('user', text, async (user) => {
+      const { id } = await world.client(apiKey).chat.completions.create({
+        model: 'demo/small',
+        max_tokens: 10,
+        user,
+        messages: [{ role: 'user', content: text }],
+      });
+      generationIds.push(id);
+    });
+    // Shown shortened, or as addresses are written: these only must do no harm.
+    const email = `${text.replace(/[\s@]/g, '')}@example.com`;
+    await isTaken(() => admin.call('POST', `${path}/invitations`, { email, role: 'member' }));
+    await signInFrom(world, text);
+    await isTaken(() =>
+      admin.call('PUT', `${path}/credit-alert`, {
+        threshold_usd: '1',
+        webhook_url: `https://example.com/${text}`,
+        emails: [],
+      }),
+    );
+  }
+  const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
+    name: 'empty',
+  });
+  const of = `/o/${organizationId}`;
+  return {
+    ids: { organizationId, emptyId: organization.id, keyId, generationId: generationIds[0] ?? '' },
+    paths: [
+      ...generationIds.map((id) => `${of}/generations/${id}`),
+      ...['organization.', 'key.', 'credit', 'invitation.'].map((action) => `${of}/audit?action=${action}`),
+      '/operator/audit?action=target.',
+    ],
+    shown,
+  };
+}
+
+/** False when it was refused as not valid, as bad names are; anything else that fails is a fault. */
+async function isTaken(send: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await send();
+    return true;
+  } catch (error) {
+    const { status } = error as { status?: number };
+    if ((error instanceof AdminCallFailed || error instanceof Error) && status === 400) return false;
+    throw error;
+  }
+}
+
+async function correct(admin: AdminClient, path: string, reason: string): Promise<void> {
+  const body = { amount_usd: '0.5', reason };
+  const { confirmation_token } = await admin.call<{ confirmation_token: string }>(
+    'POST',
+    `${path}/corrections/preview`,
+    body,
+  );
+  await admin.call('POST', `${path}/corrections`, { ...body, confirmation_token });
+}
+
+async function drain(admin: AdminClient, reason: string): Promise<void> {
+  const target = { provider: 'emulator', provider_model: 'emu-long' };
+  await admin.call('PUT', '/api/operator/targets/drain', { ...target, drained: true, reason });
+}
+
+async function signInFrom(world: World, device: string): Promise<void> {
+  const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+  const answer = await fetch(`${dashboardUrl}/api/session`, {
+    method: 'POST',
+    // A header has bytes, which servers read as UTF-8 or not.
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': Buffer.from(device, 'utf8').toString('latin1'),
+    },
+    body: JSON.stringify({ email: adminEmail, password: adminPassword }),
+  });
+  if (!answer.ok) throw new Error(`signing in answered ${answer.status}`);
+  await answer.body?.cancel();
+}

@@ -1,0 +1,36 @@
+import type { AdminClient } from './admin-client';
+
+export const PASSWORD = 'four words in a row';
+
+export type Role = 'owner' | 'admin' | 'member';
+
+/** The link by which somebody comes into an organization. */
+export async function inviteTo(
+  admin: AdminClient,
+  organizationId: string,
+  email: string,
+  role: Role,
+): Promise<string> {
+  const { link } = await admin.call<{ link: string }>(
+    'POST',
+    `/api/organizations/${organizationId}/invitations`,
+    { email, role },
+  );
+  return link;
+}
+
+/** Somebody with an account and a role, who signs in with `PASSWORD`. */
+export async function personWith(
+  admin: AdminClient,
+  dashboardUrl: string,
+  { organizationId, email, role }: { organizationId: string; email: string; role: Role },
+): Promise<void> {
+  const token = (await inviteTo(admin, organizationId, email, role)).split('#')[1];
+  const answer = await fetch(`${dashboardUrl}/api/invitations/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, password: PASSWORD }),
+  });
+  if (!answer.ok) throw new Error(`accepting answered ${answer.status}: ${await answer.text()}`);
+  await answer.body?.cancel();
+}
