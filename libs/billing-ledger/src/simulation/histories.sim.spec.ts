@@ -1,7 +1,7 @@
 import { describeHistory } from './describe-history';
 import { generateHistory } from './generate-history';
 import type { History } from './history';
-import { runHistory, type Witness } from './run-history';
+import { runHistory, type HistoryFailure, type Witness } from './run-history';
 import { shrinkHistory } from './shrink-history';
 import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
 
@@ -31,7 +31,7 @@ it(`the books are right after every step of ${HISTORIES} histories, whatever is 
       for (const seed of seeds) {
         const history = generateHistory(seed);
         const failure = await runHistory(ledger, history, reconciliation);
-        if (failure) failures.push(await explain(ledger, history));
+        if (failure) failures.push(await explain(ledger, history, failure));
         if (failures.length > 0) return;
         done += 1;
         if (done % PROGRESS_EVERY === 0) process.stderr.write(`${done} of ${HISTORIES} histories\n`);
@@ -51,12 +51,14 @@ const reconciliation: Witness = async ({ rig }) => {
 };
 
 /** The least of a history that still fails, and how to have it again. */
-async function explain(ledger: SimulatedLedger, history: History): Promise<string> {
+async function explain(ledger: SimulatedLedger, history: History, first: HistoryFailure): Promise<string> {
   const smallest = await shrinkHistory(
     history,
     async (candidate) => (await runHistory(ledger, candidate, reconciliation)) !== undefined,
   );
   const failure = await runHistory(ledger, smallest, reconciliation);
   const where = failure ? `after step ${failure.step + 1}: ${failure.what}` : 'only now and then';
-  return `${describeHistory(smallest)}\n${where}\nagain: npm run simulate -- --histories 1 --seed ${history.seed}`;
+  // What fails now and then shrinks badly: what was seen at first is then all there is to go by.
+  const atFirst = `at first after step ${first.step + 1} of ${history.steps.length}: ${first.what}`;
+  return `${describeHistory(smallest)}\n${where}\n${atFirst}\nagain: npm run simulate -- --histories 1 --seed ${history.seed}`;
 }

@@ -135,6 +135,11 @@ describe('the output', () => {
     expect(usage).toMatchObject({ promptTokens: 10, completionTokens: 0 });
   });
 
+  it('is not believed when it cannot be read, though nothing was produced', () => {
+    const unreadable = { prompt_tokens: 10, completion_tokens: -1 };
+    expect(believed(unreadable, { producedOutput: false })).toBeUndefined();
+  });
+
   it('is not believed to be zero when something was produced', () => {
     expect(believed({ prompt_tokens: 10, completion_tokens: 0 })).toBeUndefined();
     expect(believed({ prompt_tokens: 10, completion_tokens: 1 })?.completionTokens).toBe(1);
