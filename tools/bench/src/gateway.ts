@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { descendants, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
 import { withTimeout, type Child, type Processes } from './processes';
 
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 const SETTLE_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 const CREDIT_USD = '100000.00';
@@ -32,24 +32,29 @@ export interface RunningGateway {
   settled(): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }>;
 }
 
-/** The gateway's bundle beside the bench's own. */
-export function gatewayBundle(): string {
-  return path.resolve(path.dirname(process.argv[1] ?? '.'), '..', 'gateway', 'main.js');
+/** A program's bundle beside the bench's own. */
+function bundleOf(program: 'gateway' | 'cluster'): string {
+  return path.resolve(path.dirname(process.argv[1] ?? '.'), '..', program, 'main.js');
 }
+
+export const gatewayBundle = (): string => bundleOf('gateway');
 
 export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
   nodeOptions: readonly string[] = [],
+  clusterArguments?: readonly string[],
 ): Promise<RunningGateway> {
-  const bundle = gatewayBundle();
+  const bundle = bundleOf(clusterArguments === undefined ? 'gateway' : 'cluster');
   if (!existsSync(bundle)) throw new Error(`The gateway is not built (${bundle}): run \`npm run build\`.`);
   const state = mkdtempSync(path.join(os.tmpdir(), 'gateway-bench-'));
+  // The database's own user has to enter it.
+  chmodSync(state, 0o755);
   process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
   const models = path.join(state, 'models.yaml');
   writeFileSync(models, modelsFile(upstreamPort));
-  const child = processes.start('measured', [...nodeOptions, bundle], {
+  const child = processes.start('measured', [...nodeOptions, bundle, ...(clusterArguments ?? [])], {
     cwd: state,
     env: {
       PATH: process.env['PATH'],

@@ -49,6 +49,15 @@ export function descendants(pid: number): number[] {
   return found;
 }
 
+/** The program of a process, such as "node"; undefined where unknown. */
+export function programOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
 /** When a process started, in the kernel's words: with its pid it names one process for good. */
 export function startTime(pid: number): string | undefined {
   return statFields(pid)?.[19];

@@ -59,6 +59,11 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`\n${renderHistory(await measureHistory(marks, options.historyParts, say))}`);
     return;
   }
+  if (options.isCluster) {
+    const { measureClusters, renderClusters } = await import('./scale/measure-clusters');
+    process.stdout.write(`\n${renderClusters(await measureClusters(options, withProcesses, say))}`);
+    return;
+  }
   const { organizations, isHot } = options;
   if (organizations !== undefined) {
     const { measureHot, renderHot } = await import('./scale/measure-hot');

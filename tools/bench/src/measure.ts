@@ -1,7 +1,7 @@
 import { requestBody, SLOW_MARK, STREAM_CHUNKS, type Kind } from './canned';
 import { runLoad, runOnce, type Measured } from './load';
 import { cpuMicroseconds, residentBytes } from './machine';
-import { type Options, type TargetName } from './options';
+import { type Options } from './options';
 import { type Target } from './targets';
 
 export interface Scenario {
@@ -19,7 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
 /** The figures of one target in one scenario, all rounds together. */
 export interface Row {
   readonly scenario: string;
-  readonly target: TargetName;
+  readonly target: string;
   readonly requests: number;
   readonly requestsPerSecond: number;
   /** 0 when nothing was streamed. */
@@ -28,15 +28,15 @@ export interface Row {
   readonly p99Ms: number;
   /** Until the first byte of the stream; null when nothing was streamed. */
   readonly firstByteP50Ms: number | null;
-  /** CPU of the Node process per request, in µs; null where it is not known. */
+  /** CPU of the Node processes per request, in µs; null where it is not known. */
   readonly cpuMicrosecondsPerRequest: number | null;
-  /** CPU of PostgreSQL per request, in µs; null where there is none. */
+  /** CPU of PostgreSQL and other engines per request, in µs; null where there is none. */
   readonly databaseCpuMicrosecondsPerRequest: number | null;
   readonly residentMiB: number | null;
 }
 
 export interface SlowRow {
-  readonly target: TargetName;
+  readonly target: string;
   readonly streams: number;
   readonly seconds: number;
   readonly residentBeforeMiB: number | null;
@@ -101,7 +101,7 @@ async function measureRound(
     windowMs,
     tally: target.tally,
     onWindow: (edge) => {
-      const nowCpu = cpuMicroseconds(target.pid);
+      const nowCpu = nodeMicroseconds(target);
       const nowDatabaseCpu = databaseMicroseconds(target);
       cpu = edge === 'open' ? nowCpu : difference(nowCpu, cpu);
       databaseCpu = edge === 'open' ? nowDatabaseCpu : difference(nowDatabaseCpu, databaseCpu);
@@ -112,6 +112,15 @@ async function measureRound(
 
 function difference(after: number | undefined, before: number | undefined): number | undefined {
   return after === undefined || before === undefined ? undefined : after - before;
+}
+
+function nodeMicroseconds(target: Target): number | undefined {
+  const pids = target.nodePids?.() ?? [target.pid];
+  const each = pids.map(cpuMicroseconds);
+  return each.reduce<number | undefined>(
+    (sum, one) => (sum === undefined || one === undefined ? undefined : sum + one),
+    0,
+  );
 }
 
 function databaseMicroseconds(target: Target): number | undefined {

@@ -23,6 +23,8 @@ export interface Options {
   readonly historyRows: number | undefined;
   /** Of what history is measured. */
   readonly historyParts: readonly HistoryPart[];
+  /** Only the gateway beside clusters of several sizes. */
+  readonly isCluster: boolean;
   /** Only two ledgers with so many organizations. */
   readonly organizations: number | undefined;
   /** One of them has half the load. */
@@ -38,6 +40,7 @@ npm run bench -- --tokenizer
 npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
 npm run bench -- --organizations COUNT [--hot]
+npm run bench -- --cluster
 
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
 express proxy in front of the same canned upstream. Every answer is checked.
@@ -49,6 +52,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
                take a quarter of an hour and 30 GB; ledger is with its event log
+  --cluster    measure the gateway beside clusters with 1, 2 and 4 of edge and ledger; needs what npm run cluster needs
   --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
   --hot        with --organizations: one of them has half the load
 `;
@@ -64,6 +68,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       tokenizer: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
+      cluster: { type: 'boolean', default: false },
       organizations: { type: 'string' },
       hot: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -81,6 +86,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     isTokenizerOnly: values.tokenizer,
     isHostileBodiesOnly: values['hostile-bodies'],
     historyRows: count('--history', values.history),
+    isCluster: values.cluster,
     organizations: count('--organizations', values.organizations),
     isHot: values.hot,
   };

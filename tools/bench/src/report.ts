@@ -19,7 +19,7 @@ export interface Aim {
   readonly reached: boolean;
 }
 
-const TITLES: Readonly<Record<TargetName, string>> = {
+const TITLES: Readonly<Record<string, string>> = {
   upstream: 'upstream, no proxy',
   node: 'bare node:http proxy',
   express: 'bare express proxy',
@@ -114,7 +114,7 @@ function renderRows(rows: readonly Row[]): string {
     if (previous !== '' && previous !== row.scenario) lines.push([]);
     lines.push([
       row.scenario === previous ? '' : row.scenario,
-      TITLES[row.target],
+      TITLES[row.target] ?? row.target,
       whole(row.requestsPerSecond),
       row.chunksPerSecond === 0 ? '' : whole(row.chunksPerSecond),
       row.p50Ms.toFixed(2),
@@ -136,7 +136,7 @@ function renderSlow(rows: readonly SlowRow[]): string {
   for (const [index, row] of rows.entries()) {
     lines.push([
       index === 0 ? `${row.streams.toLocaleString('en')} slow streams` : '',
-      TITLES[row.target],
+      TITLES[row.target] ?? row.target,
       row.seconds.toFixed(1),
       optional(row.residentBeforeMiB),
       optional(row.residentPeakMiB),

@@ -1,16 +1,18 @@
 import { startGateway, type RunningGateway } from './gateway';
 import { newTally, type Destination, type Tally } from './load';
 import { type Cores } from './machine';
-import { type Options, type TargetName } from './options';
+import { type Options } from './options';
 import { type Processes } from './processes';
 
 /** Something that is measured. */
 export interface Target {
-  readonly name: TargetName;
+  readonly name: string;
   readonly destination: Destination;
-  /** The Node process that does the work. */
+  /** The Node process that does the work, or the first of several. */
   readonly pid: number;
-  /** Its database, if it has one. */
+  /** All of them; that one alone when absent. */
+  nodePids?(): readonly number[];
+  /** Its database and other engines, if it has any. */
   databasePids(): readonly number[];
   readonly tally: Tally;
 }
