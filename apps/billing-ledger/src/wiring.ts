@@ -75,7 +75,7 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
       mailer: openMailer(config),
       settings: billingLedgerSettingsOf(config),
     }),
-    deadLetters: events.deadLetters,
+    events,
     clock,
     log,
     metrics,

@@ -101,7 +101,9 @@ beforeAll(async () => {
         overdueHolds: 1n,
       }),
     } as never,
-    readEventLag: async () => [{ topic: 't', group: 'g', waiting: 12 }],
+    deadLetters: new Map([
+      ['g', { countWaiting: async () => ({ groups: [{ topic: 't', group: 'g', events: 12n }] }) } as never],
+    ]),
     estimateRequest: createEstimator({ count: (text) => text.length, countSize: ({ length }) => length }),
     settings: {
       host: '127.0.0.1',

@@ -63,7 +63,7 @@ async function createRig() {
     claims: createPostgresClaimStore({ pool: ledger, clock }),
     history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
     reconciler: createPostgresReconciler({ pool: ledger, appender: eventLog, clock }),
-    deadLetters: eventLog.deadLetters,
+    events: eventLog,
     clock,
     log,
     metrics,

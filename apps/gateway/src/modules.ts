@@ -57,7 +57,6 @@ import {
 import { type Config } from './config';
 import { type Pools } from './database';
 import { ensureSecretsKey } from './secrets-key';
-import { readEventLag } from './event-lag';
 
 export interface ModuleParts {
   readonly config: Config;
@@ -104,7 +103,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       mailer,
       settings: billingLedgerSettingsOf(config),
     }),
-    deadLetters: eventLog.deadLetters,
+    events: eventLog,
     clock,
     log,
     metrics,
@@ -112,7 +111,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   const usageAggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pools.usage),
     reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
-    deadLetters: eventLog.deadLetters,
+    events: eventLog,
     clock,
     metrics,
     log,
@@ -198,7 +197,6 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
       InferenceRouterAdminDefinition,
       createInProcessTransport(inferenceRouter.services, { log }),
     ),
-    readEventLag: () => readEventLag(metrics),
     estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS })),
     // Each serves those of its own group, so that the name of the service is taken twice.
     deadLetters: new Map(

@@ -35,7 +35,7 @@ export async function wireUsageAggregator(parts: ServiceParts<Config>): Promise<
   const module = createUsageAggregatorModule({
     store: createPostgresSettlementStore(usage.pool),
     reconciler: createPostgresUsageReconciler({ pool: usage.pool, clock }),
-    deadLetters: events.deadLetters,
+    events,
     clock,
     metrics,
     log,

@@ -6,7 +6,6 @@ export { createDashboardApi, type DashboardApi } from './service/module';
 export type {
   DashboardApiPorts,
   EstimateRequest,
-  EventLag,
   DashboardApiSettings,
   PublicDocuments,
   WebApp,

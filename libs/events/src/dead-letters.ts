@@ -1,3 +1,4 @@
+import type { EventLag } from './event-log';
 import type { UnixMs } from '@gateway/base';
 
 export interface DeadLetterRef {
@@ -75,4 +76,9 @@ export interface DeadLetters {
    * just be taking it.
    */
   discard(ref: DeadLetterRef, reason: string): Promise<'discarded' | 'redelivering' | 'not_found'>;
+}
+
+/** What can be looked at of the groups of an event log. */
+export interface WatchedEventLog extends EventLag {
+  readonly deadLetters: DeadLetters;
 }

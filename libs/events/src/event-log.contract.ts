@@ -3,13 +3,14 @@ import type { DeadLetters } from './dead-letters';
 import {
   UnprocessableEventsError,
   type EventAppender,
+  type EventLag,
   type EventSubscriber,
   type LoggedEvent,
   type NewEvent,
 } from './event-log';
 
 /** One process's view of the log. */
-export interface EventLogProcess extends EventAppender, EventSubscriber {
+export interface EventLogProcess extends EventAppender, EventSubscriber, EventLag {
   readonly deadLetters: DeadLetters;
   stop(): Promise<void>;
 }
@@ -53,6 +54,23 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       const { letters } = await log.deadLetters.list({ topic, group: 'g', state: 'waiting', limit: 100 });
       return letters;
     }
+
+    /** Until the count is this one; a broker that has just been started may not be able to tell at once. */
+    const untilWaiting = (group: string, count: number) =>
+      eventually(`${count} events wait for ${group}`, async () => {
+        const counted = await log.countWaiting({ topic, group }).catch(() => undefined);
+        return counted === count || undefined;
+      });
+
+    it('counts what a group has not handled yet, wherever its members run', async () => {
+      await log.append(topic, [event('a', '1'), event('b', '2'), event('a', '3')]);
+      await untilWaiting('g', 3);
+      const other = await open();
+      const seen = collector();
+      await other.subscribe({ topic, group: 'g', handle: seen.handle });
+      await untilWaiting('g', 0);
+      await untilWaiting('another', 3);
+    });
 
     it('delivers every event with its key, payload, headers and a position of its own', async () => {
       const seen = collector();

@@ -75,3 +75,9 @@ export interface RunningSubscription {
 export interface EventSubscriber {
   subscribe(subscription: Subscription): Promise<RunningSubscription>;
 }
+
+/** Tells how far a group is behind. */
+export interface EventLag {
+  /** Events of the topic that the group has not handled yet, wherever its members run. */
+  countWaiting(group: { readonly topic: string; readonly group: string }): Promise<number>;
+}

@@ -1,6 +1,6 @@
 import type { Clock } from '@gateway/base';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { createDeadLetterService, type DeadLetters } from '@gateway/events';
+import { createDeadLetterService, type WatchedEventLog } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
@@ -42,8 +42,8 @@ export interface BillingLedgerPorts {
   /** What people look at and correct, and whom it tells of a low balance; absent: it serves requests only. */
   readonly admin?: LedgerAdminPorts;
   readonly reconciler: LedgerReconciler;
-  /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
-  readonly deadLetters?: DeadLetters;
+  /** Whose lag and dead letters are served, for the group of this module. */
+  readonly events?: WatchedEventLog;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -103,7 +103,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
         createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher }),
       ),
       ...(admin ? [bindService(BillingLedgerAdminDefinition, createAdminHandlers({ ...admin, store }))] : []),
-      ...(options.deadLetters ? [createDeadLetterService(options.deadLetters, consumers)] : []),
+      ...(options.events ? [createDeadLetterService(options.events, consumers)] : []),
     ],
     consumers,
     async start() {

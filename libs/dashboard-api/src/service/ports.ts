@@ -51,13 +51,6 @@ export interface WebApp {
   readonly folder: string;
 }
 
-export interface EventLag {
-  readonly topic: string;
-  readonly group: string;
-  /** Events that were not handled yet. */
-  readonly waiting: number;
-}
-
 /** Judges a body as the public API does, and says what it would hold; or why it would refuse it. */
 export type EstimateRequest = (
   body: Readonly<Record<string, unknown>>,
@@ -79,11 +72,9 @@ export interface DashboardApiPorts {
   readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
-  /** What waits in the event log, by consumer; absent where another process counts it. */
-  readonly readEventLag?: () => Promise<EventLag[]>;
   /** What the public API would hold for a chat completion; absent: estimates are not offered. */
   readonly estimateRequest?: EstimateRequest;
-  /** Who serves the dead letters of each consumer group, by its name. */
+  /** Who serves the dead letters of each consumer group, and says how far it is behind, by its name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;

@@ -7,7 +7,13 @@ import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
 import { createInstruments } from '../delivery/instruments';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
-import type { EventAppender, EventSubscriber, RunningSubscription, Subscription } from '../event-log';
+import type {
+  EventAppender,
+  EventLag,
+  EventSubscriber,
+  RunningSubscription,
+  Subscription,
+} from '../event-log';
 import { createPostgresDeadLetters } from '../postgres/dead-letters';
 import { runLetterCarrier } from '../postgres/letter-carrier';
 import { connectKafka, type KafkaConnection } from './kafka-connection';
@@ -39,7 +45,7 @@ export interface KafkaEventLogOptions extends Partial<KafkaConsumerOptions>, Par
  * member of a group at a time. Dead letters are kept in the database of the
  * consumer, where they can be listed, redelivered and discarded.
  */
-export interface KafkaEventLog extends EventAppender, EventSubscriber {
+export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag {
   /** Of the groups subscribed here; needs `letters`. */
   readonly deadLetters: DeadLetters;
   /** Waits until the groups subscribed here have read what is in the log, at most so long. */
@@ -102,17 +108,17 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     return tracked;
   }
 
-  /** Whether the group has committed everything that is in the topic. */
-  async function isBehind({ topic, group }: Pick<Subscription, 'topic' | 'group'>): Promise<boolean> {
+  /** What is in the topic and was not committed by the group. */
+  async function countWaiting({ topic, group }: Pick<Subscription, 'topic' | 'group'>): Promise<number> {
     const admin = kafka.admin();
     try {
       await admin.connect();
       const ends = await admin.fetchTopicOffsets(topic);
       const [read] = await admin.fetchOffsets({ groupId: groupIdOf({ topic, group }), topics: [topic] });
       const committed = new Map(read?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-      return ends.some(
-        ({ partition, high, low }) => Number(high) > Math.max(Number(low), committed.get(partition) ?? 0),
-      );
+      return ends.reduce((sum, { partition, high, low }) => {
+        return sum + Math.max(0, Number(high) - Math.max(Number(low), committed.get(partition) ?? 0));
+      }, 0);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
@@ -121,7 +127,7 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
   async function readAll(signal: AbortSignal): Promise<boolean> {
     await appender.idle();
     for (const subscription of subscriptions.values()) {
-      while (await isBehind(subscription)) {
+      while ((await countWaiting(subscription)) > 0) {
         if (signal.aborted) return false;
         await delay(DRAIN_POLL_MS);
       }
@@ -132,6 +138,7 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
   return {
     append: (topic, events) => appender.append(topic, events),
     subscribe,
+    countWaiting,
     get deadLetters() {
       if (deadLetters === undefined) throw new Error('there is no database for dead letters');
       return deadLetters;

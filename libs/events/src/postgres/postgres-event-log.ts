@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Registry } from 'prom-client';
 import type {
   EventAppender,
+  EventLag,
   EventSubscriber,
   RunningSubscription,
   Subscription,
@@ -18,7 +19,7 @@ import { isTransientByDefault, runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from '../delivery/instruments';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
-import { IS_BEHIND } from './statements';
+import { COUNT_WAITING, IS_BEHIND } from './statements';
 import { prepareDays, trimEvents, type Trimmed } from './trimming';
 
 export interface PostgresEventLogOptions {
@@ -41,7 +42,8 @@ export interface PostgresEventLogOptions {
  * - One member of a group works at a time, across processes; the others stand
  *   by. A group that is new begins with the oldest event that is still kept.
  */
-export interface PostgresEventLog extends EventAppender, EventSubscriber, TransactionalAppender<PoolClient> {
+export interface PostgresEventLog
+  extends EventAppender, EventSubscriber, EventLag, TransactionalAppender<PoolClient> {
   readonly deadLetters: DeadLetters;
   /** Makes room for the days that come, and begins to remove events that every group has passed and whose time is over. */
   start(): Promise<void>;
@@ -138,6 +140,10 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
       };
       subscriptions.set(tracked, subscription);
       return tracked;
+    },
+    async countWaiting({ topic, group }) {
+      const { rows } = await pool.query<{ events: bigint }>(COUNT_WAITING, [topic, group]);
+      return Number(rows[0]?.events ?? 0);
     },
     trim,
     drain,

@@ -24,6 +24,12 @@ export const IS_BEHIND = `
     and t.last_position > coalesce(
       (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0)`;
 
+/** $1 topic, $2 group. Positions have no gaps but of what was rolled back, so their difference is the number. */
+export const COUNT_WAITING = `
+  select t.last_position - coalesce(
+    (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0) as events
+  from event_log.topics t where t.topic = $1`;
+
 /** $1 topic, $2 group. */
 export const REGISTER_GROUP = `
   insert into event_log.consumer_groups (topic, group_name, position) values ($1, $2, 0)

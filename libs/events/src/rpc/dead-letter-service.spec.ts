@@ -64,7 +64,12 @@ const letters: DeadLetters = {
 
 const client = createClient(
   DeadLettersDefinition,
-  createInProcessTransport([createDeadLetterService(letters, [OWN])]),
+  createInProcessTransport([
+    createDeadLetterService(
+      { deadLetters: letters, countWaiting: async ({ topic }) => (topic === OWN.topic ? 7 : 0) },
+      [OWN],
+    ),
+  ]),
 );
 
 beforeEach(() => {
@@ -79,6 +84,10 @@ it('tells its groups that have letters', async () => {
   expect(await client.listGroups({})).toEqual({
     groups: [{ ...OWN, waiting: 1, redelivering: 0, discarded: 2 }],
   });
+});
+
+it('tells how far its groups are behind', async () => {
+  expect(await client.countWaiting({})).toEqual({ groups: [{ ...OWN, events: 7n }] });
 });
 
 it('lists page by page', async () => {

@@ -7,7 +7,7 @@ import {
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from '@gateway/rpc';
-import type { DeadLetter, DeadLetterRef, DeadLetters, DeadLetterState } from '../dead-letters';
+import type { DeadLetter, DeadLetterRef, DeadLetterState, WatchedEventLog } from '../dead-letters';
 import { renderPayload } from './render-payload';
 
 const MAX_PAGE_SIZE = 200;
@@ -33,10 +33,8 @@ export interface ServedGroup {
 }
 
 /** The service DeadLetters of a process, for its own groups alone. */
-export function createDeadLetterService(
-  deadLetters: DeadLetters,
-  groups: readonly ServedGroup[],
-): BoundService {
+export function createDeadLetterService(log: WatchedEventLog, groups: readonly ServedGroup[]): BoundService {
+  const { deadLetters } = log;
   const isServed = ({ topic, group }: ServedGroup) =>
     groups.some((each) => each.topic === topic && each.group === group);
 
@@ -58,6 +56,15 @@ export function createDeadLetterService(
           ({ waiting, redelivering, discarded }) => waiting + redelivering + discarded > 0,
         ),
       };
+    },
+
+    async countWaiting() {
+      const counted = groups.map(async ({ topic, group }) => ({
+        topic,
+        group,
+        events: BigInt(await log.countWaiting({ topic, group })),
+      }));
+      return { groups: await Promise.all(counted) };
     },
 
     async listDeadLetters({ topic, group, state: wanted, pageSize, pageToken }) {

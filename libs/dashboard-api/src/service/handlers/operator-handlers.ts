@@ -7,7 +7,7 @@ import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { routerAdmin, ledgerAdmin, clock, log, readEventLag, settings } = ports;
+  const { routerAdmin, ledgerAdmin, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** One part that cannot be had leaves the others to be shown: this page is for when something is wrong. */
@@ -52,7 +52,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       const [holds, router, lags] = await Promise.all([
         ledgerAdmin.getLedgerHealth({}),
         orNull('the spool', routerAdmin.getProviderHealth({})),
-        readEventLag ? orNull('what waits in the event log', readEventLag()) : null,
+        orNull('what waits in the event log', readEventLag(ports)),
       ]);
       const now = clock.now();
       return {
@@ -77,4 +77,12 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       started_at: isoTime(BigInt(startedAt)),
     })),
   ];
+}
+
+/** Of every consumer group, wherever its members run. */
+async function readEventLag({ deadLetters }: DashboardApiPorts) {
+  const answers = await Promise.all([...deadLetters.values()].map((client) => client.countWaiting({})));
+  return answers.flatMap(({ groups }) =>
+    groups.map(({ topic, group, events }) => ({ topic, group, waiting: Number(events) })),
+  );
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '@gateway/base';
 import {
   createDeadLetterService,
+  type WatchedEventLog,
   TOPIC_GENERATION_SETTLED,
   UnprocessableEventsError,
-  type DeadLetters,
   type LoggedEvent,
   type Unprocessable,
 } from '@gateway/events';
@@ -21,8 +21,8 @@ import { createUpkeep } from './upkeep';
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
   readonly reconciler: UsageReconciler;
-  /** Served for the group of this module; absent where the event log keeps none that can be looked at. */
-  readonly deadLetters?: DeadLetters;
+  /** Whose lag and dead letters are served, for the group of this module. */
+  readonly events?: WatchedEventLog;
   readonly clock: Clock;
   readonly metrics: Registry;
   readonly log?: Logger;
@@ -65,7 +65,7 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
 
   return {
     name: NAME,
-    services: ports.deadLetters ? [createDeadLetterService(ports.deadLetters, consumers)] : [],
+    services: ports.events ? [createDeadLetterService(ports.events, consumers)] : [],
     consumers,
     async start() {
       reconciliation.start();
