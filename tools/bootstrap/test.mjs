@@ -2,8 +2,9 @@
 // `npm test -- <jest arguments>` runs only the matching jest tests.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { argumentsOf, CHECKS } from './lib/checks.mjs';
+import { argumentsOf, CHECKS, contractsAgainst } from './lib/checks.mjs';
 import { say } from './lib/console.mjs';
+import { contractBaseline } from './lib/contract-baseline.mjs';
 import { exitOnFailure, root, runStep, runVisibly, StepFailed } from './lib/run.mjs';
 import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
 
@@ -35,7 +36,9 @@ say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 
 async function runChecks() {
-  for (const check of CHECKS) {
+  const baseline = await contractBaseline();
+  if (baseline === undefined) say('SKIPPED: contracts against those before: there is no history here.');
+  for (const check of [...CHECKS, ...(baseline ? [contractsAgainst(baseline)] : [])]) {
     try {
       await runStep(check.title, check.script, argumentsOf(check));
       totals.passed += 1;

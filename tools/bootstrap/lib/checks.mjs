@@ -33,6 +33,13 @@ export const CHECKS = [
   },
 ];
 
+/** Services of two versions run beside each other during a roll-out, so contracts only grow. */
+export const contractsAgainst = (commit) => ({
+  title: 'Contracts: nothing that was there is gone or changed',
+  script: BUF,
+  args: ['breaking', '--against', `.git#ref=${commit}`],
+});
+
 /** Its arguments: for what is asked, or for the whole tree. */
 export function argumentsOf({ args, on = [] }, asked = []) {
   return [...args, ...(asked.length > 0 ? asked : on)];
