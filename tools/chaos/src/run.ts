@@ -8,7 +8,7 @@ import type { Options } from './options';
 import { faultsOfImpacts, type Broken } from './report';
 import { untilSettled } from './settled';
 import { isServed } from './attempts';
-import { impactOf } from './timeline';
+import { GRACE_MS, impactOf, SPAN_MS } from './timeline';
 import { startTraffic, type Traffic } from './traffic';
 
 export interface ChaosResult {
@@ -83,7 +83,8 @@ async function breakAndMend(
   await fault.run();
   const mendedMs = Date.now();
   await cluster.ready();
-  await delay(QUIET_MS);
+  // Long enough to see what became of the requests after the first moments.
+  await delay(Math.max(QUIET_MS, beganMs + GRACE_MS + SPAN_MS - Date.now()));
   const window = { beganMs, mendedMs, endedMs: Date.now() };
   return { fault, impact: impactOf(traffic.attempts, window, usualPerSecond) };
 }

@@ -41,6 +41,17 @@ describe('the impact of a fault', () => {
     expect(impact.recoveryMs).toBe(3_600);
   });
 
+  it('judges no moment that was not seen', () => {
+    const short = { beganMs: 10_000, mendedMs: 10_010, endedMs: 13_500 };
+    expect(
+      impactOf(
+        attempts(() => 'answered'),
+        short,
+        10,
+      ).worstShare,
+    ).toBe(1);
+  });
+
   it('forgives one of two replicas three seconds, not more', () => {
     const half = (until: number) =>
       impactOf(

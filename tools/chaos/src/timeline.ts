@@ -22,9 +22,9 @@ export interface Window {
 }
 
 /** What one of two replicas may take along before the other does all the work. */
-const GRACE_MS = 3_000;
+export const GRACE_MS = 3_000;
 /** Over which answers are counted. */
-const SPAN_MS = 2_000;
+export const SPAN_MS = 2_000;
 const STEP_MS = 100;
 const RECOVERED_SHARE = 0.8;
 
@@ -44,11 +44,9 @@ export function impactOf(attempts: readonly Attempt[], window: Window, usualPerS
   const shareAt = (end: number): number =>
     good.filter((at) => at > end - SPAN_MS && at <= end).length / ((usualPerSecond * SPAN_MS) / 1_000);
   let worstShare = 1;
-  for (
-    let at = beganMs + GRACE_MS + SPAN_MS;
-    at <= Math.max(mendedMs, beganMs + GRACE_MS + SPAN_MS);
-    at += STEP_MS
-  ) {
+  const judgedFromMs = beganMs + GRACE_MS + SPAN_MS;
+  const judgedToMs = Math.min(Math.max(mendedMs, judgedFromMs), endedMs);
+  for (let at = judgedFromMs; at <= judgedToMs; at += STEP_MS) {
     worstShare = Math.min(worstShare, shareAt(at));
   }
   let recoveredMs = mendedMs;
