@@ -1,7 +1,7 @@
 import { authEnvironment, requireWholeOidc } from '@gateway/auth';
 import { mailEnvironment } from '@gateway/mail';
-import { serviceSettings } from '@gateway/process';
-import { databaseUrlSetting, readConfig } from '@gateway/runtime';
+import { databaseSettings, serviceSettings } from '@gateway/process';
+import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z
@@ -9,8 +9,7 @@ export const settings = z
     ...serviceSettings,
     ...authEnvironment,
     ...mailEnvironment,
-    /** The database of organizations, keys and people. */
-    DATABASE_URL: databaseUrlSetting,
+    ...databaseSettings,
   })
   .superRefine(requireWholeOidc);
 

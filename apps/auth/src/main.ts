@@ -1,5 +1,5 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { wireAuth } from './wiring';
+import { schemas, wireAuth } from './wiring';
 
-runService({ name: 'auth', loadConfig, wire: wireAuth });
+runService({ name: 'auth', loadConfig, wire: wireAuth, schemas });

@@ -7,26 +7,21 @@ import {
   oidcSettingsOf,
 } from '@gateway/auth';
 import { openMailer } from '@gateway/mail';
-import { openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
 
-const MAX_CONNECTIONS = 10;
+const AUTH: ServiceSchema = { schema: AUTH_SCHEMA, migrations: authMigrations, maxConnections: 10 };
+
+export const schemas = [AUTH];
 
 export async function wireAuth(parts: ServiceParts<Config>): Promise<ServiceWiring> {
   const { config, log, metrics } = parts;
-  const { pool, answers } = await openSchema(
-    {
-      url: config.DATABASE_URL,
-      schema: AUTH_SCHEMA,
-      migrations: authMigrations,
-      maxConnections: MAX_CONNECTIONS,
-    },
-    parts,
-  );
+  const { pool, sessions, answers } = await openSchema(AUTH, parts);
   const module = createAuthModule({
     adapters: createAuthAdapters({
       pool,
+      sessions,
       log,
       mailer: openMailer(config),
       oidc: oidcSettingsOf(config),

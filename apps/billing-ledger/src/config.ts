@@ -1,8 +1,8 @@
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { eventLogEnvironment } from '@gateway/events';
 import { mailEnvironment } from '@gateway/mail';
-import { kafkaSettings, serviceSettings } from '@gateway/process';
-import { databaseUrlSetting, readConfig } from '@gateway/runtime';
+import { databaseSettings, kafkaSettings, serviceSettings } from '@gateway/process';
+import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z.object({
@@ -11,8 +11,7 @@ export const settings = z.object({
   ...billingLedgerEnvironment,
   ...eventLogEnvironment,
   ...mailEnvironment,
-  /** The ledger's own database, with the outbox of its announcements and its dead letters. */
-  DATABASE_URL: databaseUrlSetting,
+  ...databaseSettings,
 });
 
 export type Config = z.output<typeof settings>;

@@ -1,5 +1,5 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { wireBillingLedger } from './wiring';
+import { schemas, wireBillingLedger } from './wiring';
 
-runService({ name: 'billing-ledger', loadConfig, wire: wireBillingLedger });
+runService({ name: 'billing-ledger', loadConfig, wire: wireBillingLedger, schemas });

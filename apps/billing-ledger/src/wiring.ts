@@ -17,12 +17,30 @@ import {
   TOPIC_GENERATION_SETTLED,
 } from '@gateway/events';
 import { openMailer } from '@gateway/mail';
-import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import {
+  kafkaOptionsOf,
+  openSchema,
+  type ServiceParts,
+  type ServiceSchema,
+  type ServiceWiring,
+} from '@gateway/process';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
 
-const MAX_LEDGER_CONNECTIONS = 10;
-const MAX_EVENT_CONNECTIONS = 6;
+const OUTBOX: ServiceSchema = {
+  schema: EVENT_LOG_SCHEMA,
+  migrations: eventLogMigrations,
+  maxConnections: 6,
+  holdsSessions: true,
+};
+const LEDGER: ServiceSchema = {
+  schema: BILLING_LEDGER_SCHEMA,
+  migrations: billingLedgerMigrations,
+  maxConnections: 10,
+};
+
+/** The outbox first, since the ledger appends to it in its own transactions. */
+export const schemas = [OUTBOX, LEDGER];
 
 /**
  * The ledger reads what is finished from Kafka. What it settles it announces in
@@ -31,21 +49,8 @@ const MAX_EVENT_CONNECTIONS = 6;
  */
 export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<ServiceWiring> {
   const { config, log, metrics, life } = parts;
-  const url = config.DATABASE_URL;
-  // First, since the ledger appends to it in its own transactions.
-  const outboxSchema = await openSchema(
-    { url, schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations, maxConnections: MAX_EVENT_CONNECTIONS },
-    parts,
-  );
-  const ledger = await openSchema(
-    {
-      url,
-      schema: BILLING_LEDGER_SCHEMA,
-      migrations: billingLedgerMigrations,
-      maxConnections: MAX_LEDGER_CONNECTIONS,
-    },
-    parts,
-  );
+  const outboxSchema = await openSchema(OUTBOX, parts);
+  const ledger = await openSchema(LEDGER, parts);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'billing-ledger',

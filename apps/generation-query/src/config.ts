@@ -1,11 +1,10 @@
-import { serviceSettings } from '@gateway/process';
-import { databaseUrlSetting, readConfig } from '@gateway/runtime';
+import { databaseSettings, serviceSettings } from '@gateway/process';
+import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z.object({
   ...serviceSettings,
-  /** The usage domain's database; a read replica will do. */
-  DATABASE_URL: databaseUrlSetting,
+  ...databaseSettings,
 });
 
 export type Config = z.output<typeof settings>;

@@ -1,5 +1,5 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { wireGenerationQuery } from './wiring';
+import { schemas, wireGenerationQuery } from './wiring';
 
-runService({ name: 'generation-query', loadConfig, wire: wireGenerationQuery });
+runService({ name: 'generation-query', loadConfig, wire: wireGenerationQuery, schemas });

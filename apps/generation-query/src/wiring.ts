@@ -1,4 +1,4 @@
-import { openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
 import {
   createGenerationQueryModule,
   createPostgresUsageReader,
@@ -7,18 +7,12 @@ import {
 } from '@gateway/usage';
 import type { Config } from './config';
 
-const MAX_CONNECTIONS = 8;
+const USAGE: ServiceSchema = { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 8 };
+
+export const schemas = [USAGE];
 
 export async function wireGenerationQuery(parts: ServiceParts<Config>): Promise<ServiceWiring> {
-  const { pool, answers } = await openSchema(
-    {
-      url: parts.config.DATABASE_URL,
-      schema: USAGE_SCHEMA,
-      migrations: usageMigrations,
-      maxConnections: MAX_CONNECTIONS,
-    },
-    parts,
-  );
+  const { pool, answers } = await openSchema(USAGE, parts);
   return {
     modules: [createGenerationQueryModule({ reader: createPostgresUsageReader(pool) })],
     ready: answers,

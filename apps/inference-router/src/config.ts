@@ -1,6 +1,6 @@
 import { checkModelsFile, inferenceRouterEnvironment } from '@gateway/inference-router';
-import { kafkaSettings, serviceSettings, targets } from '@gateway/process';
-import { databaseUrlSetting, readConfig } from '@gateway/runtime';
+import { databaseSettings, kafkaSettings, serviceSettings, targets } from '@gateway/process';
+import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z.object({
@@ -8,8 +8,7 @@ export const settings = z.object({
   ...kafkaSettings,
   ...inferenceRouterEnvironment,
   ...targets.billingLedger,
-  /** Of the targets that operators have drained. */
-  DATABASE_URL: databaseUrlSetting,
+  ...databaseSettings,
   /**
    * Of this replica alone, and it has to survive it: what is finished waits
    * here, in `spool`, while neither Kafka nor the ledger can be reached.

@@ -1,5 +1,5 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { wireInferenceRouter } from './wiring';
+import { schemas, wireInferenceRouter } from './wiring';
 
-runService({ name: 'inference-router', loadConfig, wire: wireInferenceRouter });
+runService({ name: 'inference-router', loadConfig, wire: wireInferenceRouter, schemas });

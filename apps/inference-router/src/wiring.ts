@@ -16,28 +16,33 @@ import {
   nodeTimers,
   readSecretsFrom,
 } from '@gateway/inference-router';
-import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import {
+  kafkaOptionsOf,
+  openSchema,
+  type ServiceParts,
+  type ServiceSchema,
+  type ServiceWiring,
+} from '@gateway/process';
 import { createClient } from '@gateway/rpc';
 import { systemClock as clock } from '@gateway/runtime';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
 
-const MAX_CONNECTIONS = 2;
+const ROUTER: ServiceSchema = {
+  schema: INFERENCE_ROUTER_SCHEMA,
+  migrations: inferenceRouterMigrations,
+  maxConnections: 2,
+};
+
+export const schemas = [ROUTER];
+
 /** Long answers that wait to be counted; the next is estimated, since its end must be recorded. */
 const MAX_WAITING_COUNTS = 1_000;
 
 /** What is finished goes to Kafka, else to the ledger itself, else to this replica's own spool. */
 export async function wireInferenceRouter(parts: ServiceParts<Config>): Promise<ServiceWiring> {
   const { config, log, metrics, life, connect } = parts;
-  const { pool } = await openSchema(
-    {
-      url: config.DATABASE_URL,
-      schema: INFERENCE_ROUTER_SCHEMA,
-      migrations: inferenceRouterMigrations,
-      maxConnections: MAX_CONNECTIONS,
-    },
-    parts,
-  );
+  const { pool } = await openSchema(ROUTER, parts);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'inference-router',

@@ -1,5 +1,5 @@
-import { kafkaSettings, serviceSettings } from '@gateway/process';
-import { databaseUrlSetting, readConfig } from '@gateway/runtime';
+import { databaseSettings, kafkaSettings, serviceSettings } from '@gateway/process';
+import { readConfig } from '@gateway/runtime';
 import { usageAggregatorEnvironment } from '@gateway/usage';
 import { z } from 'zod';
 
@@ -7,8 +7,7 @@ export const settings = z.object({
   ...serviceSettings,
   ...kafkaSettings,
   ...usageAggregatorEnvironment,
-  /** The usage domain's database, with the dead letters of this service. */
-  DATABASE_URL: databaseUrlSetting,
+  ...databaseSettings,
 });
 
 export type Config = z.output<typeof settings>;

@@ -1,5 +1,5 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { wireUsageAggregator } from './wiring';
+import { schemas, wireUsageAggregator } from './wiring';
 
-runService({ name: 'usage-aggregator', loadConfig, wire: wireUsageAggregator });
+runService({ name: 'usage-aggregator', loadConfig, wire: wireUsageAggregator, schemas });

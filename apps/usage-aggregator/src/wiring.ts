@@ -1,5 +1,11 @@
 import { createKafkaEventLog, EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
-import { kafkaOptionsOf, openSchema, type ServiceParts, type ServiceWiring } from '@gateway/process';
+import {
+  kafkaOptionsOf,
+  openSchema,
+  type ServiceParts,
+  type ServiceSchema,
+  type ServiceWiring,
+} from '@gateway/process';
 import { systemClock as clock } from '@gateway/runtime';
 import {
   createPostgresSettlementStore,
@@ -10,19 +16,20 @@ import {
 } from '@gateway/usage';
 import type { Config } from './config';
 
-const MAX_CONNECTIONS = 6;
+const USAGE: ServiceSchema = { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 6 };
+const DEAD_LETTERS: ServiceSchema = {
+  schema: EVENT_LOG_SCHEMA,
+  migrations: eventLogMigrations,
+  maxConnections: 6,
+  holdsSessions: true,
+};
+
+export const schemas = [USAGE, DEAD_LETTERS];
 
 export async function wireUsageAggregator(parts: ServiceParts<Config>): Promise<ServiceWiring> {
   const { config, log, metrics, life } = parts;
-  const url = config.DATABASE_URL;
-  const usage = await openSchema(
-    { url, schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: MAX_CONNECTIONS },
-    parts,
-  );
-  const letters = await openSchema(
-    { url, schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations, maxConnections: MAX_CONNECTIONS },
-    parts,
-  );
+  const usage = await openSchema(USAGE, parts);
+  const letters = await openSchema(DEAD_LETTERS, parts);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'usage-aggregator',

@@ -13,7 +13,9 @@ const TIMEOUT_MS = 2_000;
  * Asks by a connection of its own, so that a busy pool does not look like a
  * database that is away. Whoever asks while an answer is awaited gets that one.
  */
-export function createDatabaseProbe(options: Pick<PoolOptions, 'url' | 'schema' | 'log'>): DatabaseProbe {
+export function createDatabaseProbe(
+  options: Pick<PoolOptions, 'url' | 'schema' | 'log' | 'throughPooler'>,
+): DatabaseProbe {
   const pool = createPool({
     ...options,
     applicationName: 'gateway probe',

@@ -79,9 +79,12 @@ async function withLock(client: PoolClient, timeoutMs: number, work: () => Promi
 }
 
 async function applyPending(client: PoolClient, { schema, migrations, log }: MigrationOptions) {
-  await client.query(`create schema if not exists "${schema}"`);
   await client.query(`set search_path = "${schema}"`);
-  await client.query(CREATE_HISTORY);
+  // Where nothing is missing nothing is written, so that a read-only replica of the database will do.
+  if (!(await hasHistory(client, schema))) {
+    await client.query(`create schema if not exists "${schema}"`);
+    await client.query(CREATE_HISTORY);
+  }
   const applied = await readHistory(client);
   for (const migration of migrations) {
     const checksum = checksumOf(migration);
@@ -93,6 +96,13 @@ async function applyPending(client: PoolClient, { schema, migrations, log }: Mig
     await applyOne(client, schema, migration, checksum);
     log?.info({ schema, migration: migration.name }, 'migration applied');
   }
+}
+
+async function hasHistory(client: PoolClient, schema: string): Promise<boolean> {
+  const { rows } = await client.query<{ has: boolean }>('select to_regclass($1) is not null as has', [
+    `"${schema}"._prisma_migrations`,
+  ]);
+  return rows[0]?.has === true;
 }
 
 async function readHistory(client: PoolClient): Promise<Map<string, AppliedMigration>> {

@@ -1,5 +1,6 @@
 import { Pool } from 'pg';
 import type { DatabaseLog } from './log';
+import { UnnamedStatements } from './unnamed-statements';
 import { assertSchemaName } from './schema-name';
 import { valueTypes } from './value-types';
 
@@ -10,6 +11,13 @@ export interface PoolOptions {
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly maxConnections: number;
+  /**
+   * The URL is of a pooler that lends a connection for one transaction. It knows
+   * nothing of settings of a session, so those come with the role (see
+   * `settleRole`), and no statement has a name. Locks and subscriptions that
+   * last longer than a transaction need a pool without this.
+   */
+  readonly throughPooler?: boolean;
   /** The server gives a statement up after this. Default 30 s. */
   readonly statementTimeoutMs?: number;
   /** How long a caller waits for a free connection. Default 10 s. */
@@ -17,7 +25,7 @@ export interface PoolOptions {
   readonly log?: Pick<DatabaseLog, 'warn'>;
 }
 
-const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
+export const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
 const DEFAULT_ACQUIRE_TIMEOUT_MS = 10_000;
 const IDLE_CONNECTION_MS = 60_000;
 
@@ -35,11 +43,15 @@ export function createPool(options: PoolOptions): Pool {
     max: options.maxConnections,
     connectionTimeoutMillis: options.acquireTimeoutMs ?? DEFAULT_ACQUIRE_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
-    options: `-c search_path=${options.schema} -c timezone=UTC`,
     types: valueTypes,
+    ...(options.throughPooler
+      ? { Client: UnnamedStatements }
+      : {
+          statement_timeout: statementTimeoutMs,
+          idle_in_transaction_session_timeout: statementTimeoutMs,
+          options: `-c search_path=${options.schema} -c timezone=UTC`,
+        }),
   });
   // A connection that is lost while a caller has it, but between two of its
   // statements, says so by an event. The caller learns of it from its next

@@ -2,5 +2,6 @@ export * from './describe-with';
 export * from './redis';
 export * from './tethered-process';
 export * from './kafka';
+export * from './pgbouncer';
 export * from './tcp-relay';
 export * from './stable-port';

@@ -3,6 +3,13 @@ import type { Logger } from '@gateway/runtime';
 
 const BACKOFF = { firstMs: 200, maxMs: 5_000 };
 
+export interface AwaitOptions {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Any failure is, when absent. */
+  readonly isWorthAnotherTry?: (error: unknown) => boolean;
+}
+
 /**
  * Tries until it succeeds: services may be started in any order, so what one
  * stands on may come later. Says so once a try, and gives up when `signal`
@@ -11,7 +18,7 @@ const BACKOFF = { firstMs: 200, maxMs: 5_000 };
 export async function awaitDependency<Value>(
   what: string,
   attempt: () => Promise<Value>,
-  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+  { log, signal, isWorthAnotherTry = () => true }: AwaitOptions,
 ): Promise<Value> {
   for (let failures = 1; ; failures += 1) {
     signal.throwIfAborted();
@@ -19,6 +26,7 @@ export async function awaitDependency<Value>(
       return await attempt();
     } catch (error) {
       signal.throwIfAborted();
+      if (!isWorthAnotherTry(error)) throw error;
       const waitMs = Math.ceil(backoffMs(failures, BACKOFF, Math.random()));
       log.warn({ err: error, waitMs }, `waiting for ${what}`);
       await pause(waitMs, signal);

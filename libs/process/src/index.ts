@@ -1,4 +1,5 @@
 export * from './await-dependency';
+export * from './database-settings';
 export * from './kafka-settings';
 export * from './open-schema';
 export * from './run-service';

@@ -12,6 +12,8 @@ import {
 } from '@gateway/runtime';
 import type { EventSubscriber } from '@gateway/events';
 import { awaitDependency } from './await-dependency';
+import type { DatabaseSettings } from './database-settings';
+import { migrateSchemas, type ServiceSchema } from './open-schema';
 import type { ServiceConfig } from './settings';
 import { openTlsFolder } from './tls-folder';
 
@@ -43,6 +45,8 @@ export interface ServiceOptions<Config extends ServiceConfig> {
   /** Throws a ConfigError. */
   readonly loadConfig: () => Config;
   readonly wire: (parts: ServiceParts<Config>) => Promise<ServiceWiring>;
+  /** What `migrate` brings up to date. */
+  readonly schemas?: Config extends DatabaseSettings ? readonly ServiceSchema[] : never;
 }
 
 /** Of a process that could not do what it was asked because of how it was asked. */
@@ -53,14 +57,24 @@ const STOP_MARGIN_MS = 15_000;
 /**
  * The main program of every service: configuration, logs, health and metrics,
  * the gRPC server, and an orderly start and stop. `--check-config` says whether
- * the configuration is valid and ends.
+ * the configuration is valid and ends; `migrate` brings the service's schemas up
+ * to date and ends.
  */
 export function runService<Config extends ServiceConfig>(
-  { name, loadConfig, wire }: ServiceOptions<Config>,
+  { name, loadConfig, wire, schemas }: ServiceOptions<Config>,
   args: readonly string[] = process.argv.slice(2),
 ): void {
-  const config = readOrExit(name, loadConfig, args);
+  const task = taskOrExit(name, args, schemas !== undefined);
+  const config = readOrExit(loadConfig);
+  if (task === 'check-config') {
+    process.stdout.write('The configuration is valid.\n');
+    return;
+  }
   const log = createLogger({ name, level: config.LOG_LEVEL, pretty: process.stdout.isTTY === true });
+  if (task === 'migrate' && schemas !== undefined && keepsData(config)) {
+    void migrate({ schemas, config, log });
+    return;
+  }
   const service = createService({ name, config, wire, log });
   void runProcess({
     start: service.start,
@@ -81,7 +95,7 @@ export function createService<Config extends ServiceConfig>({
   config,
   wire,
   log,
-}: Omit<ServiceOptions<Config>, 'loadConfig'> & {
+}: Pick<ServiceOptions<Config>, 'name' | 'wire'> & {
   readonly config: Config;
   readonly log: Logger;
 }): RunningService {
@@ -157,17 +171,45 @@ export function createService<Config extends ServiceConfig>({
   return { start, stop };
 }
 
-function readOrExit<Config>(name: string, loadConfig: () => Config, args: readonly string[]): Config {
-  const unknown = args.filter((arg) => arg !== '--check-config');
-  if (unknown.length > 0) {
-    process.stderr.write(`${name}: unknown option ${unknown[0]}\nUsage: ${name} [--check-config]\n`);
-    process.exit(USAGE_EXIT_CODE);
+type Task = 'serve' | 'check-config' | 'migrate';
+
+function taskOrExit(name: string, args: readonly string[], mayMigrate: boolean): Task {
+  const tasks: Readonly<Record<string, Task>> = {
+    '--check-config': 'check-config',
+    ...(mayMigrate && { migrate: 'migrate' }),
+  };
+  const [arg, unknown] = args;
+  const task = arg === undefined ? 'serve' : tasks[arg];
+  if (task !== undefined && unknown === undefined) return task;
+  process.stderr.write(
+    `${name}: unknown option ${unknown ?? arg}\nUsage: ${name} [${Object.keys(tasks).join(' | ')}]\n`,
+  );
+  process.exit(USAGE_EXIT_CODE);
+}
+
+function keepsData<Config extends object>(config: Config): config is Config & DatabaseSettings {
+  return 'DATABASE_URL' in config;
+}
+
+/** As a process: it ends with 0 when all is up to date, with 1 when not. */
+async function migrate(
+  options: Pick<Parameters<typeof migrateSchemas>[0], 'schemas' | 'config' | 'log'>,
+): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stopping.abort(new Error(`stopped by ${signal}`)));
   }
   try {
-    const config = loadConfig();
-    if (args.length === 0) return config;
-    process.stdout.write('The configuration is valid.\n');
-    process.exit(0);
+    await migrateSchemas({ ...options, signal: stopping.signal });
+  } catch (error) {
+    options.log.fatal({ err: error }, 'the schemas are not up to date');
+    process.exitCode = 1;
+  }
+}
+
+function readOrExit<Config>(loadConfig: () => Config): Config {
+  try {
+    return loadConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

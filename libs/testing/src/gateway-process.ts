@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pgbouncer } from '@gateway/dev-infra';
 
 /** What the gateway writes to dev.json, plus how to end it. */
 export interface GatewayProcess {
@@ -53,7 +54,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const stateDirectory = options.stateDirectory ?? makeStateDirectory();
   const devFile = path.join(stateDirectory, 'dev.json');
   // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
-  const child = spawn(process.execPath, ['--enable-source-maps', main], {
+  const child = spawn(process.execPath, ['--enable-source-maps', main, ...argumentsOf(program)], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -114,6 +115,12 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     await exited;
     throw error;
   }
+}
+
+/** A cluster is reached as many a production is: through a pooler, which CI has to have. */
+function argumentsOf(program: 'gateway' | 'cluster'): readonly string[] {
+  const hasPooler = pgbouncer.isAvailable() || process.env['CI'] === 'true';
+  return program === 'cluster' && hasPooler ? ['--pooler'] : [];
 }
 
 /** One that everyone may enter: as root, the database's own user could not, and would keep its data outside. */

@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether services reach each other, Redis and PostgreSQL through wires that can be cut. */
   readonly withWires?: boolean;
+  /** Whether PgBouncer stands before PostgreSQL, in transaction mode. */
+  readonly withPooler?: boolean;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
@@ -65,7 +67,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     mkdirSync(stateDirectory, { recursive: true });
     const [engines, emulatorUrl] = await Promise.all([
-      startEngines(stateDirectory, log),
+      startEngines({ stateDirectory, withPooler: options.withPooler ?? false, log }),
       options.emulatorUrl ?? startEmulator(stops),
     ]);
     stops.push(() => engines.stop());

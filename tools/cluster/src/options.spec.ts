@@ -6,7 +6,7 @@ const command = (args: readonly string[], environment: Record<string, string> = 
 describe('the command line of the cluster', () => {
   it('runs two of what carries the requests unless told otherwise', () => {
     const { replicas } = command([]);
-    expect(replicas).toMatchObject({ 'edge-proxy': 2, 'rate-limit': 2, 'billing-ledger': 2, auth: 1 });
+    expect(replicas).toMatchObject({ 'edge-proxy': 2, 'rate-limit': 2, 'billing-ledger': 2, auth: 2 });
   });
 
   it('takes names whole and in short', () => {
@@ -24,6 +24,7 @@ describe('the command line of the cluster', () => {
       SOME_PROVIDER_KEY: 'k',
       GATEWAY_PORT: '9000',
       DATABASE_URL: 'postgres://elsewhere/x',
+      DATABASE_DIRECT_URL: 'postgres://elsewhere/y',
       GATEWAY_AUTH_TARGET: 'elsewhere:1',
     });
     expect(environment).toEqual({ LOG_LEVEL: 'debug', SOME_PROVIDER_KEY: 'k' });

@@ -2,13 +2,14 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { SERVICE_NAMES, SERVICES, type ServiceName } from './services';
 
-export const USAGE = `Usage: npm run cluster -- [--replicas SERVICE=N …]
+export const USAGE = `Usage: npm run cluster -- [--replicas SERVICE=N …] [--pooler]
 
 Runs every service as processes of their own on this machine, over a real PostgreSQL, Redis and Kafka.
 Needs redis-server, and Java 17 with Maven for Kafka.
 
   --replicas  how many of a service, such as edge-proxy=3 or, in short, edge=3; may be repeated
               (${SERVICE_NAMES.map((name) => `${name}=${SERVICES[name].replicas}`).join(' ')})
+  --pooler    PgBouncer before PostgreSQL, in transaction mode; needs pgbouncer
 
 Settings of the services are read from the environment, as docs/configuration.md names them.
 GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and GATEWAY_STATE_DIR (.gateway/cluster) say where it is.
@@ -20,6 +21,7 @@ const DEFAULT_DASHBOARD_PORT = 8081;
 
 export interface ClusterCommand {
   readonly replicas: Readonly<Record<ServiceName, number>>;
+  readonly withPooler: boolean;
   readonly port: number;
   readonly dashboardPort: number;
   readonly stateDirectory: string;
@@ -36,12 +38,14 @@ export function readCommand(argv: readonly string[], environment: Environment): 
     args: [...argv],
     options: {
       replicas: { type: 'string', multiple: true, default: [] },
+      pooler: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help) return 'help';
   return {
     replicas: readReplicas(values.replicas),
+    withPooler: values.pooler,
     port: portOf(environment, 'GATEWAY_PORT', DEFAULT_PORT),
     dashboardPort: portOf(environment, 'GATEWAY_DASHBOARD_PORT', DEFAULT_DASHBOARD_PORT),
     stateDirectory: path.resolve(environment['GATEWAY_STATE_DIR'] || '.gateway/cluster'),
@@ -79,7 +83,7 @@ function portOf(environment: Environment, name: string, absent: number): number 
 /** What names the places of this machine is ours to say. */
 function passedOn(environment: Environment): Record<string, string> {
   const ours =
-    /^(GATEWAY_(HOST|PORT|DASHBOARD_PORT|DASHBOARD_ORIGIN|ADMIN_PORT|RPC_PORT|STATE_DIR|PUBLIC_URL|.*_TARGET)|DATABASE_URL|REDIS_URL|KAFKA_BROKERS)(_FILE)?$/;
+    /^(GATEWAY_(HOST|PORT|DASHBOARD_PORT|DASHBOARD_ORIGIN|ADMIN_PORT|RPC_PORT|STATE_DIR|PUBLIC_URL|.*_TARGET)|DATABASE_URL|DATABASE_DIRECT_URL|REDIS_URL|KAFKA_BROKERS)(_FILE)?$/;
   return Object.fromEntries(
     Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),

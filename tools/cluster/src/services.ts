@@ -1,7 +1,7 @@
 /** The services of the cluster, as `npm run cluster` runs them: those that others stand on first, though any order would do. */
 
 export const SERVICES = {
-  auth: { replicas: 1 },
+  auth: { replicas: 2 },
   'rate-limit': { replicas: 2 },
   'billing-ledger': { replicas: 2 },
   'usage-aggregator': { replicas: 1 },
@@ -18,6 +18,8 @@ export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export interface EngineAddresses {
   /** A database of its own for each domain, with a role that owns it and reaches no other. */
   readonly databases: Readonly<Record<DatabaseName, string>>;
+  /** The same past the pooler, where one stands before them. */
+  readonly directDatabases?: Readonly<Record<DatabaseName, string>> | undefined;
   readonly redisUrl: string;
   readonly broker: string;
 }
@@ -43,19 +45,23 @@ type Settings = Record<string, string | undefined>;
 
 /** The settings that are a service's own, beside its ports. */
 export function settingsOf(service: ServiceName, replica: number, wiring: Wiring): Settings {
-  const { databases, broker, redisUrl, replicas } = wiring;
+  const { broker, redisUrl, replicas } = wiring;
   const target = (called: ServiceName) => wiring.targetOf(called, service);
+  const database = (name: DatabaseName) => ({
+    DATABASE_URL: wiring.databases[name],
+    DATABASE_DIRECT_URL: wiring.directDatabases?.[name],
+  });
   const all: Record<ServiceName, () => Settings> = {
-    auth: () => ({ DATABASE_URL: databases.auth, GATEWAY_SECRETS_KEY: wiring.secretsKey }),
+    auth: () => ({ ...database('auth'), GATEWAY_SECRETS_KEY: wiring.secretsKey }),
     'rate-limit': () => ({
       REDIS_URL: redisUrl,
       GATEWAY_RATE_LIMIT_REPLICAS: String(replicas['rate-limit']),
     }),
-    'billing-ledger': () => ({ DATABASE_URL: databases.billing_ledger, KAFKA_BROKERS: broker }),
-    'usage-aggregator': () => ({ DATABASE_URL: databases.usage, KAFKA_BROKERS: broker }),
-    'generation-query': () => ({ DATABASE_URL: databases.usage }),
+    'billing-ledger': () => ({ ...database('billing_ledger'), KAFKA_BROKERS: broker }),
+    'usage-aggregator': () => ({ ...database('usage'), KAFKA_BROKERS: broker }),
+    'generation-query': () => database('usage'),
     'inference-router': () => ({
-      DATABASE_URL: databases.inference_router,
+      ...database('inference_router'),
       KAFKA_BROKERS: broker,
       GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
       GATEWAY_STATE_DIR: wiring.stateDirectoryOf(replica),

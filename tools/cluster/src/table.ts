@@ -12,6 +12,9 @@ export function tableOf({ replicas, engines }: Cluster): string {
       service === 'edge-proxy' || service === 'dashboard-api' ? `127.0.0.1:${httpPort}` : '–',
     ]),
     ['PostgreSQL', String(engines.postgres.pid), '–', '–', `127.0.0.1:${engines.postgres.port}`],
+    ...(engines.poolerPort === undefined
+      ? []
+      : [['PgBouncer', '–', '–', '–', `127.0.0.1:${engines.poolerPort}`]]),
     ['Redis', '–', '–', '–', `127.0.0.1:${engines.redis.port}`],
     ['Kafka', '–', '–', '–', engines.broker],
   ];

@@ -29,8 +29,10 @@ import { createPrismaSessionStore } from './prisma/session-store';
 import { createPrismaSignOnStore } from './prisma/sign-on-store';
 
 export interface AuthAdapterOptions {
-  /** Of the schema `auth`, migrated. Needs at least 4 connections: one is kept for LISTEN. The caller ends it. */
+  /** Of the schema `auth`, migrated. Needs at least 4 connections. The caller ends it. */
   readonly pool: Pool;
+  /** One of its connections is kept for LISTEN; `pool` when absent, which a pooler may not stand before then. */
+  readonly sessions?: Pool | undefined;
   readonly log: Logger;
   /** Lower it in tests only. */
   readonly scryptCost?: ScryptCost;
@@ -51,6 +53,7 @@ export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
 /** Every port of the domain, over one PostgreSQL pool. */
 export function createAuthAdapters({
   pool,
+  sessions = pool,
   log,
   scryptCost,
   mailer,
@@ -58,7 +61,7 @@ export function createAuthAdapters({
   sealingKeys,
 }: AuthAdapterOptions): AuthAdapters {
   const prisma = createAuthPrisma(pool);
-  const feed = createPostgresInvalidationFeed({ pool, log });
+  const feed = createPostgresInvalidationFeed({ pool, sessions, log });
   const housekeeping = createHousekeeping({ pool, log });
   const sealer = sealingKeys && createSecretSealer(sealingKeys);
   const resealing = createResealing({ pool, sealer, log });

@@ -33,7 +33,7 @@ describe('the invalidation feed', () => {
       query: () => Promise.resolve({ rows: [] }),
       connect: () => connections.shift()?.(),
     } as unknown as Pool;
-    const feed = createPostgresInvalidationFeed({ pool, log: createSilentLogger() });
+    const feed = createPostgresInvalidationFeed({ pool, sessions: pool, log: createSilentLogger() });
     await feed.start();
     first.emit('end');
     await askedAgain;

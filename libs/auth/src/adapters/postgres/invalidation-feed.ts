@@ -8,8 +8,9 @@ import { InvalidationRing } from './invalidation-ring';
 import { Waiters } from './waiters';
 
 export interface InvalidationFeedOptions {
-  /** One of its connections is kept for LISTEN. */
   readonly pool: Pool;
+  /** One of its connections is kept for LISTEN. */
+  readonly sessions: Pool;
   readonly log: Logger;
   /** A notification that was lost is made up for after this long. */
   readonly pollMs?: number;
@@ -43,6 +44,7 @@ interface InvalidationRow {
 /** Follows the invalidations table: woken by NOTIFY, and by a timer in case a notification was lost. */
 export function createPostgresInvalidationFeed({
   pool,
+  sessions,
   log,
   pollMs = DEFAULT_POLL_MS,
   capacity = DEFAULT_CAPACITY,
@@ -85,7 +87,7 @@ export function createPostgresInvalidationFeed({
   }
 
   async function listen(): Promise<void> {
-    const client = await pool.connect();
+    const client = await sessions.connect();
     try {
       client.on('notification', ({ channel }) => {
         if (channel === ACKNOWLEDGEMENTS_CHANNEL) acknowledgements.wake();
