@@ -42,6 +42,7 @@ let owner: Browser;
 let organizationId: string;
 let drained: boolean;
 let routerIsAway: boolean;
+let usageIsAway: boolean;
 
 beforeAll(async () => {
   const target = () => ({ provider: 'acme', providerModel: 'm-1', drained: drained ? DRAINED : undefined });
@@ -100,6 +101,41 @@ beforeAll(async () => {
         oldestHoldUnixMs: undefined,
         overdueHolds: 1n,
       }),
+      getLedgerReconciliation: async () => ({
+        lastRunUnixMs: 1_764_000_000_000n,
+        reconciledUntilUnixMs: undefined,
+        knownDifferences: 1,
+        differences: [
+          {
+            organizationId: 'org-1',
+            kind: 'available',
+            generationId: undefined,
+            expectedNanoUsd: 5_000_000_000n,
+            foundNanoUsd: -1n,
+            firstSeenUnixMs: 1_764_000_000_000n,
+          },
+        ],
+      }),
+    } as never,
+    generationReports: {
+      getUsageReconciliation: async () => {
+        if (usageIsAway) throw new Error('usage is away');
+        const sums = { generations: 2n, costNanoUsd: 7n, chargedNanoUsd: 7n };
+        return {
+          comparedUntilUnixMs: 1_764_000_000_000n,
+          knownDifferences: 1,
+          differences: [
+            {
+              organizationId: 'org-1',
+              kind: 'hourly_sums',
+              startsUnixMs: 1_763_996_400_000n,
+              expected: sums,
+              found: { ...sums, generations: 3n },
+              firstSeenUnixMs: 1_764_000_000_000n,
+            },
+          ],
+        };
+      },
     } as never,
     deadLetters: new Map([
       ['g', { countWaiting: async () => ({ groups: [{ topic: 't', group: 'g', events: 12n }] }) } as never],
@@ -122,6 +158,7 @@ afterAll(() => rig.stop());
 beforeEach(() => {
   drained = false;
   routerIsAway = false;
+  usageIsAway = false;
 });
 
 const jsonOf = (answer: Answered): Json => answer.json;
@@ -169,6 +206,36 @@ describe('the operator', () => {
     expect(jsonOf(await operator.ask('GET /api/operator/version'))).toMatchObject({ version: '1.2.3' });
   });
 
+  it('sees whether books, postings and usage agree, and what is known while usage is away', async () => {
+    const read = async () => jsonOf(await operator.ask('GET /api/operator/reconciliation')).reconciliation;
+    const at = new Date(1_764_000_000_000).toISOString();
+    const ledger = {
+      last_run_at: at,
+      reconciled_until: null,
+      known_differences: 1,
+      differences: [
+        {
+          organization_id: 'org-1',
+          kind: 'available',
+          generation_id: null,
+          expected_usd: '5',
+          found_usd: '-0.000000001',
+          first_seen_at: at,
+        },
+      ],
+    };
+    const sums = { generations: 2, cost_usd: '0.000000007', charged_usd: '0.000000007' };
+    expect(await read()).toMatchObject({
+      ledger,
+      usage: {
+        compared_until: at,
+        differences: [{ kind: 'hourly_sums', expected: sums, found: { ...sums, generations: 3 } }],
+      },
+    });
+    usageIsAway = true;
+    expect(await read()).toMatchObject({ ledger, usage: null });
+  });
+
   it('drains a target with a reason that is in the audit log', async () => {
     const body = { provider: 'acme', provider_model: 'm-1', drained: true, reason: 'repair' };
     expect(jsonOf(await operator.ask('PUT /api/operator/targets/drain', body)).target).toMatchObject({
@@ -185,7 +252,7 @@ describe('the operator', () => {
   });
 
   it('is nobody of an organization', async () => {
-    for (const line of ['catalogue', 'providers', 'settlement', 'version'].map(
+    for (const line of ['catalogue', 'providers', 'settlement', 'reconciliation', 'version'].map(
       (name) => `GET /api/operator/${name}`,
     )) {
       expect((await owner.ask(line)).error.code).toBe('forbidden');

@@ -192,6 +192,98 @@ describe('single sign-on', () => {
     expect((await browser.ask('GET /api/session', undefined, { cookie })).status).toBe(401);
   });
 
+  describe('is unlinked', () => {
+    const asks = (visitor: Visitor) => {
+      const browser = createBrowser(rig.api.port());
+      const cookie = `gateway_session=${visitor.cookies(dashboard(''))['gateway_session']}`;
+      return (line: string, body?: object) => browser.ask(line, body, { cookie });
+    };
+    const unlinking = 'POST /api/account/identities/unlink';
+    const identitiesOf = async (memberId: string) => {
+      const { rows } = await rig.pool.query('select issuer from member_identities where member_id = $1', [
+        memberId,
+      ]);
+      return rows.length;
+    };
+    const auditsOf = async (memberId: string) => {
+      const { rows } = await rig.pool.query<{ actor_label: string; details: object }>(
+        `select actor_label, details from audit_entries where action = 'member.unlink_identity' and target = $1`,
+        [memberId],
+      );
+      return rows;
+    };
+
+    it('by its owner with the password, which ends the other sessions that it opened', async () => {
+      const email = 'tired@example.com';
+      const memberId = await rig.person(email);
+      const [here, there] = [createVisitor(), createVisitor()];
+      await signOn(email, { visitor: here });
+      await signOn(email, { visitor: there });
+      const byPassword = await rig.signedIn(email);
+      const { issuer } = provider;
+      const listed = await asks(here)('GET /api/account/identities');
+      expect(listed.json).toMatchObject({ data: [{ issuer }] });
+
+      const wrong = await asks(here)(unlinking, { issuer, password: 'not the password' });
+      expect([wrong.status, wrong.error.code]).toEqual([401, 'sign_in_refused']);
+      const other = { issuer: 'https://other.example', password: OPERATOR.password };
+      expect((await asks(here)(unlinking, other)).error.code).toBe('not_found');
+      expect([await identitiesOf(memberId), await auditsOf(memberId)]).toEqual([1, []]);
+
+      const { status } = await asks(here)(unlinking, { issuer, password: OPERATOR.password });
+      expect([status, await identitiesOf(memberId)]).toEqual([204, 0]);
+      expect(await auditsOf(memberId)).toEqual([{ actor_label: email, details: { email, issuer } }]);
+      expect((await asks(here)('GET /api/account/identities')).json).toEqual({ data: [] });
+      expect((await asks(there)('GET /api/session')).status).toBe(401);
+      expect((await byPassword.ask('GET /api/session')).status).toBe(200);
+    });
+
+    it('by no one who would have no way to sign in any more', async () => {
+      const visitor = createVisitor();
+      await signOn('only-here@example.com', { visitor });
+      const { id } = (await stateOf(visitor))['member'] as { id: string };
+      const { issuer } = provider;
+      const own = await asks(visitor)(unlinking, { issuer, password: '' });
+      const operator = await rig.signedIn(OPERATOR.email);
+      const byOperator = await operator.ask(`POST /api/people/${id}/identities/unlink`, { issuer });
+      for (const { status, error } of [own, byOperator]) {
+        expect([status, error.code, error.message]).toEqual([
+          409,
+          'conflict',
+          expect.stringContaining('no password'),
+        ]);
+      }
+      expect([await identitiesOf(id), await auditsOf(id)]).toEqual([1, []]);
+      expect((await asks(visitor)('GET /api/session')).status).toBe(200);
+    });
+
+    it('by an operator, so that another identity with the same email may come in its place', async () => {
+      const email = 'renamed@example.com';
+      const memberId = await rig.person(email);
+      await provider.giveEmail('old-name', email);
+      await provider.giveEmail('new-name', email);
+      const visitor = createVisitor();
+      await signOn('old-name', { visitor });
+      expectRefused(await signOn('new-name'), 'oidc_other_identity');
+      const operator = await rig.signedIn(OPERATOR.email);
+      const { issuer } = provider;
+      const people = await operator.ask('GET /api/people?page_size=200');
+      expect(
+        (people.json as { data: { email: string; identities: object[] }[] }).data.find(
+          (person) => person.email === email,
+        )?.identities,
+      ).toMatchObject([{ issuer }]);
+      expect((await operator.ask(`POST /api/people/${memberId}/identities/unlink`, { issuer })).status).toBe(
+        204,
+      );
+      expect(await auditsOf(memberId)).toEqual([{ actor_label: OPERATOR.email, details: { email, issuer } }]);
+      expect((await asks(visitor)('GET /api/session')).status).toBe(401);
+      const again = createVisitor();
+      await signOn('new-name', { visitor: again });
+      expect(await stateOf(again)).toMatchObject({ member: { id: memberId } });
+    });
+  });
+
   describe('believes nothing that was not begun in this browser, or comes twice, or too late', () => {
     it('what another browser began, which is not used up by it', async () => {
       const visitor = createVisitor();

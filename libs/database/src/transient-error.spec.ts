@@ -13,6 +13,7 @@ function ofPrisma(sqlState: string): Error {
 test.each([
   ['a server that starts up', '57P03', true],
   ['a server that shuts down', '57P01', true],
+  ['a database that is closed to connections', '55000', true],
   ['a fault of the query', '42703', false],
 ])('%s, told by Prisma: %s', (_name, sqlState, expected) => {
   expect(isTransientDatabaseError(ofPrisma(sqlState))).toBe(expected);

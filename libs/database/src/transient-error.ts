@@ -5,6 +5,7 @@ const TRANSIENT_SQLSTATES = new Set([
   '53200', // out_of_memory
   '53300', // too_many_connections
   '53400', // configuration_limit_exceeded
+  '55000', // object_not_in_prerequisite_state: a database that takes no connections now, a partition on its way out
   '55P03', // lock_not_available
   '57014', // query_canceled, by a statement timeout
   '57P01', // admin_shutdown

@@ -58,6 +58,18 @@ export function Text({ children, className }: { readonly children: string; reado
   return <bdi className={cx('[overflow-wrap:anywhere]', className)}>{visible(children)}</bdi>;
 }
 
+/** As `Text`; a narrow place breaks it behind the @ before it breaks a word. */
+export function Email({ children, className }: { readonly children: string; readonly className?: string }) {
+  const at = children.lastIndexOf('@') + 1;
+  return (
+    <bdi className={cx('[overflow-wrap:anywhere]', className)}>
+      {visible(children.slice(0, at))}
+      <wbr />
+      {visible(children.slice(at))}
+    </bdi>
+  );
+}
+
 export function Id({ children, className }: { readonly children: string; readonly className?: string }) {
   return (
     <code className={cx('font-mono text-[0.93em] [overflow-wrap:anywhere]', className)}>

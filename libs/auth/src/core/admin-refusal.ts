@@ -48,7 +48,7 @@ export function invalid(field: string, message: string): AdminRefusal {
 }
 
 export function notFound(
-  what: 'organization' | 'key' | 'member' | 'session' | 'invitation' | 'domain',
+  what: 'organization' | 'key' | 'member' | 'session' | 'invitation' | 'domain' | 'identity',
 ): AdminRefusal {
   return { kind: 'refusal', reason: 'not_found', message: `No such ${what}.` };
 }

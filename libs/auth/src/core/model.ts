@@ -117,6 +117,15 @@ export interface Person extends Member {
   readonly lastSeenAt?: UnixMs;
   readonly secondFactor: boolean;
   readonly memberships: readonly Membership[];
+  /** By issuer. */
+  readonly identities: readonly Identity[];
+}
+
+/** Who a member is at an identity provider, without the name that they have there. */
+export interface Identity {
+  /** As the provider names itself. */
+  readonly issuer: string;
+  readonly linkedAt: UnixMs;
 }
 
 /** A place in an organization, offered by a link that is good once. */
@@ -158,6 +167,13 @@ export interface Session {
   /** To the minute. */
   readonly lastSeenAt: UnixMs;
   readonly expiresAt: UnixMs;
+}
+
+/** Whatever ends sessions also ends the keys that were made for them, in the same transaction. */
+export interface EndedSessions {
+  readonly ended: number;
+  /** By which edges know that those keys ended; undefined: there were none. */
+  readonly sequence: bigint | undefined;
 }
 
 /** Who makes a change, as the audit log shows it. */

@@ -7,6 +7,7 @@ import type {
   KeyGrant,
   Member,
   MemberRole,
+  EndedSessions,
   Invitation,
   Membership,
   NewSession,
@@ -246,13 +247,6 @@ export interface SessionStore {
     keptId: string,
     audit: (ended: number) => AuditEntry,
   ): Promise<EndedSessions>;
-}
-
-/** Whatever ends sessions also ends the keys that were made for them, in the same transaction. */
-export interface EndedSessions {
-  readonly ended: number;
-  /** By which edges know that those keys ended; undefined: there were none. */
-  readonly sequence: bigint | undefined;
 }
 
 export interface AttemptCount {

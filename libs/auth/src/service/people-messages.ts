@@ -4,6 +4,7 @@ import {
   MemberRole,
   OrganizationRole,
   SignInMethod,
+  type Identity as IdentityMessage,
   type Invitation as InvitationMessage,
   type Member as MemberMessage,
   type OpenSessionResponse,
@@ -138,5 +139,10 @@ export function personMessage(person: core.Person): PersonMessage {
     lastSeenUnixMs: person.lastSeenAt === undefined ? undefined : BigInt(person.lastSeenAt),
     secondFactor: person.secondFactor,
     memberships: person.memberships.map(membershipMessage),
+    identities: person.identities.map(identityMessage),
   };
+}
+
+export function identityMessage({ issuer, linkedAt }: core.Identity): IdentityMessage {
+  return { issuer, linkedUnixMs: BigInt(linkedAt) };
 }

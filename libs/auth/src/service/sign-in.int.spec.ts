@@ -86,6 +86,18 @@ describe('members and sessions', () => {
     expect(await list()).toEqual([]);
   });
 
+  it('has seen whoever signs in from that moment on', async () => {
+    const email = 'newcomer@example.com';
+    await fixture.member(email, PASSWORD);
+    const seen = async () => {
+      const { people } = await fixture.admin.listPeople({ pageSize: 0, pageToken: '' });
+      return people.find(({ member }) => member?.email === email)?.lastSeenUnixMs;
+    };
+    expect(await seen()).toBeUndefined();
+    expect((await attempt(PASSWORD, '192.0.2.9', email)).outcome?.$case).toBe('signedIn');
+    expect(await seen()).toBe(BigInt(clock.now()));
+  });
+
   it('answers a wrong password and an unknown email alike', async () => {
     const wrong = await attempt('not the password', '192.0.2.2');
     const unknown = await attempt(PASSWORD, '192.0.2.2', 'nobody@example.com');

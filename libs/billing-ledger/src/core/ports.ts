@@ -86,6 +86,18 @@ export interface LedgerHealth {
   readonly overdueHolds: bigint;
 }
 
+/** What the comparisons with the postings have found so far. */
+export interface LedgerReconciliation {
+  /** Of any process; undefined before the first. */
+  readonly lastRun: UnixMs | undefined;
+  /** What was wrong before this time has been found; undefined before the first whole round. */
+  readonly reconciledUntil: UnixMs | undefined;
+  /** How many are known, up to a thousand. */
+  readonly knownDifferences: number;
+  /** The oldest of them, up to fifty. */
+  readonly differences: readonly Difference[];
+}
+
 /** What people look at and correct. The duties of LedgerStore hold; whatever it reads is of one moment. */
 export interface LedgerBooks {
   /** In the order in which they were posted. */
@@ -99,6 +111,7 @@ export interface LedgerBooks {
   /** Idempotent by its id. */
   correctCredit(correction: Correction): Promise<CorrectionOutcome>;
   readHealth(): Promise<LedgerHealth>;
+  readReconciliation(): Promise<LedgerReconciliation>;
 }
 
 /** Who is told of a low balance. */

@@ -17,6 +17,7 @@ import {
   renderLine,
   renderMonth,
   renderPlace,
+  renderReconciliation,
 } from './admin-messages';
 import { answering } from './answering';
 import type { AlertDispatcher } from './alert-dispatcher';
@@ -120,6 +121,8 @@ export function createAdminHandlers(
         overdueHolds,
       };
     }),
+
+    getLedgerReconciliation: answering(async () => renderReconciliation(await books.readReconciliation())),
 
     getCreditAlert: answering(async (request) => ({
       alert: renderAlert(await alerts.readAlert(organizationOf(request))),

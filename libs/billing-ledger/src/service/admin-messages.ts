@@ -1,12 +1,14 @@
 import type { UnixMs } from '@gateway/base';
 import type {
   CreditAlert as AlertMessage,
+  GetLedgerReconciliationResponse,
   LedgerEntry,
   StatementLine as LineMessage,
   StatementMonth as MonthMessage,
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { CreditAlert } from '../core/alerts/credit-alert';
+import type { LedgerReconciliation } from '../core/ports';
 import type { Entry, StatementLine, StatementMonth, StatementPlace } from '../core/statement/statement';
 
 export function readMonth(month: string): string {
@@ -27,6 +29,19 @@ export function renderLine({ posted, ...line }: StatementLine): LineMessage {
 
 export function renderMonth(month: StatementMonth): MonthMessage {
   return { ...month };
+}
+
+export function renderReconciliation(found: LedgerReconciliation): GetLedgerReconciliationResponse {
+  const { lastRun, reconciledUntil, knownDifferences, differences } = found;
+  return {
+    lastRunUnixMs: lastRun === undefined ? undefined : BigInt(lastRun),
+    reconciledUntilUnixMs: reconciledUntil === undefined ? undefined : BigInt(reconciledUntil),
+    knownDifferences,
+    differences: differences.map(({ firstSeenUnixMs, ...difference }) => ({
+      ...difference,
+      firstSeenUnixMs: BigInt(firstSeenUnixMs),
+    })),
+  };
 }
 
 export function renderAlert(alert: CreditAlert): AlertMessage {

@@ -8,6 +8,7 @@ import {
   usdNano,
   type LedgerRig,
 } from '../testing/ledger-rig';
+import { createPostgresLedgerBooks } from '../adapters/postgres/ledger-books';
 import { createLedgerMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
 
@@ -91,6 +92,29 @@ it('finds sound books sound, and says when it looked', async () => {
   expect(text).toContain(`gateway_ledger_reconciliation_last_run_timestamp_seconds ${nowS}`);
   expect(text).toContain(`gateway_ledger_reconciliation_watermark_timestamp_seconds ${nowS}`);
   expect(text).toContain('gateway_ledger_reconciliation_organizations_total 4');
+});
+
+it('says to whoever asks what it found and when it looked', async () => {
+  await rig.auditPool.query(
+    `update accounts set uncollected_nano_usd = uncollected_nano_usd + 7 where organization_id = 'org-a'`,
+  );
+  await run();
+  const books = createPostgresLedgerBooks({ pool: rig.first.pool, clock: rig.clock });
+  const { differences: known, ...looked } = await books.readReconciliation();
+  const now = rig.clock.now();
+  expect(looked).toEqual({ lastRun: now, reconciledUntil: now, knownDifferences: 1 });
+  const [difference] = known;
+  expect(known).toHaveLength(1);
+  expect(difference).toMatchObject({ organizationId: 'org-a', kind: 'uncollected', firstSeenUnixMs: now });
+  expect((difference?.foundNanoUsd ?? 0n) - (difference?.expectedNanoUsd ?? 0n)).toBe(7n);
+
+  await rig.auditPool.query('truncate reconciliation_progress, reconciliation_differences');
+  expect(await books.readReconciliation()).toEqual({
+    lastRun: undefined,
+    reconciledUntil: undefined,
+    knownDifferences: 0,
+    differences: [],
+  });
 });
 
 /** By hand, as somebody with all rights could; the constraints would not let the ledger itself. */

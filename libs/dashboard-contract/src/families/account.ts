@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint, json, nothing } from '../endpoint';
+import { identity } from './people';
 import { credential, sessionState } from './session';
 
 /** What a person changes of their own account. */
@@ -72,5 +73,24 @@ export const accountEndpoints = {
     answer: nothing,
     audit: ['member.remove_totp'],
     errors: ['sign_in_refused', 'second_factor_refused', 'conflict', 'too_many_attempts'],
+  }),
+  identities: endpoint({
+    method: 'GET',
+    path: '/api/account/identities',
+    who: 'signed_in',
+    summary: 'The identity providers by which the own account signs in',
+    answer: json(z.object({ data: z.array(identity) })),
+  }),
+  unlinkIdentity: endpoint({
+    method: 'POST',
+    path: '/api/account/identities/unlink',
+    who: 'signed_in',
+    summary: 'Sign in by an identity provider no more',
+    description:
+      'Ends the other sessions that were opened by single sign-on. An account without a password has no other way to sign in, and is refused (409 `conflict`). While its domain is mapped, the next single sign-on with the same verified email links it anew.',
+    body: z.strictObject({ issuer: z.string().max(1_000), password: credential }),
+    answer: nothing,
+    audit: ['member.unlink_identity'],
+    errors: ['sign_in_refused', 'conflict', 'not_found', 'too_many_attempts'],
   }),
 } as const;

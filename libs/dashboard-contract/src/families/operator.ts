@@ -118,6 +118,63 @@ export const settlementHealth = z
   })
   .meta({ id: 'SettlementHealth' });
 
+const difference = {
+  organization_id: z.string(),
+  first_seen_at: time,
+};
+
+/** How many differences an answer shows; there may be more. */
+const known = number.meta({ description: 'how many are known; 1,000 also stands for more' });
+
+const sums = z.object({ generations: number, cost_usd: usd, charged_usd: usd });
+
+export const reconciliation = z
+  .object({
+    observed_at: time,
+    ledger: z
+      .object({
+        last_run_at: time.nullable(),
+        reconciled_until: time
+          .nullable()
+          .meta({ description: 'what was wrong before has been found; null before the first whole round' }),
+        known_differences: known,
+        differences: z
+          .array(
+            z.object({
+              ...difference,
+              kind: z.string().meta({ description: 'what was compared with the postings' }),
+              generation_id: z.string().nullable().meta({ description: 'of a settlement' }),
+              expected_usd: usd,
+              found_usd: usd,
+            }),
+          )
+          .meta({ description: 'the oldest ones' }),
+      })
+      .nullable()
+      .meta({ description: 'the books compared with the postings; null when it cannot be asked right now' }),
+    usage: z
+      .object({
+        compared_until: time
+          .nullable()
+          .meta({ description: 'settled before then and compared; null before the first time' }),
+        known_differences: known,
+        differences: z
+          .array(
+            z.object({
+              ...difference,
+              kind: z.string().meta({ description: 'what was compared' }),
+              starts_at: time.meta({ description: 'of the hour or day' }),
+              expected: sums,
+              found: sums,
+            }),
+          )
+          .meta({ description: 'the oldest ones' }),
+      })
+      .nullable()
+      .meta({ description: 'usage compared with settlements; null when it cannot be asked right now' }),
+  })
+  .meta({ id: 'Reconciliation' });
+
 export const operatorEndpoints = {
   catalogue: endpoint({
     method: 'GET',
@@ -156,6 +213,13 @@ export const operatorEndpoints = {
     who: 'platform:settlement',
     summary: 'How settlement does',
     answer: json(z.object({ health: settlementHealth })),
+  }),
+  reconciliation: endpoint({
+    method: 'GET',
+    path: '/api/operator/reconciliation',
+    who: 'platform:settlement',
+    summary: 'Whether the books, the postings and usage agree',
+    answer: json(z.object({ reconciliation })),
   }),
   version: endpoint({
     method: 'GET',

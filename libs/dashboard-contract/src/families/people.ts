@@ -52,10 +52,18 @@ export const organizationDomain = z
   })
   .meta({ id: 'OrganizationDomain' });
 
+export const identity = z
+  .object({
+    issuer: z.string().meta({ description: 'the provider, as it names itself' }),
+    linked_at: time,
+  })
+  .meta({ id: 'Identity', description: 'That an identity provider says who a person is.' });
+
 export const personInList = person
   .extend({
     organizations: z.array(z.object({ id, name: z.string(), role: organizationRole })),
     second_factor: z.boolean(),
+    identities: z.array(identity),
     created_at: time,
     last_seen_at: time.nullable(),
   })
@@ -199,5 +207,17 @@ export const peopleEndpoints = {
     body: emptyBody,
     answer: created(z.object({ link: z.string(), expires_at: time })),
     audit: ['member.make_password_reset_link'],
+  }),
+  unlinkPersonIdentity: endpoint({
+    method: 'POST',
+    path: '/api/people/{member_id}/identities/unlink',
+    who: 'platform:people',
+    summary: 'Have a person sign in by an identity provider no more',
+    description:
+      'For who has another identity there by now. Ends the person’s sessions that were opened by single sign-on. Refused (409 `conflict`) for who has no password, and so no other way to sign in.',
+    body: z.strictObject({ issuer: z.string().max(1_000) }),
+    answer: nothing,
+    audit: ['member.unlink_identity'],
+    errors: ['conflict'],
   }),
 } as const;

@@ -67,9 +67,20 @@ export interface KeyActivity {
   readonly chargedThisMonthNanoUsd: bigint;
 }
 
+/** What the comparisons with the settlements have found so far, in all organizations. */
+export interface UsageReconciliation {
+  /** The latest end of what was ever compared; undefined before the first time. */
+  readonly comparedUntil: UnixMs | undefined;
+  /** How many are known, up to a thousand. */
+  readonly knownDifferences: number;
+  /** The oldest of them, up to fifty. */
+  readonly differences: readonly Difference[];
+}
+
 /** The read side. */
 export interface UsageReader extends GenerationFinder, SeriesReader {
   readNow(organizationId: string, now: UnixMs): Promise<UsageNow>;
+  readReconciliation(): Promise<UsageReconciliation>;
   /** In the order of the ids. */
   readKeyActivity(
     organizationId: string,

@@ -7,6 +7,7 @@ import { createTestClock, createTestDatabase, type TestClock, type TestDatabase 
 import type { Pool } from 'pg';
 import {
   createPostgresSettlementStore,
+  createPostgresUsageReader,
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
@@ -137,6 +138,33 @@ it('finds what agrees to agree, forgets what it was told, and says until when it
     `gateway_usage_reconciliation_compared_until_timestamp_seconds ${Number(at(1)) / 1_000}`,
   );
   expect(text).toContain('gateway_usage_reconciliation_hours_total 1');
+});
+
+it('says to whoever asks what it found and until when it looked', async () => {
+  const reader = createPostgresUsageReader(pool);
+  expect(await reader.readReconciliation()).toEqual({
+    comparedUntil: undefined,
+    knownDifferences: 0,
+    differences: [],
+  });
+  await consumeTwo();
+  await pool.query(`update usage_rollups set charged_nano_usd = charged_nano_usd - 1 where key_id = 'key-2'`);
+  await run();
+  expect(await reader.readReconciliation()).toEqual({
+    comparedUntil: Number(at(1)),
+    knownDifferences: 1,
+    differences: [
+      {
+        organizationId: 'org-1',
+        kind: 'daily_sums',
+        startsUnixMs: Date.UTC(2026, 10, 20),
+        fromUnixMs: 0,
+        expected: { generations: 2n, costNanoUsd: 12n, chargedNanoUsd: 11n },
+        found: { generations: 2n, costNanoUsd: 12n, chargedNanoUsd: 10n },
+        firstSeenUnixMs: clock.now(),
+      },
+    ],
+  });
 });
 
 /** By hand, as somebody with all rights could, or a bug. */

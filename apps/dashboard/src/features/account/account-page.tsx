@@ -3,6 +3,7 @@ import { exactTime } from '../../format/time';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Text, Time } from '../../ui/values';
 import { ChangePassword } from './change-password';
+import { Identities } from './identities';
 import { SecondFactor } from './second-factor';
 import { Sessions } from './sessions';
 
@@ -39,6 +40,7 @@ export function AccountPage() {
       </Section>
       {session.has_password && <ChangePassword />}
       {session.has_password && <SecondFactor on={session.second_factor} />}
+      <Identities />
       <Sessions />
     </Page>
   );

@@ -26,7 +26,7 @@ function curl({ baseUrl, apiKey }: SnippetFacts, body: Body): string {
     `curl ${shell(`${baseUrl}/chat/completions`)} \\`,
     `  -H ${shell(`Authorization: Bearer ${apiKey}`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d ${shell(JSON.stringify(body, null, 2))}`,
+    `  -d ${shell(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))}`,
   ].join('\n');
 }
 

@@ -15,7 +15,7 @@ import { Page } from '../../ui/page';
 import { Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Text, Time, visible } from '../../ui/values';
+import { Email, Id, Text, Time, visible } from '../../ui/values';
 
 type Person = Result<'GET /api/people'>['data'][number];
 
@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<Person>[] = [
     accessorFn: ({ email }) => email,
     cell: ({ row: { original: person } }) => (
       <span className="flex flex-wrap items-center gap-2">
-        <Text className="font-medium">{person.email}</Text>
+        <Email className="font-medium">{person.email}</Email>
         {person.role === 'operator' && <Badge tone="good">Operator</Badge>}
         <span className="basis-full text-xs font-normal text-ink-soft sm:hidden">
           <Organizations of={person} />
@@ -136,6 +136,19 @@ function PersonActions({ of: person }: { readonly of: Person }) {
       api.call('POST /api/people/{member_id}/password-reset-link', { params: { member_id: person.id } }),
     onError: (error) => toast(messageOf(error)),
   });
+  const [unlinking, setUnlinking] = useState<string>();
+  const unlink = useMutation({
+    mutationFn: () =>
+      api.call('POST /api/people/{member_id}/identities/unlink', {
+        params: { member_id: person.id },
+        body: { issuer: unlinking ?? '' },
+      }),
+    onSuccess: async () => {
+      setUnlinking(undefined);
+      toast('The single sign-on is unlinked.');
+      await queryClient.invalidateQueries({ queryKey: ['people'] });
+    },
+  });
   const isOperator = person.role === 'operator';
   const setOperator = useMutation({
     mutationFn: () =>
@@ -156,6 +169,11 @@ function PersonActions({ of: person }: { readonly of: Person }) {
         }
       >
         <MenuItem onSelect={() => makeLink.mutate()}>Make a link for a new password</MenuItem>
+        {person.identities.map(({ issuer }) => (
+          <MenuItem key={issuer} danger onSelect={() => setUnlinking(issuer)}>
+            Unlink the single sign-on
+          </MenuItem>
+        ))}
         {/* Nobody changes this of themselves, so that an operator is always left. */}
         {person.id !== member.id && (
           <MenuItem danger={isOperator} onSelect={() => setChanging(true)}>
@@ -178,6 +196,22 @@ function PersonActions({ of: person }: { readonly of: Person }) {
             ? 'The person keeps what the roles in organizations allow.'
             : 'The person may then do everything, in every organization, and add credit.'}{' '}
           All sessions of <Text className="font-medium text-ink">{person.email}</Text> end.
+        </p>
+      </Confirm>
+      <Confirm
+        danger
+        open={unlinking !== undefined}
+        onOpenChange={() => setUnlinking(undefined)}
+        title="Unlink the single sign-on?"
+        action="Unlink"
+        busy={unlink.isPending}
+        error={unlink.error}
+        onConfirm={() => unlink.mutate()}
+      >
+        <p>
+          <Email className="font-medium text-ink">{person.email}</Email> signs in by password then, and by{' '}
+          <Id>{unlinking ?? ''}</Id> only after linking it anew: at the next sign-in with a verified email of
+          this account, also as another identity there. Sessions that were opened by single sign-on end.
         </p>
       </Confirm>
       <Dialog

@@ -10,6 +10,7 @@ import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money } from '../../ui/values';
 import { DeadLetters } from './dead-letters';
+import { Reconciliation } from './reconciliation';
 
 type Health = Result<'GET /api/operator/settlement'>['health'];
 type Lag = NonNullable<Health['event_log']>[number];
@@ -75,6 +76,7 @@ export function SettlementPage() {
           </Section>
         </>
       )}
+      <Reconciliation />
       <DeadLetters
         state={letters}
         onState={(state) =>

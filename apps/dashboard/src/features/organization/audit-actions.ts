@@ -32,6 +32,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'member.remove_totp': 'Turned the second factor off',
   'member.renew_recovery_codes': 'Made new recovery codes',
   'member.link_identity': 'Linked a single sign-on',
+  'member.unlink_identity': 'Unlinked a single sign-on',
   'session.create': 'Signed in',
   'session.end': 'Ended a session',
   'session.end_others': 'Ended all other sessions',

@@ -13,7 +13,7 @@ import { Page, Section } from '../../ui/page';
 import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Text, Time, visible } from '../../ui/values';
+import { Email, Text, Time, visible } from '../../ui/values';
 import { Domains } from './domains';
 import { InvitePerson } from './invite-person';
 
@@ -82,7 +82,7 @@ function MemberTable({
       accessorFn: ({ email }) => email,
       cell: ({ row: { original: member } }) => (
         <>
-          <Text className="font-medium">{member.email}</Text>
+          <Email className="font-medium">{member.email}</Email>
           {member.id === session.member.id && <span className="text-ink-faint"> (you)</span>}
         </>
       ),
@@ -161,7 +161,7 @@ function MemberRole({ of: member, organizationId }: OfMember) {
   return (
     <Select
       aria-label={`Role of ${visible(member.email)}`}
-      className="!w-32"
+      className="!w-28 sm:!w-32"
       value={setRole.isPending ? setRole.variables : member.role}
       disabled={setRole.isPending}
       onChange={({ target }) => setRole.mutate(target.value as Member['role'])}
@@ -257,7 +257,7 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
     {
       id: 'email',
       header: 'Invited',
-      cell: ({ row: { original: one } }) => <Text className="font-medium">{one.email}</Text>,
+      cell: ({ row: { original: one } }) => <Email className="font-medium">{one.email}</Email>,
     },
     {
       id: 'role',

@@ -2,7 +2,8 @@ import type { IdentityStore } from '../../core/single-sign-on/ports';
 import type { AuthPrisma } from './client';
 import { isTaken } from './member-store';
 import { lockOrganization } from './organization-store';
-import { auditEntryRow, memberOf, newSessionRow, storedMemberRow } from './rows';
+import { auditEntryRow, identityOf, memberOf, storedMemberRow } from './rows';
+import { endSessions, insertSession } from './session-keys';
 
 export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
   return {
@@ -26,7 +27,7 @@ export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
           await transaction.memberIdentity.create({ data: { issuer, subject, memberId, createdAt } });
           if (membership)
             await transaction.membership.create({ data: { ...membership, memberId, createdAt } });
-          await transaction.session.create({ data: newSessionRow(opened) });
+          await insertSession(transaction, opened);
           await transaction.auditEntry.createMany({ data: [...audits, opened.audit].map(auditEntryRow) });
         });
         return true;
@@ -34,6 +35,21 @@ export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
         if (isTaken(error)) return false;
         throw error;
       }
+    },
+
+    async list(memberId) {
+      const rows = await prisma.memberIdentity.findMany({ where: { memberId }, orderBy: { issuer: 'asc' } });
+      return rows.map(identityOf);
+    },
+
+    unlink({ memberId, issuer, keptSessionId, audit }) {
+      return prisma.$transaction(async (transaction) => {
+        const { count } = await transaction.memberIdentity.deleteMany({ where: { memberId, issuer } });
+        if (count === 0) return undefined;
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        const others = keptSessionId === undefined ? {} : { id: { not: keptSessionId } };
+        return endSessions(transaction, { memberId, signedInBy: 'oidc', ...others }, audit.createdAt);
+      });
     },
   };
 }

@@ -6,7 +6,8 @@ import type { Prisma } from './generated/client';
 import { isTaken } from './member-store';
 import { lockOrganization } from './organization-store';
 import { newestFirst } from './page';
-import { auditEntryRow, newSessionRow, storedMemberRow } from './rows';
+import { auditEntryRow, storedMemberRow } from './rows';
+import { insertSession } from './session-keys';
 
 const OPEN = { acceptedAt: null, revokedAt: null } as const;
 const WITHOUT_TOKEN = { tokenSha256: true } as const;
@@ -75,7 +76,7 @@ export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore
           if (newMember)
             await transaction.member.create({ data: { ...storedMemberRow(newMember), createdAt } });
           await transaction.membership.create({ data: { organizationId, memberId, role, createdAt } });
-          if (opened) await transaction.session.create({ data: newSessionRow(opened) });
+          if (opened) await insertSession(transaction, opened);
           const entries = opened ? [...audits, opened.audit] : audits;
           await transaction.auditEntry.createMany({ data: entries.map(auditEntryRow) });
           return true;

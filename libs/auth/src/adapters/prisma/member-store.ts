@@ -32,7 +32,10 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
     },
 
     async list(page) {
-      const include = { memberships: { include: { organization: true } } };
+      const include = {
+        memberships: { include: { organization: true } },
+        identities: { orderBy: { issuer: 'asc' } },
+      } as const;
       const rows = await prisma.member.findMany({ ...newestFirst(page), include });
       return rows.map(personOf);
     },

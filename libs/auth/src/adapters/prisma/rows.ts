@@ -3,11 +3,11 @@ import type {
   ApiKey,
   AuditEntry,
   AuditOutcome,
+  Identity,
   JsonObject,
   KeyLimits,
   Member,
   Membership,
-  NewSession,
   Organization,
   OrganizationLimits,
   OrganizationMember,
@@ -163,10 +163,6 @@ export function storedMemberRow({ id, email, role, passwordHash }: StoredMember)
   return { id, email, role, passwordHash: passwordHash ?? null };
 }
 
-export function newSessionRow({ tokenSha256, session }: NewSession) {
-  return { ...sessionRow(session), tokenSha256: Uint8Array.from(tokenSha256) };
-}
-
 export function membershipOf(
   row: Prisma.MembershipModel & { organization: Prisma.OrganizationModel },
 ): Membership {
@@ -190,6 +186,7 @@ export function organizationMemberOf(
 export function personOf(
   row: Prisma.MemberModel & {
     memberships: (Prisma.MembershipModel & { organization: Prisma.OrganizationModel })[];
+    identities: Prisma.MemberIdentityModel[];
   },
 ): Person {
   return {
@@ -198,7 +195,12 @@ export function personOf(
     ...seenOf(row),
     secondFactor: row.totpConfirmedAt !== null,
     memberships: row.memberships.map(membershipOf),
+    identities: row.identities.map(identityOf),
   };
+}
+
+export function identityOf({ issuer, createdAt }: Prisma.MemberIdentityModel): Identity {
+  return { issuer, linkedAt: createdAt.getTime() as UnixMs };
 }
 
 function seenOf({ lastSeenAt }: Prisma.MemberModel): { readonly lastSeenAt?: UnixMs } {

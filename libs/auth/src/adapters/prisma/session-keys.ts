@@ -1,10 +1,9 @@
 import type { UnixMs } from '@gateway/base';
-import type { NewSession } from '../../core/model';
-import type { EndedSessions } from '../../core/ports';
+import type { EndedSessions, NewSession } from '../../core/model';
 import type { AuthTransaction } from './client';
 import type { Prisma } from './generated/client';
 import { appendInvalidation } from './invalidations';
-import { newSessionRow } from './rows';
+import { sessionRow } from './rows';
 
 /**
  * Ends sessions, and with them the keys that were made for them. Call it last,
@@ -21,6 +20,19 @@ export async function endSessions(
   return { ended, sequence: await endKeys(transaction, { sessionId: { in: ids } }, at) };
 }
 
+/** Whoever opens a session has been seen. */
+export async function insertSession(
+  transaction: AuthTransaction,
+  { tokenSha256, session }: Pick<NewSession, 'tokenSha256' | 'session'>,
+): Promise<void> {
+  const data = { ...sessionRow(session), tokenSha256: Uint8Array.from(tokenSha256) };
+  await transaction.session.create({ data });
+  await transaction.member.update({
+    where: { id: session.member.id },
+    data: { lastSeenAt: new Date(session.lastSeenAt) },
+  });
+}
+
 /** Ends all sessions of a member and opens this one, if any. Call it last. */
 export async function replaceSessions(
   transaction: AuthTransaction,
@@ -28,7 +40,7 @@ export async function replaceSessions(
   at: UnixMs,
   opened?: NewSession,
 ): Promise<void> {
-  if (opened) await transaction.session.create({ data: newSessionRow(opened) });
+  if (opened) await insertSession(transaction, opened);
   const others = opened ? { id: { not: opened.session.id } } : {};
   await endSessions(transaction, { memberId, ...others }, at);
 }

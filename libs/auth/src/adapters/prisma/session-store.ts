@@ -1,20 +1,19 @@
 import type { UnixMs } from '@gateway/base';
-import type { AuditEntry } from '../../core/model';
-import type { EndedSessions, SessionStore } from '../../core/ports';
+import type { AuditEntry, EndedSessions } from '../../core/model';
+import type { SessionStore } from '../../core/ports';
 import type { AuthPrisma, AuthTransaction } from './client';
 import type { Prisma } from './generated/client';
 import { newestFirst } from './page';
-import { auditEntryRow, sessionOf, sessionRow } from './rows';
-import { endSessions } from './session-keys';
+import { auditEntryRow, sessionOf } from './rows';
+import { endSessions, insertSession } from './session-keys';
 
 export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
   return {
     async insert(tokenSha256, session, audit) {
-      const data = { ...sessionRow(session), tokenSha256: Uint8Array.from(tokenSha256) };
-      await prisma.$transaction([
-        prisma.session.create({ data }),
-        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
-      ]);
+      await prisma.$transaction(async (transaction) => {
+        await insertSession(transaction, { tokenSha256, session });
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+      });
     },
 
     async find(tokenSha256) {

@@ -1,9 +1,9 @@
 import type { UnixMs } from '@gateway/base';
 import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
-import type { Actor, Member, NewSession, Session, SignInMethod } from '../model';
+import type { Actor, EndedSessions, Member, NewSession, Session, SignInMethod } from '../model';
 import { awaitEdges } from '../invalidation/await-edges';
-import type { AuthPorts, EndedSessions } from '../ports';
+import type { AuthPorts } from '../ports';
 import { isIdLike } from '../text-rules';
 
 /** When and where a session was seen is noted this often; each note is a write. */

@@ -1,5 +1,12 @@
 import type { UnixMs } from '@gateway/base';
-import type { AuditEntry, Member, NewSession, OrganizationDomain } from '../model';
+import type {
+  AuditEntry,
+  EndedSessions,
+  Identity,
+  Member,
+  NewSession,
+  OrganizationDomain,
+} from '../model';
 
 /** What the single sign-on needs from outside. */
 
@@ -34,6 +41,14 @@ export interface LinkedMember {
   readonly opened: NewSession;
 }
 
+/** A member who is nobody at an identity provider any more. */
+export interface UnlinkedMember {
+  readonly memberId: string;
+  readonly issuer: string;
+  readonly keptSessionId?: string;
+  readonly audit: AuditEntry;
+}
+
 /** Who members are at identity providers. */
 export interface IdentityStore {
   find(issuer: string, subject: string): Promise<Member | undefined>;
@@ -41,6 +56,13 @@ export interface IdentityStore {
   isLinked(memberId: string, issuer: string): Promise<boolean>;
   /** False, and nothing is written, when the identity, the email or the membership was taken in between. */
   link(linked: LinkedMember): Promise<boolean>;
+  /** By issuer. */
+  list(memberId: string): Promise<readonly Identity[]>;
+  /**
+   * Also ends the member's sessions that were opened by single sign-on, but for
+   * the one that is kept. Undefined, and nothing is written: not linked.
+   */
+  unlink(unlinked: UnlinkedMember): Promise<EndedSessions | undefined>;
 }
 
 export interface DomainStore {

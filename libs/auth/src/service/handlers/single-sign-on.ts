@@ -12,14 +12,27 @@ import { mapDomain, unmapDomain } from '../../core/single-sign-on/domains';
 import { finishSignOn } from '../../core/single-sign-on/finish-sign-on';
 import type { SignOnRefusalReason, SignOnRefused } from '../../core/single-sign-on/sign-on-refusal';
 import { startSignOn } from '../../core/single-sign-on/start-sign-on';
+import { unlinkIdentity, unlinkOwnIdentity } from '../../core/single-sign-on/unlink-identity';
 import { isIdLike } from '../../core/text-rules';
 import { actorOf, refusalMessage } from '../messages';
 import type { AuthMetrics } from '../metrics';
-import { openedSessionMessage, organizationRoleMessage, organizationRoleOf } from '../people-messages';
+import {
+  identityMessage,
+  openedSessionMessage,
+  organizationRoleMessage,
+  organizationRoleOf,
+} from '../people-messages';
 
 type SingleSignOnHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
-  'startOidc' | 'finishOidc' | 'listOrganizationDomains' | 'mapDomain' | 'unmapDomain'
+  | 'startOidc'
+  | 'finishOidc'
+  | 'listOrganizationDomains'
+  | 'mapDomain'
+  | 'unmapDomain'
+  | 'listIdentities'
+  | 'unlinkOwnIdentity'
+  | 'unlinkIdentity'
 >;
 
 const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>> = {
@@ -79,6 +92,21 @@ export function createSingleSignOnHandlers(
 
     async unmapDomain({ actor, organizationId, domain }) {
       const refusal = await unmapDomain(ports, { actor: actorOf(actor), organizationId, domain });
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async listIdentities({ memberId }) {
+      const identities = isIdLike(memberId) ? await ports.identities.list(memberId) : [];
+      return { identities: identities.map(identityMessage) };
+    },
+
+    async unlinkOwnIdentity(request, { signal }) {
+      const refusal = await unlinkOwnIdentity(ports, request, signal);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async unlinkIdentity({ actor, memberId, issuer }, { signal }) {
+      const refusal = await unlinkIdentity(ports, { actor: actorOf(actor), memberId, issuer }, signal);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
   };

@@ -12,6 +12,7 @@ import {
   type Movements,
   type StatementMonth,
 } from '../../core/statement/statement';
+import { readReconciliation } from './reconciler';
 import { withRetries } from './retry';
 import { firstPostingOf, readMonthlyMovements, sumUpDays } from './statement-days';
 import { readLines } from './statement-lines';
@@ -124,6 +125,8 @@ export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOp
         if (!kind) throw new Error('correct_credit answered nothing');
         return { kind };
       }),
+
+    readReconciliation: () => withRetries(() => readReconciliation(pool)),
 
     readHealth: () =>
       withRetries(async () => {

@@ -11,7 +11,7 @@ import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
 import { createSessionCookies, deviceOf } from '../http/session-cookie';
 import { accepted, acceptedUnless } from '../messages/errors';
-import { sessionStateView } from '../messages/people-views';
+import { identityView, sessionStateView } from '../messages/people-views';
 import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
@@ -75,6 +75,17 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
       const { outcome } = await authAdmin.renewRecoveryCodes(request, PATIENT);
       return { recovery_codes: accepted<RecoveryCodes>(outcome).codes };
+    }),
+
+    implement(account.identities, async ({ actor }) => {
+      const { identities } = await authAdmin.listIdentities({ memberId: actor.id });
+      return { data: identities.map(identityView) };
+    }),
+
+    implement(account.unlinkIdentity, async ({ body: { issuer, password }, signedIn, address }) => {
+      const request = { sessionToken: signedIn.sessionToken, password, issuer, ipAddress: address };
+      acceptedUnless((await authAdmin.unlinkOwnIdentity(request, PATIENT)).refusal);
+      return undefined;
     }),
 
     implement(account.removeTotp, async ({ body: { password, code }, signedIn, address }) => {

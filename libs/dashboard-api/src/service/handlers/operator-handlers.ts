@@ -3,11 +3,12 @@ import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { catalogueView, providerHealthView, targetView } from '../messages/operator-views';
+import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
 import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { routerAdmin, ledgerAdmin, clock, log, settings } = ports;
+  const { routerAdmin, ledgerAdmin, generationReports, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** One part that cannot be had leaves the others to be shown: this page is for when something is wrong. */
@@ -67,6 +68,20 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
           },
           event_log: lags,
           spool: router && { generations: router.spooledGenerations, bytes: Number(router.spoolBytes) },
+        },
+      };
+    }),
+
+    implement(endpoints.operator.reconciliation, async () => {
+      const [ledger, usage] = await Promise.all([
+        orNull('the reconciliation of the ledger', ledgerAdmin.getLedgerReconciliation({})),
+        orNull('the reconciliation of usage', generationReports.getUsageReconciliation({})),
+      ]);
+      return {
+        reconciliation: {
+          observed_at: isoTime(BigInt(clock.now())),
+          ledger: ledger && ledgerReconciliationView(ledger),
+          usage: usage && usageReconciliationView(usage),
         },
       };
     }),

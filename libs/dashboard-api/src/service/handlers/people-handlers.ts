@@ -74,5 +74,11 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       const { outcome } = await authAdmin.setOperator(change);
       return { member: memberView(accepted<Member>(outcome)) };
     }),
+
+    implement(people.unlinkPersonIdentity, async ({ params, body, actor }) => {
+      const identity = { actor, memberId: params.member_id, issuer: body.issuer };
+      acceptedUnless((await authAdmin.unlinkIdentity(identity)).refusal);
+      return undefined;
+    }),
   ];
 }

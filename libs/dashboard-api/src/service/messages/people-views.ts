@@ -4,6 +4,7 @@ import {
   OrganizationRole,
   SignInMethod,
   type GetSessionResponse,
+  type Identity,
   type Invitation,
   type InvitationForGuest,
   type Member,
@@ -144,9 +145,14 @@ export function personView(person: Person) {
       role: ROLES[role],
     })),
     second_factor: person.secondFactor,
+    identities: person.identities.map(identityView),
     created_at: isoTime(person.createdUnixMs),
     last_seen_at: timeOrNull(person.lastSeenUnixMs),
   };
+}
+
+export function identityView({ issuer, linkedUnixMs }: Identity) {
+  return { issuer, linked_at: isoTime(linkedUnixMs) };
 }
 
 function timeOrNull(unixMs: bigint | undefined): string | null {

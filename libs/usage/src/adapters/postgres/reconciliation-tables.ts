@@ -2,6 +2,7 @@ import { nanoUsd, type UnixMs } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
 import { differs, type Comparison, type Difference, type Subject } from '../../core/reconciliation/compare';
+import type { UsageReconciliation } from '../../core/ports';
 import type { ToldHour } from '../../core/reconciliation/settled-window';
 
 /** Differences that are read: broken sums break everywhere. */
@@ -69,7 +70,15 @@ const ADVANCE = `
 
 const DIFFERENCES = `
   select * from reconciliation_differences
-  order by first_seen_unix_ms, organization_id, kind, starts_unix_ms limit ${MAX_DIFFERENCES}`;
+  order by first_seen_unix_ms, organization_id, kind, starts_unix_ms limit $1`;
+
+/** Differences that a person is shown. */
+const MAX_SHOWN = 50;
+
+const PROGRESS = `
+  select
+    (select compared_until_unix_ms from reconciliation_progress where compared_until_unix_ms > 0) as compared_until,
+    (select count(*) from (select from reconciliation_differences limit ${MAX_DIFFERENCES}) known) as known`;
 
 interface ToldRow {
   readonly organization_id: string;
@@ -164,8 +173,27 @@ export async function noteCompared(client: ClientBase, { compared, told, now }: 
   return timeOf(rows[0]?.compared_until_unix_ms ?? 0n);
 }
 
-export async function readDifferences(client: ClientBase): Promise<readonly Difference[]> {
-  const { rows } = await client.query<DifferenceRow>({ name: 'usage.differences', text: DIFFERENCES });
+/** What the runs of all processes have found. */
+export async function readReconciliation(pool: Pool): Promise<UsageReconciliation> {
+  const { rows } = await pool.query<{ compared_until: bigint | null; known: bigint }>(PROGRESS);
+  const until = rows[0]?.compared_until ?? null;
+  return {
+    comparedUntil: until === null ? undefined : timeOf(until),
+    knownDifferences: Number(rows[0]?.known ?? 0n),
+    differences: await readDifferences(pool, MAX_SHOWN),
+  };
+}
+
+/** The oldest first. */
+export async function readDifferences(
+  client: ClientBase | Pool,
+  limit = MAX_DIFFERENCES,
+): Promise<readonly Difference[]> {
+  const { rows } = await client.query<DifferenceRow>({
+    name: 'usage.differences',
+    text: DIFFERENCES,
+    values: [limit],
+  });
   return rows.map((row) => ({
     ...subjectOf(row),
     expected: {

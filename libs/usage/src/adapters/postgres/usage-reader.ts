@@ -6,6 +6,7 @@ import type { ProviderAttempt, SettledGeneration } from '../../core/settled-gene
 import type { UsageRow } from '../../core/usage-report';
 import { PrismaClient, type Generation } from '../prisma/generated/client';
 import { readKeyActivity } from './key-activity';
+import { readReconciliation } from './reconciliation-tables';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
 import { USAGE_SCHEMA } from './usage-schema';
@@ -69,6 +70,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
   const prisma = new PrismaClient({ adapter: createPrismaAdapter(pool, USAGE_SCHEMA) });
   return {
     readKeyActivity: (organizationId, keyIds, now) => readKeyActivity(pool, organizationId, keyIds, now),
+    readReconciliation: () => readReconciliation(pool),
     async findGeneration(organizationId, id) {
       const row = await prisma.generation.findFirst({ where: { id, organizationId } });
       return row ? generationOf(row) : undefined;

@@ -9,6 +9,7 @@ import {
   fromKeyActivity,
   fromMetrics,
   fromPoint,
+  fromReconciliation,
   fromRecord,
   toListRequest,
   toSeriesQuery,
@@ -16,7 +17,7 @@ import {
 
 const MAX_KEYS = 200;
 
-/** What the dashboard shows, each within one organization. */
+/** What the dashboard shows, each within one organization but for what operators see. */
 export function createGenerationReportsHandlers(
   reader: UsageReader,
 ): RpcHandlers<typeof GenerationReportsDefinition> {
@@ -52,6 +53,9 @@ export function createGenerationReportsHandlers(
         chargedTodayNanoUsd: now.chargedNanoUsd,
         latestGenerationId: now.latestGenerationId,
       };
+    },
+    async getUsageReconciliation() {
+      return fromReconciliation(await reader.readReconciliation());
     },
     async getKeyActivity({ organizationId, keyIds, nowUnixMs }) {
       if (keyIds.length > MAX_KEYS) {

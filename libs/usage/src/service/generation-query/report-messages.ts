@@ -4,6 +4,7 @@ import {
   UsageDimension,
   UsageGranularity as GranularityMessage,
   type GenerationRecord,
+  type GetUsageReconciliationResponse,
   type GetUsageSeriesRequest,
   type KeyActivity as KeyActivityMessage,
   type Latency,
@@ -14,7 +15,7 @@ import {
 import { GatewayError } from '@gateway/errors';
 import { meanMs, quantileMs, type Latencies } from '../../core/latency-histogram';
 import type { GenerationsRequest } from '../../core/list-generations';
-import type { KeyActivity } from '../../core/ports';
+import type { KeyActivity, UsageReconciliation } from '../../core/ports';
 import { statusOf, type GenerationStatus, type SettledGeneration } from '../../core/settled-generation';
 import type { SeriesDimension, SeriesQuery, UsageMetrics, UsagePoint } from '../../core/usage-series';
 import { fromGeneration } from './messages';
@@ -111,6 +112,19 @@ function timeOf(param: string, unixMs: bigint): UnixMs {
 
 function optionalAmount(amount: bigint | undefined): NanoUsd | undefined {
   return amount === undefined ? undefined : nanoUsd(amount);
+}
+
+export function fromReconciliation(found: UsageReconciliation): GetUsageReconciliationResponse {
+  const { comparedUntil, knownDifferences, differences } = found;
+  return {
+    comparedUntilUnixMs: comparedUntil === undefined ? undefined : BigInt(comparedUntil),
+    knownDifferences,
+    differences: differences.map(({ organizationId, kind, startsUnixMs, firstSeenUnixMs, ...sums }) => ({
+      ...{ organizationId, kind, ...sums },
+      startsUnixMs: BigInt(startsUnixMs),
+      firstSeenUnixMs: BigInt(firstSeenUnixMs),
+    })),
+  };
 }
 
 export function fromKeyActivity(activity: KeyActivity): KeyActivityMessage {

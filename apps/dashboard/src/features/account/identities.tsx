@@ -1,0 +1,118 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { api } from '../../api/client';
+import { useSession } from '../../api/session';
+import { Button } from '../../ui/button';
+import { Dialog, DialogActions } from '../../ui/dialog';
+import { Field, Input } from '../../ui/field';
+import { Section } from '../../ui/page';
+import { Failure, FailureLine } from '../../ui/states';
+import { Table, type Column } from '../../ui/table';
+import { useToast } from '../../ui/toast';
+import { Id, Time, visible } from '../../ui/values';
+
+type Identity = Result<'GET /api/account/identities'>['data'][number];
+
+/** The identity providers by which one signs in; nothing for the many who have none, not even while it is asked. */
+export function Identities() {
+  const session = useSession();
+  const [unlinking, setUnlinking] = useState<string>();
+  const query = useQuery({
+    queryKey: ['identities'],
+    queryFn: async ({ signal }) => (await api.call('GET /api/account/identities', { signal })).data,
+  });
+  if (!query.error && !query.data?.length) return null;
+  const columns: readonly Column<Identity>[] = [
+    { id: 'issuer', header: 'Provider', cell: ({ row: { original } }) => <Id>{original.issuer}</Id> },
+    { id: 'linked', header: 'Linked', cell: ({ row: { original } }) => <Time at={original.linked_at} /> },
+    {
+      id: 'actions',
+      header: () => <span className="sr-only">Actions</span>,
+      meta: { className: 'text-right' },
+      cell: ({ row: { original } }) =>
+        session.has_password && (
+          <Button
+            small
+            aria-label={`Unlink ${visible(original.issuer)}`}
+            onClick={() => setUnlinking(original.issuer)}
+          >
+            Unlink
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Section
+      title="Single sign-on"
+      description={
+        session.has_password
+          ? 'Who says who you are, beside your password.'
+          : 'Who says who you are. You have no password, so it is your one way to sign in.'
+      }
+    >
+      {query.error ? (
+        <Failure error={query.error} what="your single sign-on" onRetry={() => void query.refetch()} />
+      ) : (
+        <Table
+          caption="Single sign-on"
+          rows={query.data ?? []}
+          columns={columns}
+          rowId={({ issuer }) => issuer}
+        />
+      )}
+      <Dialog
+        open={unlinking !== undefined}
+        onOpenChange={() => setUnlinking(undefined)}
+        title="Unlink this single sign-on?"
+        description="You sign in by your password then. Your other sessions that were opened by single sign-on end."
+      >
+        <Unlink issuer={unlinking ?? ''} onDone={() => setUnlinking(undefined)} />
+      </Dialog>
+    </Section>
+  );
+}
+
+function Unlink({ issuer, onDone }: { readonly issuer: string; readonly onDone: () => void }) {
+  const [password, setPassword] = useState('');
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const unlink = useMutation({
+    mutationFn: () => api.call('POST /api/account/identities/unlink', { body: { issuer, password } }),
+    onSuccess: async () => {
+      onDone();
+      toast('The single sign-on is unlinked.');
+      await queryClient.invalidateQueries({ queryKey: ['identities'] });
+      await queryClient.invalidateQueries({ queryKey: ['sessions'] });
+    },
+  });
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        unlink.mutate();
+      }}
+    >
+      <p className="text-sm text-ink-soft">
+        Signing in by it again with an email of a mapped domain links it anew.
+      </p>
+      <Field label="Your password">
+        <Input
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={({ target }) => setPassword(target.value)}
+        />
+      </Field>
+      {unlink.error && <FailureLine error={unlink.error} />}
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" kind="danger" busy={unlink.isPending}>
+          Unlink
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
