@@ -10,6 +10,8 @@ export class ProcessDied extends Error {
 /** One call with its fault, and how many statements it has sent. */
 interface FaultyCall {
   readonly fault: Fault;
+  /** The server's processes whose connections it lost. */
+  readonly orphans: number[];
   statements: number;
   isDead: boolean;
   hasStruck: boolean;
@@ -17,15 +19,37 @@ interface FaultyCall {
 
 const calls = new AsyncLocalStorage<FaultyCall>();
 
-/** Runs work whose statements on pools of `breakable` suffer this fault. Answers also whether it struck. */
+export interface FaultyResult<Result> {
+  readonly result: Result;
+  readonly hasStruck: boolean;
+  /**
+   * Processes of the server that may still be at what was sent, or not even have
+   * read it; see {@link orphansGone}.
+   */
+  readonly orphans: readonly number[];
+}
+
+/** Runs work whose statements on pools of `breakable` suffer this fault. */
 export async function withFault<Result>(
   fault: Fault | undefined,
   work: () => Promise<Result>,
-): Promise<{ result: Result; hasStruck: boolean }> {
-  if (!fault) return { result: await work(), hasStruck: false };
-  const call: FaultyCall = { fault, statements: 0, isDead: false, hasStruck: false };
+): Promise<FaultyResult<Result>> {
+  if (!fault) return { result: await work(), hasStruck: false, orphans: [] };
+  const call: FaultyCall = { fault, orphans: [], statements: 0, isDead: false, hasStruck: false };
   const result = await calls.run(call, work);
-  return { result, hasStruck: call.hasStruck };
+  return { result, hasStruck: call.hasStruck, orphans: call.orphans };
+}
+
+/**
+ * Resolves when these processes have ended. To look at what they do is not
+ * enough: on a busy machine one whose connection was cut may rest for a while
+ * before it reads, and does, what was sent before the cut.
+ */
+export async function orphansGone(watch: Pool, orphans: readonly number[]): Promise<void> {
+  for (;;) {
+    const { rowCount } = await watch.query('select from pg_stat_activity where pid = any ($1)', [orphans]);
+    if (rowCount === 0) return;
+  }
 }
 
 /** What the driver says when a connection ends under a query. */
@@ -79,11 +103,11 @@ function faulty(client: PoolClient, call: FaultyCall): PoolClient {
         return die(client, call);
       case 'lost_answer':
         await send(...parameters);
-        cut(client);
+        cut(client, call);
         throw lost();
       case 'cut': {
         const answer = send(...parameters);
-        cut(client);
+        cut(client, call);
         return answer;
       }
     }
@@ -101,11 +125,19 @@ function ignore(): void {}
 
 function die(client: PoolClient, call: FaultyCall): never {
   call.isDead = true;
-  cut(client);
+  cut(client, call);
   throw new ProcessDied();
 }
 
+/** What the driver's types do not tell of a client. */
+interface ClientInside {
+  readonly processID: number;
+  readonly connection: { readonly stream: { destroy(): void } };
+}
+
 /** As when the process dies: the socket is gone, without goodbye. */
-function cut(client: unknown): void {
-  (client as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+function cut(client: unknown, call: FaultyCall): void {
+  const { processID, connection } = client as ClientInside;
+  call.orphans.push(processID);
+  connection.stream.destroy();
 }

@@ -8,7 +8,7 @@ import {
   type LedgerInstance,
   type LedgerRig,
 } from '../testing/ledger-rig';
-import { breakable, ProcessDied, withFault } from './faulty-pool';
+import { breakable, orphansGone, ProcessDied, withFault } from './faulty-pool';
 import { LEASE_MS, type Call, type Generation, type History, type Operation } from './history';
 import { THIEF, type Account, type ModelState } from './ledger-model';
 import type { MadeCall } from './explain-outcomes';
@@ -29,7 +29,7 @@ export interface SimulatedLedger {
   /** Empties it. */
   begin(history: History): Promise<void>;
   call(call: Call): Promise<MadeCall>;
-  /** Waits until nothing that lost its connection is still under way. */
+  /** Waits until nothing that lost its connection is still under way, or to come. */
   settleDown(): Promise<void>;
   observe(): Promise<Observed>;
   close(): Promise<void>;
@@ -42,6 +42,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
   const tables = await ownTables(rig);
   let generations: readonly Generation[] = [];
   let histories = 0;
+  const orphans: number[] = [];
 
   async function begin(history: History): Promise<void> {
     generations = history.generations;
@@ -57,13 +58,14 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
   async function call({ ledger, operation, fault }: Call): Promise<MadeCall> {
     const instance = ledger === 1 ? rig.first : rig.second;
     let died = false;
-    const { result, hasStruck } = await withFault(fault, () =>
+    const { result, hasStruck, ...left } = await withFault(fault, () =>
       perform(instance, operation).catch((error: unknown) => {
         if (!(error instanceof ProcessDied)) throw error;
         died = true;
         return undefined;
       }),
     );
+    orphans.push(...left.orphans);
     if (died) return { operation, outcome: undefined, times: [0, 1] };
     return { operation, outcome: result, times: hasStruck ? [1, 2] : [1] };
   }
@@ -127,15 +129,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
     }
   }
 
-  async function settleDown(): Promise<void> {
-    for (;;) {
-      const { rows } = await rig.auditPool.query<{ busy: number }>(
-        `select count(*)::integer as busy from pg_stat_activity
-         where datname = current_database() and application_name like 'ledger-%' and state <> 'idle'`,
-      );
-      if (rows[0]?.busy === 0) return;
-    }
-  }
+  const settleDown = () => orphansGone(rig.auditPool, orphans.splice(0));
 
   async function observe(): Promise<Observed> {
     const { rows } = await rig.auditPool.query<Account & { organization: string }>(
