@@ -110,18 +110,89 @@ it('keeps the partition when what is to be written down with its end fails', asy
   expect(await names()).toHaveLength(1);
 });
 
-it('gives up instead of making others wait behind it', async () => {
-  await make(days, '2026-01-10T12:00', 0);
-  const reader = await pool.connect();
+/** Somebody with a lock for as long as `work` takes. */
+async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
+  const other = await pool.connect();
   try {
-    await reader.query('begin');
-    await reader.query('select from log');
-    expect(await dropPartitions(pool, days, { untilUnixMs: at('2026-02-01T00:00') })).toBe(0);
-    await reader.query('commit');
+    await other.query('begin');
+    await other.query(lock);
+    await work();
+    await other.query('commit');
   } finally {
-    reader.release();
+    other.release(true);
   }
-  expect(await dropPartitions(pool, days, { untilUnixMs: at('2026-02-01T00:00') })).toBe(1);
+}
+
+describe('beside a long reader of the table', () => {
+  const READ = 'select from log';
+  const FEBRUARY = { untilUnixMs: at('2026-02-01T00:00') };
+
+  it('stops at the first partition that it cannot drop, after a few tries, and drops them all the next time', async () => {
+    await make(days, '2026-01-10T12:00', 3);
+    const asked: string[] = [];
+    const mayDrop = async (_client: unknown, { name }: { readonly name: string }) => asked.push(name) > 0;
+    await whileLocked(READ, async () => {
+      expect(await dropPartitions(pool, days, { ...FEBRUARY, mayDrop })).toBe(0);
+      expect(asked).toEqual(Array.from({ length: 5 }, () => 'log_until_20260111'));
+    });
+    expect(await dropPartitions(pool, days, FEBRUARY)).toBe(4);
+  });
+
+  it('lets those who write pass, also while it waits for the reader', async () => {
+    await make(days, '2026-01-10T12:00', 3);
+    const oneMore = await pool.connect();
+    // Whoever stands in the queue for longer fails; the reader itself never ends before they are through.
+    await oneMore.query(`set lock_timeout = '20s'`);
+    try {
+      await whileLocked(READ, async () => {
+        let isDropping = true;
+        const dropping = dropPartitions(pool, days, FEBRUARY).finally(() => (isDropping = false));
+        let written = 0;
+        while (isDropping) {
+          await oneMore.query(`insert into log values ('2026-01-13T12:00Z', 'x')`);
+          written += 1;
+        }
+        expect(await dropping).toBe(0);
+        expect(written).toBeGreaterThan(0);
+      });
+    } finally {
+      oneMore.release(true);
+    }
+  });
+
+  it('makes none and says so, and all of them once the reader has gone', async () => {
+    await make(days, '2026-01-10T12:00', 0);
+    await whileLocked(READ, async () => {
+      await expect(make(days, '2026-01-11T12:00', 0)).rejects.toMatchObject({ code: '55P03' });
+    });
+    expect(await make(days, '2026-01-11T12:00', 0)).toBe(1);
+  });
+
+  it('makes and drops when the reader goes between two tries', async () => {
+    await make(days, '2026-01-10T12:00', 0);
+    let dropping: Promise<number> | undefined;
+    await whileLocked(READ, async () => {
+      let tries = 0;
+      const again = new Promise<void>((resolve) => {
+        const mayDrop = async () => {
+          tries += 1;
+          if (tries === 2) resolve();
+          return true;
+        };
+        dropping = dropPartitions(pool, days, { ...FEBRUARY, mayDrop });
+      });
+      await again;
+    });
+    expect(await dropping).toBe(1);
+  });
+});
+
+it('passes over a partition that a vacuum is at', async () => {
+  await make(days, '2026-01-10T12:00', 2);
+  await whileLocked('lock table log_until_20260112 in share update exclusive mode', async () => {
+    expect(await dropPartitions(pool, days, { untilUnixMs: at('2026-01-13T00:00') })).toBe(2);
+    expect(await names()).toEqual(['log_until_20260112']);
+  });
 });
 
 it('is made and dropped by any number of processes at once', async () => {

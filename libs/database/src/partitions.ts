@@ -1,4 +1,5 @@
-import { DAY_MS } from '@gateway/base';
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs, DAY_MS } from '@gateway/base';
 import type { ClientBase, Pool } from 'pg';
 import { inTransaction } from './transaction';
 import { assertSchemaName } from './schema-name';
@@ -29,10 +30,13 @@ export interface Partition {
 
 /**
  * Whoever changes partitions keeps others from the table for an instant, and
- * waits for those who are at it. When that takes longer it gives up, so that
- * nobody queues behind it; it is tried again later.
+ * waits for those who are at it; meanwhile everybody else, requests included,
+ * queues behind it. So it waits for this long only, lets the others pass, and
+ * tries again a few times; then it leaves the table for the next time.
  */
-const LOCK_TIMEOUT_MS = 250;
+const LOCK_TIMEOUT_MS = 50;
+const MAX_TRIES = 5;
+const PAUSES = { firstMs: 100, maxMs: 400 };
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The partitions that have an end, oldest first; not the default one. */
@@ -98,7 +102,9 @@ export interface DropOptions {
 
 /**
  * Drops old partitions, each in a transaction of its own, oldest first; answers
- * how many. One that somebody is at, such as a vacuum, stays until the next time.
+ * how many. One that somebody is at by its own name, such as a vacuum, stays
+ * until the next time; so do all when somebody is at the table for long, since
+ * each further try would keep the others waiting once more.
  */
 export async function dropPartitions(
   pool: Pool,
@@ -108,33 +114,62 @@ export async function dropPartitions(
   let dropped = 0;
   for (const partition of await listPartitions(pool, table)) {
     if (partition.untilUnixMs > untilUnixMs) break;
-    dropped += await changing(pool, table, async (client) => {
-      const known = await listPartitions(client, table);
-      if (!known.some(({ name }) => name === partition.name)) return 0;
-      if (!(await mayDrop(client, partition))) return 0;
-      await client.query(`drop table ${qualified(table, partition.name)}`);
-      return 1;
-    }).catch((error: unknown) => {
-      if (isLockTimeout(error)) return 0;
+    try {
+      dropped += await changing(pool, table, async (client) => {
+        const known = await listPartitions(client, table);
+        if (!known.some(({ name }) => name === partition.name)) return 0;
+        if (!(await mayDrop(client, partition))) return 0;
+        await dropPartition(client, table, partition);
+        return 1;
+      });
+    } catch (error) {
+      if (error instanceof PartitionInUse) continue;
+      if (isLockTimeout(error)) break;
       throw error;
-    });
+    }
   }
   return dropped;
 }
 
-/** One process at a time changes the partitions of a table. */
-function changing<Result>(
+/** Somebody is at a partition who is not at its table. */
+class PartitionInUse extends Error {
+  override readonly name = 'PartitionInUse';
+}
+
+/** The table first, as its readers and writers do; then nobody comes to the partition any more. */
+async function dropPartition(
+  client: ClientBase,
+  table: PartitionedTable,
+  { name }: Partition,
+): Promise<void> {
+  const partition = qualified(table, name);
+  await client.query(`lock table only ${qualified(table, table.table)} in access exclusive mode`);
+  await client.query(`lock table ${partition} in access exclusive mode nowait`).catch((error: unknown) => {
+    throw isLockTimeout(error) ? new PartitionInUse(name, { cause: error }) : error;
+  });
+  await client.query(`drop table ${partition}`);
+}
+
+/** One process at a time changes the partitions of a table; `work` may be done several times. */
+async function changing<Result>(
   pool: Pool,
   table: PartitionedTable,
   work: (client: ClientBase) => Promise<Result>,
 ): Promise<Result> {
-  return inTransaction(pool, async (client) => {
-    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `partitions of ${qualified(table, table.table)}`,
-    ]);
-    return work(client);
-  });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await inTransaction(pool, async (client) => {
+        await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+          `partitions of ${qualified(table, table.table)}`,
+        ]);
+        await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+        return work(client);
+      });
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isLockTimeout(error)) throw error;
+    }
+    await delay(PAUSES.firstMs + backoffMs(tries, PAUSES, Math.random()));
+  }
 }
 
 function isLockTimeout(error: unknown): boolean {
