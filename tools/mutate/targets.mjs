@@ -12,7 +12,10 @@ const BOOKS = [
 ];
 
 const USAGE = 'libs/usage/src';
-const USAGE_RECONCILIATION = [[`${USAGE}/service/usage-reconciliation.int.spec.ts`]];
+const USAGE_RECONCILIATION = [
+  [`${USAGE}/core/reconciliation`],
+  [`${USAGE}/service/usage-reconciliation.int.spec.ts`],
+];
 
 /** What bugs are planted in, and the tests that should see them, a step of them after the other. */
 export const targets = {

@@ -1,0 +1,54 @@
+import { HOUR_MS, nanoUsd, type UnixMs } from '@gateway/base';
+import { hoursToCompare, type SettledHour } from './settled-window';
+
+const FIRST = Date.UTC(2026, 10, 20, 22);
+const MONTH_HOURS = 31 * 24;
+
+const unixMs = (ms: number) => ms as UnixMs;
+const hourly = (count: number) => Array.from({ length: count }, (_, index) => FIRST + index * HOUR_MS);
+const settled = (hourUnixMs: number): SettledHour => ({
+  hourUnixMs: unixMs(hourUnixMs),
+  generations: 3n,
+  costNanoUsd: nanoUsd(20n),
+  chargedNanoUsd: nanoUsd(10n),
+});
+
+function compared(fromUnixMs: number, untilUnixMs: number, hours: readonly SettledHour[] = []) {
+  return hoursToCompare({
+    organizationId: 'org-a',
+    fromUnixMs: unixMs(fromUnixMs),
+    untilUnixMs: unixMs(untilUnixMs),
+    hours,
+  });
+}
+
+const startsOf = (told: ReturnType<typeof compared>) => told.map(({ hourUnixMs }) => hourUnixMs);
+
+it('compares every hour that the window spans, over midnight too, each with nothing settled unless told', () => {
+  const told = compared(FIRST, FIRST + 4 * HOUR_MS, [settled(FIRST + 2 * HOUR_MS)]);
+  expect(startsOf(told)).toEqual(hourly(4));
+  expect(told.map(({ generations }) => generations)).toEqual([0n, 0n, 3n, 0n]);
+  expect(told[2]).toEqual({
+    ...settled(FIRST + 2 * HOUR_MS),
+    organizationId: 'org-a',
+    fromUnixMs: FIRST,
+    untilUnixMs: FIRST + 4 * HOUR_MS,
+  });
+});
+
+it('compares an hour of which the window has only a part, and none that it only touches', () => {
+  expect(startsOf(compared(FIRST + HOUR_MS - 1, FIRST + HOUR_MS + 1))).toEqual(hourly(2));
+  expect(startsOf(compared(FIRST, FIRST + HOUR_MS))).toEqual(hourly(1));
+});
+
+it('compares hours of admission from before the window, too', () => {
+  const before = FIRST - 5 * HOUR_MS;
+  expect(startsOf(compared(FIRST, FIRST + HOUR_MS, [settled(before)])).sort()).toEqual([before, FIRST]);
+});
+
+it('takes a month of 31 days at once, and refuses more, and windows that do not last', () => {
+  expect(startsOf(compared(FIRST, FIRST + MONTH_HOURS * HOUR_MS))).toEqual(hourly(MONTH_HOURS));
+  expect(() => compared(FIRST, FIRST + MONTH_HOURS * HOUR_MS + 1)).toThrow(RangeError);
+  expect(() => compared(FIRST, FIRST)).toThrow(RangeError);
+  expect(() => compared(FIRST, FIRST - HOUR_MS)).toThrow(RangeError);
+});
