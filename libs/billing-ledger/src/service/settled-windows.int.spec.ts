@@ -103,6 +103,22 @@ it('tells what was settled in whole hours that are over, by organization and hou
   ]);
 });
 
+it('tells what is settled on the stroke of the hour with the hour that begins, and only then', async () => {
+  await addCredit('org-a');
+  const [settleBefore, settleOnTheStroke] = [await hold('gen-1'), await hold('gen-2')];
+  await settleBefore(70);
+  rig.clock.set(NINE + HOUR_MS);
+  await settleOnTheStroke(11);
+  for (const hours of [1, 2]) {
+    rig.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
+    await run();
+  }
+  expect(await windows()).toMatchObject([
+    { fromUnixMs: at(0), untilUnixMs: at(1), hours: [{ generations: 1n, costNanoUsd: 70n }] },
+    { fromUnixMs: at(1), untilUnixMs: at(2), hours: [{ generations: 1n, costNanoUsd: 11n }] },
+  ]);
+});
+
 it('comes behind every settlement that it is about, under the same key', async () => {
   await addCredit('org-a');
   await (
@@ -175,7 +191,10 @@ it('tells a day at a time after a long rest, and nothing is left out or told twi
   expect(told.flatMap(({ hours }) => hours.map(({ costNanoUsd }) => Number(costNanoUsd)))).toEqual(costs);
 });
 
-it('takes the next organizations with each run, and tells all of them in the end', async () => {
+it.each([
+  [2, [2, 1, 0, 0, 0]],
+  [1, [1, 1, 1, 0, 0]],
+])('takes the next %i with each run, and tells all of them in the end', async (limit, expected) => {
   for (const organizationId of ['org-a', 'org-b', 'org-c']) {
     await addCredit(organizationId);
     await (
@@ -185,9 +204,9 @@ it('takes the next organizations with each run, and tells all of them in the end
   rig.clock.advance(2 * HOUR_MS);
   const told = [];
   for (let runs = 0; runs < 5; runs += 1) {
-    told.push(await rig.first.reconciler.announceWindows(2, renderWindow));
+    told.push(await rig.first.reconciler.announceWindows(limit, renderWindow));
   }
-  expect(told).toEqual([2, 1, 0, 0, 0]);
+  expect(told).toEqual(expected);
   expect((await windows()).map(({ organizationId }) => organizationId)).toEqual(['org-a', 'org-b', 'org-c']);
 });
 
