@@ -1,5 +1,5 @@
 import { MINUTE_MS, type Clock } from '@gateway/base';
-import type { Logger } from '@gateway/runtime';
+import { createRecurring, type Logger } from '@gateway/runtime';
 import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { LedgerMetrics } from './metrics';
 
@@ -28,18 +28,9 @@ export interface Housekeeping {
 /** Voids overdue holds and forgets what is old, every so often and in bounded rounds. */
 export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
   const { store, claims, history, clock, log, metrics, intervalMs } = options;
-  let timer: NodeJS.Timeout | undefined;
+  const recurring = createRecurring(round, intervalMs);
   let stopped = false;
-  let underWay: Promise<void> = Promise.resolve();
   let historyDueUnixMs = 0;
-
-  function schedule(): void {
-    if (stopped) return;
-    timer = setTimeout(() => {
-      underWay = round().finally(schedule);
-    }, intervalMs);
-    timer.unref();
-  }
 
   async function round(): Promise<void> {
     try {
@@ -77,12 +68,11 @@ export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
   return {
     async start() {
       await keepHistory();
-      schedule();
+      recurring.start();
     },
-    async stop() {
+    stop() {
       stopped = true;
-      clearTimeout(timer);
-      await underWay;
+      return recurring.stop();
     },
   };
 }

@@ -220,7 +220,7 @@ async function trimAll(log: PostgresEventLog): Promise<void> {
 
 async function measureSizes({ ledgerPool }: ScaleDatabase): Promise<HistoryRow[]> {
   const { rows } = await ledgerPool.query<{ what: string; mib: number }>(`
-    select regexp_replace(relname, '_(until_\\d+|\\d{4}_\\d\\d|default|other|of_credits)$', '') as what,
+    select regexp_replace(relname, '_(until_\\d+|default|of_credits)$', '') as what,
       (sum(pg_total_relation_size(c.oid)) / 1048576)::float as mib
     from pg_class c join pg_namespace n on n.oid = relnamespace
     where relkind = 'r' and nspname in ('billing_ledger', 'event_log', 'usage')

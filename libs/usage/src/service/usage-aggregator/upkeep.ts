@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, type Clock, type UnixMs } from '@gateway/base';
-import type { Logger } from '@gateway/runtime';
+import { createRecurring, type Logger } from '@gateway/runtime';
 import type { GenerationTables } from '../../core/ports';
 
 const INTERVAL_MS = HOUR_MS;
@@ -21,9 +21,8 @@ export interface Upkeep {
 
 /** Makes the tables of the months to come, and drops those whose time is over. */
 export function createUpkeep({ tables, clock, log, retentionDays }: UpkeepPorts): Upkeep {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let underWay: Promise<void> = Promise.resolve();
+  const recurring = createRecurring(round, INTERVAL_MS);
+  let first: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
     try {
@@ -38,20 +37,14 @@ export function createUpkeep({ tables, clock, log, retentionDays }: UpkeepPorts)
     }
   }
 
-  async function next(): Promise<void> {
-    underWay = round();
-    await underWay;
-    if (stopped) return;
-    timer = setTimeout(() => void next(), INTERVAL_MS);
-    timer.unref();
-  }
-
   return {
-    start: next,
+    async start() {
+      first = round();
+      await first;
+      recurring.start();
+    },
     async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await underWay;
+      await Promise.all([first, recurring.stop()]);
     },
   };
 }
