@@ -30,6 +30,13 @@ const DEFAULT_ACQUIRE_TIMEOUT_MS = 10_000;
 const IDLE_CONNECTION_MS = 60_000;
 
 /**
+ * Between two statements of one transaction. Nobody thinks in between, so what
+ * takes this long is a process that was stopped or cut off, and its locks stop
+ * all others; a process that is merely slow repeats its transaction.
+ */
+export const MAX_IDLE_IN_TRANSACTION_MS = 1_500;
+
+/**
  * A pool of connections to one domain's schema. int8 columns arrive as bigint.
  * A lost connection is replaced, never fatal, whoever has it. The caller ends
  * the pool.
@@ -49,7 +56,7 @@ export function createPool(options: PoolOptions): Pool {
       ? { Client: UnnamedStatements }
       : {
           statement_timeout: statementTimeoutMs,
-          idle_in_transaction_session_timeout: statementTimeoutMs,
+          idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
           options: `-c search_path=${options.schema} -c timezone=UTC`,
         }),
   });

@@ -7,7 +7,9 @@ export { MAX_MESSAGE_BYTES } from './limits';
 export {
   isRpcCancelled,
   isRpcDeadlineExceeded,
+  isRpcLost,
   isRpcUnavailable,
+  isRpcUnreachable,
   RpcError,
   type RpcFailure,
 } from './rpc-error';

@@ -2,11 +2,12 @@ import { GatewayError, type ErrorCode } from '@gateway/errors';
 
 /**
  * Why a call failed without an answer of its handler:
- * - `unavailable`: the service could not be reached or its connection broke; whether it did the work is not known.
+ * - `unreachable`: there was no connection to send it over, so nothing was done.
+ * - `unavailable`: its connection broke, or the service stopped; whether it did the work is not known.
  * - `deadline_exceeded`: no answer in time; whether it did the work is not known.
  * - `cancelled`: the caller's own signal.
  */
-export type RpcFailure = 'unavailable' | 'deadline_exceeded' | 'cancelled';
+export type RpcFailure = 'unreachable' | 'unavailable' | 'deadline_exceeded' | 'cancelled';
 
 interface FailureRow {
   /** What it is called in logs. */
@@ -17,6 +18,7 @@ interface FailureRow {
 }
 
 const FAILURES: Readonly<Record<RpcFailure, FailureRow>> = {
+  unreachable: { name: 'RpcUnreachable', code: 'no_capacity' },
   unavailable: { name: 'RpcUnavailable', code: 'no_capacity' },
   // Not `request_timeout`, which speaks of the model: a service of ours was too slow, and what it did is not known.
   deadline_exceeded: {
@@ -43,8 +45,18 @@ export class RpcError extends GatewayError {
   }
 }
 
-/** Whether the service itself could not be reached; false for an answer of `no_capacity`. */
+/** Whether the service itself could not be reached, or was lost; false for an answer of `no_capacity`. */
 export function isRpcUnavailable(error: unknown): error is RpcError {
+  return isRpcUnreachable(error) || isRpcLost(error);
+}
+
+/** Whether the call was never sent, so that the service knows nothing of it. */
+export function isRpcUnreachable(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.failure === 'unreachable';
+}
+
+/** Whether the service was lost with the call under way: it may do the work all the same, even later. */
+export function isRpcLost(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unavailable';
 }
 

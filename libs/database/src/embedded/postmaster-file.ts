@@ -39,9 +39,9 @@ export async function clearLeftover(dataDirectory: string, log: DatabaseLog): Pr
   if (await isPostmasterOf(leftover.pid, dataDirectory)) {
     log.warn({ pid: leftover.pid }, 'stopping the PostgreSQL server that an earlier run left behind');
     await stopOrphan(leftover.pid, dataDirectory);
-    return;
   }
-  await defuse(dataDirectory);
+  // Also after that: one that was killed meanwhile leaves its file.
+  if (await readPostmasterFile(dataDirectory)) await defuse(dataDirectory);
 }
 
 async function stopOrphan(pid: number, dataDirectory: string): Promise<void> {

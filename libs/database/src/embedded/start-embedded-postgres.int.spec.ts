@@ -295,6 +295,31 @@ describe('crashes', () => {
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
+  it('takes over from an orphaned server that is killed while it is asked to stop', async () => {
+    const home = await openServerHome(stateDirectory, log);
+    const { postgres: program } = await findBinaries(home, log);
+    const port = String(await findFreePort());
+    // Its parent does not wait for it, so its process id stays in use after its death.
+    const parent = spawn(
+      'sh',
+      ['-c', '"$0" -D "$1" -p "$2" -k "" & exec sleep 300', program, home.dataDirectory, port],
+      {
+        ...home.user,
+        env: { ...CHILD_ENVIRONMENT, PATH: process.env['PATH'] },
+        stdio: 'ignore',
+      },
+    );
+    const file = join(home.dataDirectory, 'postmaster.pid');
+    await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('ready'));
+    const pid = parseInt(await readFile(file, 'utf8'), 10);
+    process.kill(pid, 'SIGSTOP');
+    const postgres = await start({
+      log: { ...log, warn: () => process.kill(pid, 'SIGKILL') },
+    });
+    expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    parent.kill('SIGKILL');
+  });
+
   it('is not fooled by a left-over pid file whose number now belongs to another process', async () => {
     const home = await openServerHome(stateDirectory, log);
     // Of the same user, since PostgreSQL itself ignores processes of other users.

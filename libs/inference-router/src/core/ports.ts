@@ -38,6 +38,8 @@ export interface ProviderCall {
   readonly stream: boolean;
   /** Aborting closes the provider's connection at once, also while the answer is read. */
   readonly signal: AbortSignal;
+  /** Told when the request goes out over a connection; from then on the provider may work on it. */
+  readonly onSent: () => void;
 }
 
 export interface ProviderAnswer {

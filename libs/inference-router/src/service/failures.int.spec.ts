@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import type { GatewayError } from '@gateway/errors';
 import { UsageSource } from '@gateway/contracts/common';
 import type { GenerateResponse } from '@gateway/contracts/inference-router';
@@ -602,6 +604,27 @@ describe('a caller that cancels', () => {
     expect(await leaveWhenSeen(false)).toMatchObject([
       { cancelled: true, usage: { promptTokens: 9, completionTokens: 0 } },
     ]);
+  });
+
+  it('before the provider could be sent anything owes nothing', async () => {
+    const seen = deferred();
+    // Never shakes hands.
+    const silent = createServer((socket) => {
+      socket.unref();
+      seen.resolve();
+    }).listen(0, '127.0.0.1');
+    silent.unref();
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    await withRouter([model([provider('first', `https://127.0.0.1:${port}/v1`)])], async (router) => {
+      const leaving = new AbortController();
+      const running = router.collect(generateRequest(), { signal: leaving.signal });
+      await seen.promise;
+      leaving.abort();
+      await running;
+      expect(router.events).toEqual([]);
+    });
+    silent.close();
   });
 
   it('because its deadline passed before the answer owes nothing', async () => {

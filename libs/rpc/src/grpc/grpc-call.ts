@@ -7,6 +7,6 @@ export function startCall<Started>(call: TransportCall, start: () => Started): S
   try {
     return start();
   } catch (cause) {
-    throw new RpcError('unavailable', `${pathOf(call.service, call.method)} could not be sent`, cause);
+    throw new RpcError('unreachable', `${pathOf(call.service, call.method)} could not be sent`, cause);
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { bindService } from '../bound-service';
 import { createClient } from '../client';
 import type { CallContext } from '../definition';
-import { isRpcUnavailable } from '../rpc-error';
+import { isRpcLost, isRpcUnavailable, isRpcUnreachable } from '../rpc-error';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 import {
@@ -97,12 +97,21 @@ describe('the gRPC server', () => {
     await server.stop();
     await handlerEnded;
     const error = await underWay;
-    expect(isRpcUnavailable(error)).toBe(true);
+    expect([isRpcUnavailable(error), isRpcLost(error)]).toEqual([true, true]);
     expect(error).toMatchObject({
       code: 'no_capacity',
       retryAfterMs: 10_000,
       internalMessage: expect.stringContaining('gateway.test.v1.Test/Check'),
     });
+  });
+
+  it('that was never there has been sent nothing, one that was lost may have been', async () => {
+    const port = await serve(0);
+    await server.stop();
+    const nobody = createGrpcTransport({ address: `127.0.0.1:${port}` });
+    const never = await caught(createClient(TestDefinition, nobody).check({ service: '' }));
+    nobody.close();
+    expect([isRpcUnavailable(never), isRpcUnreachable(never), isRpcLost(never)]).toEqual([true, true, false]);
   });
 
   it('is unavailable to its callers while it is down, and available again once it is back', async () => {
@@ -133,13 +142,13 @@ describe('the gRPC server', () => {
     await stream.next();
     const read = caught(stream.next());
     await server.stop();
-    expect(isRpcUnavailable(await read)).toBe(true);
+    expect(isRpcLost(await read)).toBe(true);
   });
 
   it('fails calls of a closed transport as unavailable', async () => {
     await serve(0);
     transport.close();
-    expect(isRpcUnavailable(await caught(testClient().check({ service: '' })))).toBe(true);
+    expect(isRpcUnreachable(await caught(testClient().check({ service: '' })))).toBe(true);
     const stream = testClient().watch({ service: '' })[Symbol.asyncIterator]();
     expect(isRpcUnavailable(await caught(stream.next()))).toBe(true);
   });

@@ -53,6 +53,11 @@ export function stoppingFailure(): GrpcFailure {
   return { code: status.UNAVAILABLE, details: 'the server is stopping', metadata: new Metadata() };
 }
 
+/** gRPC tells it by its words alone; a test without a server holds it to them. */
+function wasNeverSent({ details }: ServiceError): boolean {
+  return /^(?:\w+: )?No connection established|^Name resolution failed/.test(details);
+}
+
 /** A failed call as the caller gets it: the handler's error when there is one, else what happened to the call. */
 export function fromGrpcFailure(call: string, failure: ServiceError): GatewayError {
   const [detail] = failure.metadata?.get(ERROR_TRAILER) ?? [];
@@ -60,6 +65,7 @@ export function fromGrpcFailure(call: string, failure: ServiceError): GatewayErr
   const what = `${call}: ${status[failure.code] ?? failure.code} ${failure.details}`;
   switch (failure.code) {
     case status.UNAVAILABLE:
+      return new RpcError(wasNeverSent(failure) ? 'unreachable' : 'unavailable', what, failure);
     // Not by this caller, which does not wait for an answer once it cancels: the peer gave the call up.
     case status.CANCELLED:
       return new RpcError('unavailable', what, failure);

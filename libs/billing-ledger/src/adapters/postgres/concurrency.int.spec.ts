@@ -1,3 +1,4 @@
+import { MAX_IDLE_IN_TRANSACTION_MS } from '@gateway/database';
 import { auditLedger } from '../../audit/audit-ledger';
 import {
   announce,
@@ -146,4 +147,25 @@ it('duplicate settlements at once from two ledgers book each generation once', a
   );
   expect(reports.flatMap(({ settlements }) => settlements)).toHaveLength(20);
   expect((await rig.first.store.readBalance('org-twice')).chargedNanoUsd).toBe(60n);
+});
+
+it('a ledger that stops in the middle of a settlement does not keep others from its accounts', async () => {
+  await addCredit('org-stopped', 10);
+  const hold = (holdId: string) =>
+    makeHold({ holdId, organizationId: 'org-stopped', amount: 4, at: rig.clock.now() });
+  await rig.first.store.holdCredit([hold('stopped-1')]);
+
+  const stopped = await rig.first.pool.connect();
+  const lost = new Promise<void>((resolve) => stopped.once('error', () => resolve()));
+  await stopped.query('begin');
+  await stopped.query('select * from open_settlements($1, $2, $3)', [['stopped-1'], ['org-stopped'], [null]]);
+  const { rows } = await stopped.query<{ idle_in_transaction_session_timeout: string }>(
+    'show idle_in_transaction_session_timeout',
+  );
+  expect(rows).toEqual([{ idle_in_transaction_session_timeout: `${MAX_IDLE_IN_TRANSACTION_MS}ms` }]);
+
+  // From here on it does nothing, with the account locked.
+  expect(await rig.second.store.holdCredit([hold('stopped-2')])).toMatchObject([{ kind: 'held' }]);
+  await lost;
+  stopped.release(true);
 });

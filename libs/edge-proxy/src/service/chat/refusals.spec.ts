@@ -2,7 +2,8 @@ import { BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger'
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import { type UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
-import { BODY, startEdge, type TestEdge } from '../testing/start-edge';
+import { RpcError } from '@gateway/rpc';
+import { BODY, startEdge, until, type TestEdge } from '../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {
@@ -165,6 +166,41 @@ test('a flood of refusals for want of capacity is told in a line or two, without
   const told = edge.logLines.filter((line) => line.includes('for want of capacity'));
   expect(told).toHaveLength(1);
   expect(told[0]).not.toContain('stack');
+});
+
+describe('when the router cannot be talked to before its first message', () => {
+  it.each([false, true])(
+    'and got nothing, nothing is billed and the request counts for nothing (stream: %s)',
+    async (stream) => {
+      edge.failNextGenerate(new RpcError('unreachable', 'nobody there'));
+      const response = await edge.chat({ ...BODY, stream });
+      expect(response.status).toBe(503);
+      const { error } = (await response.json()) as Envelope;
+      expect([error.code, error.message]).toEqual([
+        'no_capacity',
+        'No capacity right now. Retry in 10 seconds. This request was not billed.',
+      ]);
+      await until(() => edge.limiter.returned === 1);
+      expect(edge.limiter.usedTokens).toEqual([]);
+      expect(edge.ledger.held.size).toBe(0);
+    },
+  );
+
+  // It may have begun, and one that was only silent may still begin.
+  it.each([false, true])(
+    'and may have got it, nobody says that nothing is billed (stream: %s)',
+    async (stream) => {
+      edge.failNextGenerate(new RpcError('unavailable', 'connection lost'));
+      const response = await edge.chat({ ...BODY, stream });
+      expect(response.status).toBe(500);
+      const { error } = (await response.json()) as Envelope;
+      expect(error.code).toBe('internal_error');
+      expect(error.message).not.toContain('billed');
+      await until(() => edge.limiter.usedTokens.length === 1);
+      expect(edge.limiter.returned).toBe(0);
+      expect(edge.ledger.held.size).toBe(0);
+    },
+  );
 });
 
 test('only a completion, which could have been billed, is told that it was not', async () => {

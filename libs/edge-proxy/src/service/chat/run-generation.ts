@@ -5,7 +5,7 @@ import {
   type InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { isRpcDeadlineExceeded, isRpcUnavailable, type RpcClient } from '@gateway/rpc';
+import { isRpcDeadlineExceeded, isRpcLost, type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
 import { type Reservation } from '../admission/reservation';
 import { type EdgeMetrics } from '../metrics';
@@ -58,12 +58,13 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
   }
 
   const isCancelled = exchange.isCancelled() && !runToTheEnd;
-  if (!hasStarted && !isCancelled) {
+  // A router that was lost may have begun, or begin when it comes back: nobody can say that nothing is billed.
+  if (!hasStarted && !isCancelled && !isRpcLost(thrown)) {
     if (toGatewayError(thrown).providerCalled) reservation.keepRequest();
     throw thrown;
   }
   // Only what has produced something, on a router that is still there, is sure to settle.
-  const outcome = hasStarted && !isRpcUnavailable(thrown) ? 'settles_failed' : 'unknown';
+  const outcome = hasStarted && !isRpcLost(thrown) ? 'settles_failed' : 'unknown';
   await reservation.end({ usedTokens: request.estimatedInputTokens + pass.completionTokens, outcome });
   if (isCancelled) throw new RequestCancelled();
   endWithError(ports, exchange, request, pass.hasSent, brokenOff(thrown));
@@ -71,7 +72,7 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
 
 /** A router that is lost on the way is not a lack of capacity: the request may well be billed. */
 function brokenOff(thrown: unknown): GatewayError {
-  if (!isRpcUnavailable(thrown)) return toGatewayError(thrown);
+  if (!isRpcLost(thrown)) return toGatewayError(thrown);
   return new GatewayError('internal_error', { internalMessage: thrown.internalMessage, cause: thrown });
 }
 

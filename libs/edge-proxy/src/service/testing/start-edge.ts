@@ -37,6 +37,8 @@ export interface TestEdge {
   readonly query: { handlers: RpcHandlers<GenerationQueryType> };
   /** Makes the key directory fail once. */
   failNextLookup(error: Error): void;
+  /** Makes the next call to the router fail in the transport, without the router's doing. */
+  failNextGenerate(error: Error): void;
   /** Sends a chat completion; the answer is whatever fetch gives. */
   chat(body?: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
@@ -130,6 +132,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
   ]);
   const keys = new Map([[KEY, grant()]]);
   let lookupFault: Error | undefined;
+  let generateFault: Error | undefined;
+  const inferenceRouter = createClient(InferenceRouterDefinition, transport);
   const logLines: string[] = [];
   const metrics = createMetrics({ processMetrics: false });
 
@@ -155,7 +159,14 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     bodyThreads: stubBodyThreads(faults),
     rateLimit: createClient(RateLimitDefinition, transport),
     billingLedger: createClient(BillingLedgerDefinition, transport),
-    inferenceRouter: createClient(InferenceRouterDefinition, transport),
+    inferenceRouter: {
+      ...inferenceRouter,
+      generate: (request, call) => {
+        const fault = generateFault;
+        generateFault = undefined;
+        return fault ? failing(fault) : inferenceRouter.generate(request, call);
+      },
+    },
     generationQuery: createClient(GenerationQueryDefinition, transport),
     clock: options.clock ?? { now: () => Date.now() as UnixMs },
     log: createLogger({
@@ -184,6 +195,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     keys,
     query,
     failNextLookup: (error) => (lookupFault = error),
+    failNextGenerate: (error) => (generateFault = error),
     chat: (body = BODY, headers = {}, signal) =>
       fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -194,6 +206,10 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     get: (path, headers = { authorization: `Bearer ${KEY}` }) => fetch(`${url}${path}`, { headers }),
     stop: () => module.stop(),
   };
+}
+
+async function* failing(error: Error): AsyncGenerator<never> {
+  throw error;
 }
 
 function stubQuery(): RpcHandlers<GenerationQueryType> {

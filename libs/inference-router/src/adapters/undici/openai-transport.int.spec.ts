@@ -9,8 +9,10 @@ import { createOpenAiTransport } from './openai-transport';
 let upstream: ScriptedProvider;
 let transport: ReturnType<typeof createOpenAiTransport>;
 let target: Provider;
+let sent = 0;
 
 beforeEach(async () => {
+  sent = 0;
   upstream = await ScriptedProvider.start();
   transport = createOpenAiTransport();
   target = provider('acme', upstream.url, { maxConcurrent: 1 });
@@ -32,6 +34,7 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
     body: Buffer.from('{}'),
     stream: true,
     signal,
+    onSent: () => (sent += 1),
   });
 }
 
@@ -73,6 +76,7 @@ test('a call that waits for a connection is given up at once, and never sent', a
   const second = send(caller.signal);
   caller.abort(new UpstreamFailure('cancelled', { detail: 'cancelled' }));
   await expect(second).rejects.toMatchObject({ kind: 'cancelled' });
+  expect(sent).toBe(1);
   finish();
   expect(await readAll(first)).toBe(0);
   const third = await send();

@@ -67,7 +67,7 @@ function createPool(provider: Provider): ProviderPool {
 }
 
 function send({ pool, path, headers }: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
-  const exchange = new ProviderExchange(call.target.provider.name, call.signal);
+  const exchange = new ProviderExchange(call.target.provider.name, call.signal, call.onSent);
   return exchange.send(pool, {
     method: 'POST',
     path,

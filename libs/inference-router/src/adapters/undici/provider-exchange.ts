@@ -31,6 +31,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   constructor(
     private readonly providerName: string,
     private readonly signal: AbortSignal,
+    private readonly onSent: () => void,
   ) {}
 
   /** Sends the request. Rejects with an UpstreamFailure when no answer comes, at once when the signal aborts. */
@@ -52,6 +53,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.controller = controller;
     // It was given up while it waited for a connection.
     if (this.cancelled) controller.abort(this.cancelled);
+    else this.onSent();
   }
 
   onResponseStart(

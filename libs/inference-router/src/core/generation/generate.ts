@@ -92,6 +92,7 @@ async function open(
         run.dispatched(target);
         if (target) providerCalled = true;
       },
+      onSent: () => run.sent(),
       onFailedAttempt: (target, failure, durationMs) => run.tried(target, failure.kind, durationMs),
     });
     run.begin(opened);

@@ -36,6 +36,8 @@ export class GenerationRun {
   /** The target that has the request now. */
   private dispatchedTo: Target | undefined;
   private dispatchedAt = 0;
+  /** Whether that target's provider may have read any of it. */
+  private isSent = false;
   private readonly attempts: ProviderAttempt[] = [];
   private opened: OpenedGeneration | undefined;
   private firstEventAt = 0;
@@ -84,6 +86,12 @@ export class GenerationRun {
   dispatched(target: Target | undefined): void {
     this.dispatchedTo = target;
     this.dispatchedAt = this.ports.clock.now();
+    this.isSent = false;
+  }
+
+  /** The request has gone out to the target that it was dispatched to. */
+  sent(): void {
+    this.isSent = true;
   }
 
   tried(target: Target, outcome: AttemptOutcome, durationMs: number): void {
@@ -125,8 +133,8 @@ export class GenerationRun {
   /**
    * The generation is cancelled. A stream owes what was produced so far; before its
    * first event that is nothing. An answer that is not streamed may have been
-   * generated to any length by then: it owes its prompt, which
-   * the provider has read, and nothing of the output it never got.
+   * generated to any length by then: it owes its prompt, once that has gone out to
+   * the provider, and nothing of the output it never got.
    *
    * A passed deadline or a stop of ours is not the caller's doing, so nothing
    * unseen is owed then.
@@ -134,7 +142,7 @@ export class GenerationRun {
   cancel(): Settling | undefined {
     if (this.settling) return this.settling;
     if (this.opened) return this.endCancelled();
-    const owesPrompt = !this.request.stream && this.dispatchedTo && !this.stopped && !this.deadlinePassed();
+    const owesPrompt = !this.request.stream && this.isSent && !this.stopped && !this.deadlinePassed();
     return owesPrompt ? this.end('cancelled', 'cancelled') : undefined;
   }
 

@@ -44,6 +44,8 @@ export interface OpenGenerationCall {
   readonly signal: AbortSignal;
   /** Told which target has the request, and undefined when it no longer has. */
   readonly onDispatch: (target: Target | undefined) => void;
+  /** Told when the request has gone out to that target. */
+  readonly onSent: () => void;
   /** Told of each try that failed, but not of one that was cancelled: that ends the generation. */
   readonly onFailedAttempt: (target: Target, failure: UpstreamFailure, durationMs: number) => void;
 }
@@ -122,8 +124,8 @@ async function tryTarget(
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target);
-      const { model, request, head, signal } = call;
-      return openTarget(ports, { target, model, request, head, body, callerSignal: signal, totalMs });
+      const { model, request, head, signal, onSent } = call;
+      return openTarget(ports, { target, model, request, head, body, callerSignal: signal, onSent, totalMs });
     });
     return { target, opened, release };
   } catch (error) {

@@ -42,6 +42,8 @@ export interface TargetCall {
   readonly head: CompletionHead;
   readonly body: Uint8Array;
   readonly callerSignal: AbortSignal;
+  /** Told when the request goes out to the provider. */
+  readonly onSent: () => void;
   /** What is left of the generation's time. */
   readonly totalMs: number;
 }
@@ -64,7 +66,13 @@ export async function openTarget(
     if (request.stream) attempt.expect(timeouts.firstEventMs, 'first event');
     else attempt.expect(timeouts.firstByteMs, 'answer');
     const answer = await attempt.send(() =>
-      ports.transport.send({ target, body: call.body, stream: request.stream, signal: attempt.signal }),
+      ports.transport.send({
+        target,
+        body: call.body,
+        stream: request.stream,
+        signal: attempt.signal,
+        onSent: call.onSent,
+      }),
     );
     if (answer.status < 200 || answer.status >= 300) throw await refusalOf(attempt, answer, call);
     const opened = request.stream ? await openStream(attempt, call) : await readAnswer(attempt, call);

@@ -62,7 +62,7 @@ export class ReplicaSet {
       await this.#change(leftMs, signal);
     }
     for (const replica of this.#replicas.values()) if (replica.isConnected) return replica;
-    throw new RpcError('unavailable', 'no replica of the service is connected');
+    throw new RpcError('unreachable', 'no replica of the service is connected');
   }
 
   close(): void {

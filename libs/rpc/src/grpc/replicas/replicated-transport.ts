@@ -85,10 +85,10 @@ export function createReplicatedTransport({
     const startedMs = performance.now();
     const leftMs = (): number | undefined =>
       call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - startedMs);
+    const waitMs = (): number => Math.min(limits.connectWaitMs, leftMs() ?? limits.connectWaitMs);
     const ended = endedBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
-    const waitMs = Math.min(limits.connectWaitMs, call.timeoutMs ?? limits.connectWaitMs);
-    const first = replicas.pick() ?? (await replicas.pickInTime(waitMs, call.signal));
+    const first = replicas.pick() ?? (await replicas.pickInTime(waitMs(), call.signal));
     if (call.idempotent !== true) return attempt(first, { ...call, timeoutMs: leftMs() });
 
     // Alone, a replica has all the time there is.
@@ -101,8 +101,9 @@ export function createReplicatedTransport({
       });
     } catch (error) {
       if (!isRpcUnavailable(error) && !isRpcDeadlineExceeded(error)) throw error;
+      const other =
+        replicas.pick(first) ?? (await replicas.pickInTime(waitMs(), call.signal).catch(() => undefined));
       const timeoutMs = leftMs();
-      const other = replicas.pick(first);
       if (other === undefined || (timeoutMs !== undefined && timeoutMs <= 0)) throw error;
       return attempt(other, { ...call, timeoutMs });
     }

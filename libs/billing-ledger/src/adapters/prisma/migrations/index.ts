@@ -12,6 +12,7 @@ import statementAndAlerts from './20261122021000_statement_and_alerts/migration.
 import reconciliation from './20261122024500_reconciliation/migration.sql';
 import settledWindows from './20261122060000_settled_windows/migration.sql';
 import windowsFromFirstPosting from './20261122070000_windows_from_first_posting/migration.sql';
+import shortLocks from './20261122080000_short_locks/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261122024500_reconciliation', sql: reconciliation },
   { name: '20261122060000_settled_windows', sql: settledWindows },
   { name: '20261122070000_windows_from_first_posting', sql: windowsFromFirstPosting },
+  { name: '20261122080000_short_locks', sql: shortLocks },
 ];
