@@ -2,7 +2,7 @@ export { createDatabaseProbe, type DatabaseProbe } from './database-probe';
 export * from './log';
 export * from './migrations';
 export * from './partitions';
-export { createPool, type PoolOptions } from './pool';
+export { createPool, MAX_IDLE_IN_TRANSACTION_MS, type PoolOptions } from './pool';
 export * from './prisma-adapter';
 export { settleRole } from './settle-role';
 export * from './sql-arrays';

@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { DEFAULT_STATEMENT_TIMEOUT_MS } from './pool';
+import { DEFAULT_STATEMENT_TIMEOUT_MS, MAX_IDLE_IN_TRANSACTION_MS } from './pool';
 import { assertSchemaName } from './schema-name';
 import { inTransaction } from './transaction';
 
@@ -18,7 +18,7 @@ export async function settleRole(pool: Pool, schema: string): Promise<void> {
     ['search_path', schema],
     ['TimeZone', 'UTC'],
     ['statement_timeout', String(DEFAULT_STATEMENT_TIMEOUT_MS)],
-    ['idle_in_transaction_session_timeout', String(DEFAULT_STATEMENT_TIMEOUT_MS)],
+    ['idle_in_transaction_session_timeout', String(MAX_IDLE_IN_TRANSACTION_MS)],
   ]);
   await inTransaction(pool, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('settings of ' || current_user, 0))`);
