@@ -81,6 +81,14 @@ async function measureReading(reader: UsageReader, end: UnixMs): Promise<History
       async (place) => found.push(...(await reader.scan(all, place, PAGE)).found.slice(0, 1)),
     ],
     ['a page of those that failed', (place) => reader.scan({ ...all, status: 'failed' }, place, PAGE)],
+    [
+      'a page of a model that nobody uses',
+      (place) => reader.scan({ ...all, modelId: 'model-unknown' }, place, PAGE),
+    ],
+    [
+      'a page of costs that there are none of',
+      (place) => reader.scan({ ...all, minCostNanoUsd: nanoUsd(10n ** 15n) }, place, PAGE),
+    ],
     ['one generation by its id', (_, index) => reader.findGeneration(ORGANIZATION, found[index]?.id ?? '')],
     [
       'search for an id of a request',

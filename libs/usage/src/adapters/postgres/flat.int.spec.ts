@@ -97,6 +97,13 @@ it.each([
   ['of one external user', { ...all, externalUser: 'customer-1' }, undefined, 200],
   ['of those that failed', { ...all, status: 'failed' }, undefined, 500],
   ['of those that failed, in the middle', { ...all, status: 'failed' }, middle, 500],
+  ['of those that completed', { ...all, status: 'completed' }, middle, 500],
+  [
+    'of those that completed, where none did',
+    { ...all, status: 'completed', minCostNanoUsd: nanoUsd(10n ** 15n) },
+    middle,
+    MAX_SCANNED_ROWS + 500,
+  ],
   ['of a model that most use', { ...all, modelId: 'model-0' }, undefined, 500],
   ['of a model that nobody uses', { ...all, modelId: 'model-unknown' }, undefined, MAX_SCANNED_ROWS + 500],
   ['of costs that are rare', { ...all, minCostNanoUsd: nanoUsd(10n ** 15n) }, middle, MAX_SCANNED_ROWS + 500],

@@ -1,0 +1,23 @@
+import { generateHistory } from './generate-history';
+import { runHistory } from './run-history';
+import { createSimulatedLedger } from './simulated-ledger';
+jest.setTimeout(400000);
+it('x', async () => {
+  const l = await createSimulatedLedger();
+  const p = await l.rig.first.pool.connect();
+  const w = async ({ rig }: any) => { await rig.first.reconciler.reconcile(2); return []; };
+  for (let seed = 1; seed <= 3; seed++) await runHistory(l, generateHistory(seed), w);
+  const say = (x: unknown) => process.stderr.write(JSON.stringify(x) + '\n');
+  say((await p.query('select pg_jit_available()')).rows);
+  const time = async (name: string, f: () => Promise<unknown>, n = 60) => { await f(); const s = performance.now(); for (let i = 0; i < n; i++) await f(); process.stderr.write(`${name} ${((performance.now() - s) / n).toFixed(2)} ms\n`); };
+  const rec = () => p.query('select * from reconcile_accounts(1,0,2)');
+  await time('select 1', () => p.query('select 1'));
+  await time('reconcile', rec);
+  await p.query('set jit=off'); await time('reconcile nojit', rec);
+  await p.query("set track_functions='all'");
+  await time('compare', () => p.query("select * from compare_with_postings('{org-a,org-b}', 0)"));
+  await time('compare none', () => p.query("select * from compare_with_postings('{}', 0)"));
+  await time('lock', () => p.query('select from accounts where organization_id > $1 order by 1 limit 2', ['']));
+  await time('hold', () => p.query("select void_holds('{a}','{b}',1)"));
+  p.release(); await l.close();
+});
