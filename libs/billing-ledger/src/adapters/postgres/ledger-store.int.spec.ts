@@ -324,6 +324,18 @@ describe('voiding', () => {
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
+  it('keeps a hold for all of the millisecond that is its deadline', async () => {
+    await credit(100);
+    const deadlines = { g1: at, g2: (at - 1) as UnixMs };
+    const holds = Object.entries(deadlines).map(([name, deadlineUnixMs]) =>
+      hold(name, 10, { deadlineUnixMs }),
+    );
+    await rig.first.store.holdCredit(holds);
+    expect(await rig.first.store.voidOverdueHolds(5)).toBe(1);
+    expect(await balance()).toEqual([100, 0, 10, 90]);
+    expect(await rig.first.store.voidHolds([ref('g1')])).toBe(1);
+  });
+
   it('reaps holds past their deadline, in bounded rounds and from several replicas', async () => {
     await credit(100);
     const overdue = (at - 1) as UnixMs;
