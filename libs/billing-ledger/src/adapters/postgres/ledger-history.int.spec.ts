@@ -128,6 +128,31 @@ it('never holds or settles under the id of a hold that it has forgotten', async 
   expect(days).toEqual([{ spent_nano_usd: 4n }]);
 });
 
+describe('the first id that it has not forgotten', () => {
+  let first: string;
+
+  beforeEach(async () => {
+    expect(await waitUntilForgotten()).toBeGreaterThan(0);
+    const { rows } = await rig.auditPool.query<{ id: string }>(
+      'select first_kept_hold_id as id from closed_hold_retention',
+    );
+    first = rows[0]?.id ?? '';
+  });
+
+  it('is held', async () => {
+    expect(await hold(first)).toEqual([{ kind: 'held' }]);
+  });
+
+  it('is settled without a hold', async () => {
+    expect((await settle(first)).settlements).toMatchObject([{ origin: 'unseen', chargedNanoUsd: 4n }]);
+  });
+
+  it('is given up, and not held afterwards', async () => {
+    expect(await giveBack(first)).toBe(0);
+    expect(await hold(first)).toEqual([{ kind: 'closed' }]);
+  });
+});
+
 it('settles a hold that is still open, however old it is', async () => {
   const open = idMadeAt(at, 'A');
   await hold(open);
