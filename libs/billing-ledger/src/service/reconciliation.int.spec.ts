@@ -195,6 +195,57 @@ it('finds a settled hold that says another charge when it enters the sums, and u
   expect(logged('the books agree again')).toHaveLength(1);
 });
 
+/** The next run adds up what is from before the new bookings, and leaves them, to the millisecond, to the one after it. */
+const UNTIL_THE_NEW_MS = 10 * MINUTE_MS;
+
+it('adds up what was posted on the boundary of two runs once, and nothing anew for it', async () => {
+  rig.clock.advance(UNTIL_THE_NEW_MS);
+  await run();
+  // Found as soon as all is added up again.
+  await rig.auditPool.query(`delete from postings where reference = 'old-voided-org-a' and kind = 'void'`);
+  for (let runs = 0; runs < 2; runs += 1) {
+    rig.clock.advance(MINUTE_MS);
+    await run();
+    expect(await differences()).toEqual({});
+  }
+});
+
+it('looks at a settlement on the boundary of two runs in the second of them', async () => {
+  await rig.auditPool.query(
+    `update closed_holds set charged_nano_usd = charged_nano_usd - 1 where hold_id = 'new-settled-org-a'`,
+  );
+  rig.clock.advance(UNTIL_THE_NEW_MS);
+  await run();
+  expect(await differences()).toEqual({});
+  rig.clock.advance(1);
+  await run();
+  expect(await differences()).toEqual({ settlement: 1 });
+});
+
+it.each([
+  ['the first that is kept', 'gen-B', { settlement: 1 }],
+  ['from before the first that is kept', 'gen-C', {}],
+])(
+  'expects, of the settlement of a hold that is %s, what there must be of it',
+  async (_what, firstKept, found) => {
+    await rig.first.store.settleGenerations(
+      [makeFinished({ generationId: 'gen-B', cost: 5, at: rig.clock.now() })],
+      announce,
+    );
+    await rig.auditPool.query(`delete from closed_holds where hold_id = 'gen-B'`);
+    const keepFrom = (id: string) =>
+      rig.auditPool.query('update closed_hold_retention set first_kept_hold_id = $1', [id]);
+    await keepFrom(firstKept);
+    try {
+      rig.clock.advance(20 * MINUTE_MS);
+      await run();
+      expect(await differences()).toEqual(found);
+    } finally {
+      await keepFrom('gen-');
+    }
+  },
+);
+
 it('is not alarmed by a posting whose clock was far behind', async () => {
   rig.clock.advance(20 * MINUTE_MS);
   await run();
