@@ -9,6 +9,7 @@ export {
   isRpcDeadlineExceeded,
   isRpcLost,
   isRpcUnavailable,
+  isRpcUnimplemented,
   isRpcUnreachable,
   RpcError,
   type RpcFailure,

@@ -5,9 +5,10 @@ import { GatewayError, type ErrorCode } from '@gateway/errors';
  * - `unreachable`: there was no connection to send it over, so nothing was done.
  * - `unavailable`: its connection broke, or the service stopped; whether it did the work is not known.
  * - `deadline_exceeded`: no answer in time; whether it did the work is not known.
+ * - `unimplemented`: the service does not have the method, as one of an earlier version may not; nothing was done.
  * - `cancelled`: the caller's own signal.
  */
-export type RpcFailure = 'unreachable' | 'unavailable' | 'deadline_exceeded' | 'cancelled';
+export type RpcFailure = 'unreachable' | 'unavailable' | 'deadline_exceeded' | 'unimplemented' | 'cancelled';
 
 interface FailureRow {
   /** What it is called in logs. */
@@ -26,6 +27,8 @@ const FAILURES: Readonly<Record<RpcFailure, FailureRow>> = {
     code: 'no_capacity',
     message: 'A service on our side did not answer in time. Retry in 10 seconds.',
   },
+  // It passes as soon as the roll-out of the service has come to its end.
+  unimplemented: { name: 'RpcUnimplemented', code: 'no_capacity' },
   // Shown to nobody: who cancels does not wait for an answer.
   cancelled: { name: 'RpcCancelled', code: 'internal_error' },
 };
@@ -63,6 +66,11 @@ export function isRpcLost(error: unknown): error is RpcError {
 /** Whether the call's own deadline passed; false for an answer of a handler. */
 export function isRpcDeadlineExceeded(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'deadline_exceeded';
+}
+
+/** Whether the service does not know the method: callers of a later version may do without. */
+export function isRpcUnimplemented(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.failure === 'unimplemented';
 }
 
 /** Whether the caller's own signal ended the call. */

@@ -3,7 +3,7 @@ import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from './bound-service';
 import { createClient } from './client';
 import type { CallContext, CallMetadata, MessageCodec, RpcClient } from './definition';
-import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable } from './rpc-error';
+import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented } from './rpc-error';
 import type { RpcLog } from './served-methods';
 import type { RpcTransport } from './transport';
 
@@ -293,13 +293,15 @@ export function describeRpcTransport(name: string, open: OpenTransportUnderTest)
         expect(logged.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
       });
 
-      it('from an unknown method are a bare internal_error', async () => {
+      it('from an unknown method tell that there is none, which may be there later', async () => {
         const stranger = createClient(
           { ...NotesDefinition, fullName: 'gateway.test.v1.Stranger' },
           opened.transport,
         );
-        expect(await caught(stranger.ask(note(1)))).toMatchObject({ code: 'internal_error' });
-        expect(await caught(stranger.list(note(1)))).toMatchObject({ code: 'internal_error' });
+        for (const error of [await caught(stranger.ask(note(1))), await caught(stranger.list(note(1)))]) {
+          expect(isRpcUnimplemented(error)).toBe(true);
+          expect(error).toMatchObject({ code: 'no_capacity' });
+        }
       });
 
       it('of the error table are not taken for failures of the transport', async () => {

@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { BoundService } from './bound-service';
 import type { CallContext, MessageCodec } from './definition';
 import { encodeMessage } from './encode-message';
+import { RpcError } from './rpc-error';
 
 /** Where a transport notes what its callers do not get to see. A pino logger fits. */
 export interface RpcLog {
@@ -73,8 +74,6 @@ function tellRefusal(log: RpcLog, rpc: string, { internalMessage: reason }: Gate
   if (untold !== undefined) log.warn({ rpc, reason, untold }, 'a call is refused for want of capacity');
 }
 
-export function noSuchMethod(call: { readonly service: string; readonly method: string }): GatewayError {
-  return new GatewayError('internal_error', {
-    internalMessage: `${call.service}/${call.method} is not served here`,
-  });
+export function noSuchMethod(call: { readonly service: string; readonly method: string }): RpcError {
+  return new RpcError('unimplemented', `${call.service}/${call.method} is not served here`);
 }

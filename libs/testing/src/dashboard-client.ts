@@ -59,6 +59,11 @@ export class DashboardClient {
     return { usedNanoUsd: nanoUsd(balance.total_usage_usd), heldNanoUsd: nanoUsd(balance.reserved_usd) };
   }
 
+  /** Reads any path of the API. */
+  get<Answer>(path: string): Promise<Answer> {
+    return this.call('GET', path);
+  }
+
   private async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(`${this.base}${path}`, {
       method,

@@ -164,6 +164,31 @@ function bundlesOf(program) {
   return Object.entries({ 'main.js': BUILD_ENTRIES[program], ...BUILD_THREADS[program] });
 }
 
+const BUNDLE = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  packages: 'external',
+  tsconfig: 'tsconfig.base.json',
+  loader: { '.sql': 'text' },
+  sourcemap: true,
+  logLevel: 'silent',
+};
+
+/** Bundles all services to a folder other than theirs, with sources that the plugins change. */
+export async function buildServicesWith(plugins, folder) {
+  const { build: bundle, stop } = await import('esbuild');
+  for (const service of SERVICES) {
+    for (const [file, entry] of bundlesOf(service)) {
+      await bundle({ ...BUNDLE, plugins, entryPoints: [entry], outfile: path.join(folder, service, file) });
+    }
+    copyBuildFiles(service, folder);
+  }
+  await stop();
+}
+
 /** Bundles the named programs to dist/<name>/main.js, and their threads beside it. Packages stay outside the bundle. */
 export async function build(names) {
   if (names.some((name) => name === 'gateway' || name === 'dashboard-api')) await buildDashboard();
@@ -190,20 +215,7 @@ export async function build(names) {
   try {
     for (const name of stale) {
       for (const [file, entry] of bundlesOf(name)) {
-        await bundle({
-          absWorkingDir: root,
-          entryPoints: [entry],
-          outfile: `dist/${name}/${file}`,
-          bundle: true,
-          platform: 'node',
-          target: 'node20',
-          format: 'cjs',
-          packages: 'external',
-          tsconfig: 'tsconfig.base.json',
-          loader: { '.sql': 'text' },
-          sourcemap: true,
-          logLevel: 'silent',
-        });
+        await bundle({ ...BUNDLE, entryPoints: [entry], outfile: `dist/${name}/${file}` });
       }
       copyBuildFiles(name);
       markFresh(`build-${name}`, hash);
@@ -244,9 +256,9 @@ async function buildDashboard() {
   markFresh('build-dashboard', hash);
 }
 
-function copyBuildFiles(program) {
+function copyBuildFiles(program, folder = 'dist') {
   for (const [name, source] of Object.entries(BUILD_FILES[program] ?? {})) {
-    const target = path.join(root, 'dist', program, name);
+    const target = path.join(root, folder, program, name);
     mkdirSync(path.dirname(target), { recursive: true });
     copyFileSync(path.join(root, source), target);
   }

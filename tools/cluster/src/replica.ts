@@ -8,6 +8,8 @@ export interface Replica {
   readonly service: ServiceName;
   /** Such as "edge-proxy-1". */
   readonly name: string;
+  /** Its settings. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly adminUrl: string;
   readonly rpcPort: number;
   /** Where browsers and clients reach it; of the edge and the dashboard. */
@@ -18,8 +20,8 @@ export interface Replica {
   /** How often it was started. */
   starts(): number;
   start(): Promise<void>;
-  /** Asks it to end, waits until it has, and starts it again. */
-  restart(): Promise<void>;
+  /** Asks it to end, waits until it has, and starts it again, from other builds when they are named. */
+  restart(programs?: string): Promise<void>;
   /** As a crash would; it is started again after a moment. */
   kill(): void;
   pause(): void;
@@ -43,8 +45,9 @@ const READY_POLL_MS = 200;
 const READY_TIMEOUT_MS = 1_000;
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { service, name, ports, environment, programs, onLine, nodeOptions = [] } = options;
+  const { service, name, ports, environment, onLine, nodeOptions = [] } = options;
   const adminUrl = `http://127.0.0.1:${ports.admin}`;
+  let { programs } = options;
   let running: TetheredProcess | undefined;
   let stopping = false;
   let ready = false;
@@ -86,6 +89,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   return {
     service,
     name,
+    environment,
     adminUrl,
     rpcPort: ports.rpc,
     httpPort: ports.http,
@@ -93,7 +97,8 @@ export function createReplica(options: ReplicaOptions): Replica {
     isReady: () => ready,
     starts: () => starts,
     start,
-    async restart() {
+    async restart(others = programs) {
+      programs = others;
       const before = running;
       // Before it listens no more, as an ingress is told.
       ready = false;

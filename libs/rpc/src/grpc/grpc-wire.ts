@@ -71,6 +71,8 @@ export function fromGrpcFailure(call: string, failure: ServiceError): GatewayErr
       return new RpcError('unavailable', what, failure);
     case status.DEADLINE_EXCEEDED:
       return new RpcError('deadline_exceeded', what, failure);
+    case status.UNIMPLEMENTED:
+      return new RpcError('unimplemented', what, failure);
     default:
       return new GatewayError('internal_error', { internalMessage: what, cause: failure });
   }

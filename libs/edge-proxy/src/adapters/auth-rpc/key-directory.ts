@@ -8,6 +8,7 @@ import { type KeyDirectory } from '../../core';
 import { createInstruments, type LookupCounts } from './metrics';
 import { hashText, KeyCache, NO_SUCH_KEY, type KeyAnswer, type PendingAnswer } from './key-cache';
 import { Lease } from './lease';
+import { NextAnswers } from './next-answers';
 import { keepWatch } from './watch-keeper';
 
 export interface KeyDirectoryPorts {
@@ -41,7 +42,7 @@ export interface WatchedKeyDirectory extends KeyDirectory<KeyGrant> {
    * such key. Rejects with a GatewayError when auth was needed and not reached.
    */
   lookup(keySha256: Buffer, options?: LookupOptions): Promise<KeyGrant | undefined>;
-  /** Whether cached answers may be used now. Without, every lookup asks auth. */
+  /** Whether cached answers may be used now. Without, every lookup waits for an answer that was asked for after it came. */
   isLive(): boolean;
   /** Opens the watch, now and whenever it is lost. Lookups work before, by asking auth. */
   start(): void;
@@ -64,6 +65,7 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
     maxCachedKeys: options.maxCachedKeys ?? DEFAULTS.maxCachedKeys,
     maxUnknownKeys: options.maxUnknownKeys ?? DEFAULTS.maxUnknownKeys,
   });
+  const nextAnswers = new NextAnswers<KeyAnswer>();
   const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
   const counts: LookupCounts = { cached: 0, shared: 0, asked: 0, unleased: 0 };
   const isLive = (): boolean => lease.isLive();
@@ -72,11 +74,14 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
   let watching: Promise<void> | undefined;
 
   function lookup(keySha256: Buffer, { signal }: LookupOptions = {}): Promise<KeyAnswer> {
+    const hash = hashText(keySha256);
     if (!lease.isLive()) {
       counts.unleased += 1;
-      return ask(keySha256, signal);
+      return endedBy(
+        signal,
+        nextAnswers.ask(hash, () => ask(keySha256)),
+      );
     }
-    const hash = hashText(keySha256);
     const remembered = cache.get(hash);
     if (remembered !== undefined) {
       counts.cached += 1;
@@ -105,8 +110,8 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
     return answer;
   }
 
-  async function ask(keySha256: Buffer, signal?: AbortSignal): Promise<KeyAnswer> {
-    const { outcome } = await auth.verifyKey({ keySha256 }, signal ? { signal } : {});
+  async function ask(keySha256: Buffer): Promise<KeyAnswer> {
+    const { outcome } = await auth.verifyKey({ keySha256 });
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 

@@ -2,7 +2,7 @@ import { bindService } from '../../bound-service';
 import { createClient } from '../../client';
 import type { MessageCodec } from '../../definition';
 import { describeRpcTransport } from '../../rpc.contract';
-import { isRpcDeadlineExceeded, isRpcUnavailable } from '../../rpc-error';
+import { isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented } from '../../rpc-error';
 import { createGrpcServer, type GrpcServer } from '../grpc-server';
 import type { GrpcTransport } from '../grpc-transport';
 import type { ServerAddress } from './addresses';
@@ -50,6 +50,12 @@ const EchoDefinition = {
   },
 } as const;
 
+/** The same one version later. */
+const NextEchoDefinition = {
+  ...EchoDefinition,
+  methods: { ...EchoDefinition.methods, add: { ...method, name: 'Add' } },
+} as const;
+
 /** A minute: whoever waits for it fails the test. */
 const LONG_MS = 60_000;
 const POLL_MS = 5;
@@ -74,7 +80,7 @@ class TestReplica {
     return this;
   }
 
-  async serve(): Promise<void> {
+  async serve(version: 'now' | 'next' = 'now'): Promise<void> {
     const answer = async (): Promise<Said> => {
       await this.gate;
       return { text: this.name };
@@ -85,15 +91,18 @@ class TestReplica {
     };
     const wait = () => this.streamGate;
     const name = this.name;
-    const service = bindService(EchoDefinition, {
+    const handlers = {
       look: answer,
       change,
+      add: change,
       follow: async function* () {
         yield { text: name };
         await wait();
         yield { text: `still ${name}` };
       },
-    });
+    };
+    const service =
+      version === 'now' ? bindService(EchoDefinition, handlers) : bindService(NextEchoDefinition, handlers);
     this.server = createGrpcServer({ services: [service], host: '127.0.0.1', port: this.port, drainMs: 50 });
     this.port = (await this.server.start()).port;
   }
@@ -222,6 +231,25 @@ describe('calls to replicas', () => {
     );
     expect(new Set(names)).toEqual(new Set(['b']));
     release();
+  });
+
+  it('that only a later version knows are answered by the replica that has it, and by none as unimplemented', async () => {
+    const echo = open();
+    const client = createClient(NextEchoDefinition, transport);
+    await until('both', async () => Object.keys(await whoAnswers(echo, 2)).length === 2);
+    const failure = await client.add({ text: 'early' }).catch((error: unknown) => error);
+    expect(isRpcUnimplemented(failure)).toBe(true);
+    expect(failure).toMatchObject({ code: 'no_capacity', internalMessage: expect.stringMatching(/Add/) });
+    await b.server.stop();
+    await b.serve('next');
+    await until('the restarted replica', answersFrom(echo, 'b'));
+    const calls = Array.from(
+      { length: 6 },
+      async (_, index) => (await client.add({ text: `${index}` })).text,
+    );
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['b']));
+    // It is not idempotent, and was done once.
+    expect([a.changes, b.changes.length]).toEqual([[], 6]);
   });
 
   it('survive a replica that stops, one after the other', async () => {

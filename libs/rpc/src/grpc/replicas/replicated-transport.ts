@@ -2,7 +2,7 @@ import { Client } from '@grpc/grpc-js';
 import { endedBeforeStart } from '../../caller-link';
 import { createClient } from '../../client';
 import { MAX_MESSAGE_BYTES } from '../../limits';
-import { isRpcDeadlineExceeded, isRpcUnavailable, RpcError } from '../../rpc-error';
+import { isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented, RpcError } from '../../rpc-error';
 import type { TransportCall } from '../../transport';
 import { channelCredentials, clientOptions, type RpcTls } from '../grpc-options';
 import { transportOver, type GrpcTransport } from '../grpc-transport';
@@ -51,7 +51,8 @@ export const defaultReplicaLimits: ReplicatedTransportLimits = {
  * stands, gets none until it does; idempotent calls that it has are sent to
  * another, once. So is an idempotent call whose replica fails, or takes more
  * than its part of the call's time. Calls that are not idempotent, and streams,
- * stay where they are: they may have had an effect.
+ * stay where they are: they may have had an effect. A call whose method its
+ * replica does not have yet had none, so another is asked, whatever the call.
  */
 export function createReplicatedTransport({
   target,
@@ -89,20 +90,21 @@ export function createReplicatedTransport({
     const ended = endedBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
     const first = replicas.pick() ?? (await replicas.pickInTime(waitMs(), call.signal));
-    if (call.idempotent !== true) return attempt(first, { ...call, timeoutMs: leftMs() });
-
-    // Alone, a replica has all the time there is.
-    const part = replicas.size > 1 ? limits.firstAttemptPart : 1;
+    const mayRepeat = call.idempotent === true;
+    // Alone, or without another try, a replica has all the time there is.
+    const part = mayRepeat && replicas.size > 1 ? limits.firstAttemptPart : 1;
     const firstMs = leftMs();
     try {
-      return await attemptUntilSilent(first, {
+      return await (mayRepeat ? attemptUntilSilent : attempt)(first, {
         ...call,
         timeoutMs: firstMs === undefined ? undefined : firstMs * part,
       });
     } catch (error) {
-      if (!isRpcUnavailable(error) && !isRpcDeadlineExceeded(error)) throw error;
-      const other =
-        replicas.pick(first) ?? (await replicas.pickInTime(waitMs(), call.signal).catch(() => undefined));
+      const isWithoutEffect = isRpcUnimplemented(error);
+      const isWorthRepeating = mayRepeat && (isRpcUnavailable(error) || isRpcDeadlineExceeded(error));
+      if (!isWithoutEffect && !isWorthRepeating) throw error;
+      const whoeverComes = () => replicas.pickInTime(waitMs(), call.signal).catch(() => undefined);
+      const other = replicas.pick(first) ?? (isWithoutEffect ? undefined : await whoeverComes());
       const timeoutMs = leftMs();
       if (other === undefined || (timeoutMs !== undefined && timeoutMs <= 0)) throw error;
       return attempt(other, { ...call, timeoutMs });
