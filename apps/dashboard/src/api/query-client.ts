@@ -1,10 +1,11 @@
 import { ApiError } from '@gateway/dashboard-contract/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { isPassing } from './failure';
 
 /** What was read this long ago is shown at once and asked for again behind the scenes. */
 const STALE_MS = 10_000;
 
-/** @param onSignedOut the session has ended while the page was open. */
+/** @param onSignedOut nobody is signed in, or not any more. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: unknown) => {
     if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut();
@@ -24,8 +25,4 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
       },
     },
   });
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof ApiError && (error.code === 'unreachable' || error.code === 'unavailable');
 }

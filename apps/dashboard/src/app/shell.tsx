@@ -4,6 +4,7 @@ import { IconButton } from '../ui/button';
 import { Drawer } from '../ui/dialog';
 import { CommandPalette } from './command-palette';
 import { Sidebar } from './sidebar';
+import { SignInAgain } from './sign-in-again';
 import { useShortcuts } from './shortcuts';
 
 /** What surrounds every page of whoever is signed in. */
@@ -52,6 +53,7 @@ export function Shell() {
         <Outlet />
       </main>
       <CommandPalette open={searching} onOpenChange={setSearching} />
+      <SignInAgain />
     </div>
   );
 }

@@ -22,5 +22,5 @@ export function renderPage(address: string) {
       </TipProvider>
     </QueryClientProvider>,
   );
-  return { router };
+  return { router, queryClient };
 }

@@ -12,6 +12,8 @@ interface DialogProps {
   readonly wide?: boolean;
   /** Only its own buttons close it: what it shows cannot be shown again. */
   readonly insistent?: boolean;
+  /** Nothing of the page behind it can be read, nor of another dialog. */
+  readonly opaque?: boolean;
 }
 
 const FIRST_TO_FOCUS = 'input:not([readonly]), select, textarea, button';
@@ -20,15 +22,29 @@ const FIRST_TO_FOCUS = 'input:not([readonly]), select, textarea, button';
  * Radix keeps focus inside and gives it back. Its own overlay is not used: it
  * writes a style element into the page, which the page's policy forbids.
  */
-export function Dialog({ open, onOpenChange, title, description, children, wide, insistent }: DialogProps) {
+export function Dialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+  wide,
+  insistent,
+  opaque,
+}: DialogProps) {
   const returnTo = useFocusBefore(open);
   const body = useRef<HTMLDivElement>(null);
   const keepOpen = insistent ? (event: Event) => event.preventDefault() : undefined;
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
-        <div className="fixed inset-0 z-40 bg-veil" />
-        <div className="pointer-events-none fixed inset-0 z-50 grid items-start justify-items-center overflow-y-auto p-3 sm:py-[8vh]">
+        <div className={cx('fixed inset-0 bg-veil', opaque ? 'z-60 backdrop-blur-xl' : 'z-40')} />
+        <div
+          className={cx(
+            'pointer-events-none fixed inset-0 grid items-start justify-items-center overflow-y-auto p-3 sm:py-[8vh]',
+            opaque ? 'z-70' : 'z-50',
+          )}
+        >
           <RadixDialog.Content
             onOpenAutoFocus={(event) => {
               // Not on the button that closes it, which comes first.

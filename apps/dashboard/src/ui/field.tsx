@@ -72,6 +72,28 @@ export const Input = forwardRef<HTMLInputElement, InputHTMLAttributes<HTMLInputE
   );
 });
 
+interface PasswordProps extends Pick<FieldProps, 'label' | 'hint'> {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly autoFocus?: boolean;
+}
+
+/** The password that one has, as password managers know it. */
+export function PasswordField({ label, hint, value, onChange, autoFocus }: PasswordProps) {
+  return (
+    <Field label={label} hint={hint}>
+      <Input
+        type="password"
+        autoComplete="current-password"
+        required
+        autoFocus={autoFocus}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
 export const TextArea = forwardRef<HTMLTextAreaElement, TextareaHTMLAttributes<HTMLTextAreaElement>>(
   function TextArea({ className, ...rest }, ref) {
     return <textarea ref={ref} className={cx('control', className)} {...useFieldProps()} {...rest} />;

@@ -122,6 +122,59 @@ describe('keys in the dashboard, in a real browser', () => {
     await other.close();
   });
 
+  browsers.it(
+    'tells the second of two editors of limits, whose input stays, and takes theirs or mine',
+    async () => {
+      await begin();
+      const { organizationId } = await world.tenant({ limits: { requests_per_minute: 100 } });
+      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const other = await browser.newContext();
+      await takeSession(other, dashboardUrl, adminEmail, adminPassword);
+      const [first, second] = [page, await other.newPage()];
+      for (const editor of [first, second]) {
+        await editor.goto(`${dashboardUrl}/o/${organizationId}/limits`);
+        await editor.getByRole('button', { name: 'Change' }).click();
+      }
+      const limits = async () =>
+        (
+          await world.admin.call<{ organization: { limits: object } }>(
+            'GET',
+            `/api/organizations/${organizationId}`,
+          )
+        ).organization.limits;
+      const save = async (editor: Page, says: string) => {
+        await editor.getByRole('button', { name: 'Save', exact: true }).click();
+        await editor.getByText(says).waitFor();
+      };
+      await first.getByLabel('Requests per minute').fill('70');
+      await save(first, 'The limits are changed');
+      await second.getByLabel('Requests at once').fill('7');
+      await save(second, 'Somebody else changed these limits meanwhile');
+      expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: null });
+      expect(await second.getByLabel('Requests at once').inputValue()).toBe('7');
+
+      await second.getByRole('button', { name: 'Take theirs' }).click();
+      expect(await second.getByLabel('Requests per minute').inputValue()).toBe('70');
+      expect(await second.getByLabel('Requests at once').inputValue()).toBe('');
+      await second.getByLabel('Requests at once').fill('7');
+      await save(second, 'The limits are changed');
+      expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: 7 });
+
+      // Whoever means it saves over it, having seen that there is something.
+      await first.getByRole('button', { name: 'Change' }).click();
+      await world.admin.call('PUT', `/api/organizations/${organizationId}/limits`, {
+        ...(await limits()),
+        concurrency: 8,
+      });
+      await first.getByLabel('Requests per minute').fill('71');
+      await save(first, 'Somebody else changed these limits meanwhile');
+      await first.getByRole('button', { name: 'Keep mine, and save again' }).click();
+      await save(first, 'The limits are changed');
+      expect(await limits()).toMatchObject({ requests_per_minute: 71, concurrency: 7 });
+      await other.close();
+    },
+  );
+
   browsers.it('rotates a key: the new secret works, the old one until it is ended', async () => {
     await begin();
     const { organizationId, keyId, apiKey } = await world.tenant();

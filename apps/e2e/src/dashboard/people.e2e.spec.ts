@@ -207,6 +207,6 @@ describe('people at the dashboard, in a real browser', () => {
     // The other one from accepting the invitation is among them.
     await here.getByText(/2 sessions ended/).waitFor();
     // Its page follows the balance, and so learns of it by itself.
-    await there.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await there.getByRole('dialog', { name: 'Sign in again' }).waitFor();
   });
 });

@@ -134,11 +134,18 @@ describe('what each role may not', () => {
     await world?.stop();
   });
 
+  const pages = new Map<Role, Page>();
+
+  /** Of somebody with this role, the same for all tests. */
   async function pageOf(role: Role): Promise<Page> {
+    const known = pages.get(role);
+    if (known) return known;
     const { dashboardUrl, adminPassword } = world.gateway;
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, emailOf(role), role === 'operator' ? adminPassword : PASSWORD);
-    return context.newPage();
+    const page = await context.newPage();
+    pages.set(role, page);
+    return page;
   }
   const open = async (page: Page, path: string) => {
     await page.goto(world.gateway.dashboardUrl + path);
@@ -185,7 +192,6 @@ describe('what each role may not', () => {
       expect(seen).toEqual(
         ACTIONS.filter((one) => mayBy(role, one.least)).map(({ at, action }) => `${at} ${action}`),
       );
-      await page.context().close();
     });
 
     browsers.it('is shown no page by its address that is not for the role', async () => {
@@ -196,7 +202,6 @@ describe('what each role may not', () => {
         const refused = await page.getByText('Your role does not show you this page').count();
         expect([path, refused === 0]).toEqual([path, mayBy(role, leastRole)]);
       }
-      await page.context().close();
     });
 
     browsers.it(
@@ -225,7 +230,6 @@ describe('what each role may not', () => {
           expect([line, outcome]).toEqual([line, '403 forbidden']);
         }
         expect(await state()).toBe(before);
-        await page.context().close();
       },
     );
   });

@@ -7,7 +7,7 @@ import { seedHostile } from '../support/hostile';
 import { screens, type Screen } from '../support/screens';
 import { startWorld, type World } from '../support/world';
 
-jest.setTimeout(300_000);
+jest.setTimeout(180_000);
 
 const browsers = browserTests();
 

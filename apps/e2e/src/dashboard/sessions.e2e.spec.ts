@@ -1,5 +1,5 @@
 import { browserTests, type Browser, type Page } from '../support/chromium';
-import { takeSession } from '../support/dashboard-page';
+import { signInAgain, takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';
 import { PASSWORD, personWith } from '../support/people';
 import { jump, withShiftedClock } from '../support/shifted-clock';
@@ -43,12 +43,14 @@ describe('a session that ends while somebody works', () => {
     await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}${path}`);
     return page;
   };
-  /** The time as the gateway sees it, by when a session that is begun now would end. */
-  const gatewayTime = async () => {
+  /** In a session of now: the one that the world began with has ended long ago. */
+  const operator = () => {
     const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
-    const admin = await signIn(dashboardUrl, adminEmail, adminPassword);
-    return Date.parse((await admin.call<{ expires_at: string }>('GET', '/api/session')).expires_at);
+    return signIn(dashboardUrl, adminEmail, adminPassword);
   };
+  /** The time as the gateway sees it, by when a session that is begun now would end. */
+  const gatewayTime = async () =>
+    Date.parse((await (await operator()).call<{ expires_at: string }>('GET', '/api/session')).expires_at);
   const jumpOnce = async () => {
     const before = await gatewayTime();
     jump(world.gateway.pid);
@@ -59,14 +61,17 @@ describe('a session that ends while somebody works', () => {
       { pollMs: 250 },
     );
   };
-  const signInAgain = async (page: Page) => {
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await page.getByLabel('Email').fill(EMAIL);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  const requestsPerMinute = async () => {
+    const { organization } = await (
+      await operator()
+    ).call<{ organization: { limits: { requests_per_minute: number } } }>(
+      'GET',
+      `/api/organizations/${organizationId}`,
+    );
+    return organization.limits.requests_per_minute;
   };
 
-  browsers.it('asks to sign in after two idle hours, and leads back to the page', async () => {
+  browsers.it('asks to sign in after two idle hours, over the page, and loses nothing of it', async () => {
     await begin();
     const page = await openAt('/limits');
     await page.getByRole('button', { name: 'Change' }).click();
@@ -81,10 +86,18 @@ describe('a session that ends while somebody works', () => {
     await jumpOnce();
     await jumpOnce();
     await page.getByRole('button', { name: 'Save' }).click();
-    await signInAgain(page);
-    await page.waitForURL(`${world.gateway.dashboardUrl}/o/${organizationId}/limits`);
-    // What the ended session asked for was not done.
-    await page.getByText('77').waitFor();
+    await signInAgain(page, PASSWORD);
+    // What the ended session asked for was not done, and can be asked for again.
+    await page.getByText('Your session had ended, so nothing was done. Try again.').waitFor();
+    expect(await requestsPerMinute()).toBe(77);
+    expect(await page.getByLabel('Requests per minute').inputValue()).toBe('99');
+    const stored = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
+    );
+    for (const typed of ['99', PASSWORD]) expect(stored).not.toContain(typed);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The limits are changed').waitFor();
+    expect(await requestsPerMinute()).toBe(99);
     await page.context().close();
   });
 
@@ -100,9 +113,11 @@ describe('a session that ends while somebody works', () => {
       expect([jumps, answer.status()]).toEqual([jumps, 200]);
     }
     await jumpOnce();
-    await signInAgain(page);
-    await page.waitForURL(`${world.gateway.dashboardUrl}/o/${organizationId}/credit?month=2026-01`);
-    await page.getByRole('heading', { name: 'Credit', level: 1 }).waitFor();
+    await signInAgain(page, PASSWORD);
+    expect(page.url()).toBe(`${world.gateway.dashboardUrl}/o/${organizationId}/credit?month=2026-01`);
+    // It follows the balance again.
+    const after = await page.waitForResponse((response) => response.url().endsWith(live));
+    expect(after.status()).toBe(200);
     await page.context().close();
   });
 });

@@ -25,6 +25,14 @@ export async function takeSession(
   if (!answer.ok()) throw new Error(`signing in answered ${answer.status()}: ${await answer.text()}`);
 }
 
+/** In the dialog over a page whose session has ended. */
+export async function signInAgain(page: Page, password: string): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password').fill(password);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
 /** Creates a key on its page and gives back the secret that the page shows. */
 export async function createKeyByPage(
   page: Page,

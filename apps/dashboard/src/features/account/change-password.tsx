@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { sessionQuery } from '../../api/session';
 import { Button } from '../../ui/button';
-import { Field, Input } from '../../ui/field';
+import { PasswordField } from '../../ui/field';
 import { Section } from '../../ui/page';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
@@ -35,15 +35,7 @@ export function ChangePassword() {
         }}
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Present password">
-            <Input
-              type="password"
-              autoComplete="current-password"
-              required
-              value={current}
-              onChange={({ target }) => setCurrent(target.value)}
-            />
-          </Field>
+          <PasswordField label="Present password" value={current} onChange={setCurrent} />
           <NewPassword value={next} onChange={setNext} />
         </div>
         {change.error && <FailureLine error={change.error} />}

@@ -5,7 +5,7 @@ import { api } from '../../api/client';
 import { useSession } from '../../api/session';
 import { Button } from '../../ui/button';
 import { Dialog, DialogActions } from '../../ui/dialog';
-import { Field, Input } from '../../ui/field';
+import { PasswordField } from '../../ui/field';
 import { Section } from '../../ui/page';
 import { Failure, FailureLine } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
@@ -97,15 +97,7 @@ function Unlink({ issuer, onDone }: { readonly issuer: string; readonly onDone: 
       <p className="text-sm text-ink-soft">
         Signing in by it again with an email of a mapped domain links it anew.
       </p>
-      <Field label="Your password">
-        <Input
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={({ target }) => setPassword(target.value)}
-        />
-      </Field>
+      <PasswordField label="Your password" value={password} onChange={setPassword} />
       {unlink.error && <FailureLine error={unlink.error} />}
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>

@@ -5,7 +5,7 @@ import { sessionQuery } from '../../api/session';
 import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
-import { Field, Input } from '../../ui/field';
+import { Field, Input, PasswordField } from '../../ui/field';
 import { Badge, Notice } from '../../ui/notice';
 import { Section } from '../../ui/page';
 import { FailureLine } from '../../ui/states';
@@ -133,16 +133,13 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
           begin.mutate();
         }}
       >
-        <Field label="Your password" hint="So that nobody does this at a screen that you left.">
-          <Input
-            type="password"
-            autoComplete="current-password"
-            required
-            autoFocus
-            value={password}
-            onChange={({ target }) => setPassword(target.value)}
-          />
-        </Field>
+        <PasswordField
+          label="Your password"
+          hint="So that nobody does this at a screen that you left."
+          autoFocus
+          value={password}
+          onChange={setPassword}
+        />
         {begin.error && <FailureLine error={begin.error} />}
         <DialogActions>
           <Button type="submit" kind="primary" busy={begin.isPending}>
@@ -220,16 +217,7 @@ function WithPasswordAndCode<Answer>({ action, danger, run, onDone }: WithPasswo
         change.mutate();
       }}
     >
-      <Field label="Your password">
-        <Input
-          type="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-          value={password}
-          onChange={({ target }) => setPassword(target.value)}
-        />
-      </Field>
+      <PasswordField label="Your password" autoFocus value={password} onChange={setPassword} />
       <Field label="Code" hint="Of your authenticator app, or a recovery code.">
         <Input
           autoComplete="one-time-code"

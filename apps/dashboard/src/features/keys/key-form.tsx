@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
+import { failureOf } from '../../api/failure';
 import type { KeyBounds } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
 import { count } from '../../format/count';
@@ -54,7 +55,7 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
       <div className="grid gap-5">
         <h2 className="border-b border-line pb-2 text-base font-semibold">Restrictions</h2>
         <FieldGroup legend="Models" hint="Calls to others are refused.">
-          {models.error ? (
+          {failureOf(models) ? (
             <FailureLine error={models.error} />
           ) : (
             <ModelPicker

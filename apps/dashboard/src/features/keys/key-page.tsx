@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { failureOf } from '../../api/failure';
 import { keyQuery, type Key } from '../../api/keys';
 import { useMay } from '../../api/session';
 import { count } from '../../format/count';
@@ -24,11 +25,12 @@ export function KeyPage() {
   const [editing, setEditing] = useState(false);
   const [secret, setSecret] = useState<string>();
 
-  if (query.error || !query.data) {
+  const failure = failureOf(query);
+  if (failure || !query.data) {
     return (
       <Page title="Key">
-        {query.error ? (
-          <Failure error={query.error} what="the key" onRetry={() => void query.refetch()} />
+        {failure ? (
+          <Failure error={failure} what="the key" onRetry={() => void query.refetch()} />
         ) : (
           <SkeletonRows />
         )}

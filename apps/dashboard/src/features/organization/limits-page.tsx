@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
+import { failureOf } from '../../api/failure';
 import { organizationQuery, type Organization } from '../../api/organizations';
 import { useMay } from '../../api/session';
 import { count } from '../../format/count';
@@ -20,6 +21,7 @@ const route = getRouteApi('/signed-in/o/$organizationId/limits');
 export function LimitsPage() {
   const { organizationId } = route.useParams();
   const query = useQuery(organizationQuery(organizationId));
+  const failure = failureOf(query);
   const mayChange = useMay(organizationId)('organization:limits');
   const [editing, setEditing] = useState(false);
   return (
@@ -31,8 +33,8 @@ export function LimitsPage() {
         mayChange && query.data && !editing && <Button onClick={() => setEditing(true)}>Change</Button>
       }
     >
-      {query.error ? (
-        <Failure error={query.error} what="the limits" onRetry={() => void query.refetch()} />
+      {failure ? (
+        <Failure error={failure} what="the limits" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows rows={6} />
       ) : editing ? (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { liveQuery } from '../../api/balance';
+import { failureOf } from '../../api/failure';
 import { modelsQuery, publicApiQuery, type OfferedModel } from '../../api/models';
 import { Button } from '../../ui/button';
 import { CodeTabs } from '../../ui/code';
@@ -20,6 +21,9 @@ import { Settings, type PlaygroundSettings } from './settings';
 import { usePlaygroundKey } from './use-playground-key';
 
 const route = getRouteApi('/signed-in/o/$organizationId/playground');
+
+/** Stands in the code while nothing is written, so that the code runs. */
+const EXAMPLE = 'Hello!';
 
 const VIEWS = [
   { value: 'talk', label: 'Talk' },
@@ -50,7 +54,7 @@ export function PlaygroundPage() {
         </>
       }
     >
-      {models.error ? (
+      {failureOf(models) ? (
         <Failure error={models.error} what="the models" onRetry={() => void models.refetch()} />
       ) : !models.data ? (
         <Skeleton className="h-80" />
@@ -132,17 +136,26 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
       });
       show({ done: true });
     } catch (error) {
-      show({ done: true, error: abort.current.signal.aborted ? undefined : error });
+      const stopped = abort.current.signal.aborted;
+      show({ done: true, error: stopped ? undefined : error });
+      // What failed is not part of the conversation, so that it can be sent again as it was.
+      if (!stopped) {
+        setDraft((typed) => typed || text);
+        setPicture((chosen) => chosen ?? picture);
+      }
     } finally {
       setRunning(false);
     }
   };
 
-  const draftMessages = draft.trim() === '' ? [] : [{ role: 'user' as const, text: draft.trim() }];
-  const codeBody = bodyOf({
-    ...requestWith(undefined),
-    messages: [...turns.flatMap(messagesOf), ...draftMessages],
-  });
+  const shown = draft.trim() || (turns.length === 0 && !picture ? EXAMPLE : '');
+  const codeBody = bodyOf(
+    requestWith(
+      shown === '' && !picture
+        ? undefined
+        : { role: 'user', text: shown, ...(picture ? { image: picture.uri } : {}) },
+    ),
+  );
   const { model: _model, ...codeRequest } = codeBody;
 
   return (

@@ -9,7 +9,7 @@ import { signInOptionsQuery } from '../../api/sign-in-options';
 import { Button, buttonClass } from '../../ui/button';
 import { CopyIcon } from '../../ui/copy';
 import { Entrance } from '../../ui/entrance';
-import { Field, Input } from '../../ui/field';
+import { Field, Input, PasswordField } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
 import { insideOnly } from './next';
@@ -32,8 +32,8 @@ export function SignInPage() {
     event.preventDefault();
     signIn.mutate(credentials);
   };
-  const set = (name: 'email' | 'password') => (event: { target: { value: string } }) =>
-    setCredentials({ ...credentials, [name]: event.target.value });
+  const set = (name: 'email' | 'password') => (value: string) =>
+    setCredentials({ ...credentials, [name]: value });
 
   return (
     <Entrance title="Sign in" lead="Keys, limits, usage and credit of your organization.">
@@ -54,18 +54,10 @@ export function SignInPage() {
             required
             autoFocus
             value={credentials.email}
-            onChange={set('email')}
+            onChange={({ target }) => set('email')(target.value)}
           />
         </Field>
-        <Field label="Password">
-          <Input
-            type="password"
-            autoComplete="current-password"
-            required
-            value={credentials.password}
-            onChange={set('password')}
-          />
-        </Field>
+        <PasswordField label="Password" value={credentials.password} onChange={set('password')} />
         {signIn.error && <FailureLine error={signIn.error} />}
         <Button type="submit" kind="primary" busy={signIn.isPending}>
           Sign in
