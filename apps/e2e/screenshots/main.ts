@@ -8,12 +8,13 @@ import { withShiftedClock } from '../src/support/shifted-clock';
 import { startWorld } from '../src/support/world';
 import { seed, useKeys, type Seeded } from './seed';
 
-/** Makes a picture of every page: light, dark, and as a phone shows it. */
+/** Makes a picture of every page: light, dark, on a wide screen, and as a phone shows it. */
 
 const FOLDER = path.resolve('dist/screenshots/pictures');
 const LOOKS = [
   { name: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   { name: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
+  { name: 'wide', colorScheme: 'light', viewport: { width: 1920, height: 1080 } },
   { name: 'phone', colorScheme: 'light', viewport: { width: 375, height: 812 } },
 ] as const;
 /** For what pages ask after they are there, and for charts. */
@@ -35,20 +36,23 @@ async function main(only: string | undefined): Promise<void> {
     const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
     for (const { name: look, ...options } of LOOKS) {
       mkdirSync(path.join(FOLDER, look), { recursive: true });
-      const operator = await browser.newContext();
+      const visitor = await browser.newContext(options);
+      const operator = await browser.newContext(options);
       await takeSession(operator, dashboardUrl, adminEmail, adminPassword);
-      const storageState = await operator.storageState();
+      const [signedOut, signedIn] = [await visitor.newPage(), await operator.newPage()];
       for (const screen of screens(seeded).filter(({ name }) => !only || name.includes(only))) {
-        // One of its own, so that no page finds what another one left in the browser.
-        const context = await browser.newContext(screen.signedOut ? options : { ...options, storageState });
-        const page = await context.newPage();
+        const page = screen.signedOut ? signedOut : signedIn;
         await page.goto(dashboardUrl + screen.path);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await screen.prepare?.(page);
         await page.waitForTimeout(SETTLE_MS);
         await page.screenshot({ path: path.join(FOLDER, look, `${screen.name}.png`), fullPage: true });
-        await context.close();
+        // So that no page finds what another one left in the browser.
+        await page.evaluate('localStorage.clear()');
+        await page.unrouteAll();
       }
+      await visitor.close();
+      await operator.close();
     }
   } finally {
     await browser.close();

@@ -104,6 +104,8 @@ function useGoOn(): (session: Session) => void {
       if (session.member.id !== member.id) return window.location.reload();
       queryClient.setQueryData(sessionQuery.queryKey, session);
       signedInAgain();
+      // Of what does not wait by itself, such as estimates.
+      void queryClient.refetchQueries({ predicate: ({ state }) => state.status === 'error' });
     },
     [queryClient, member.id],
   );

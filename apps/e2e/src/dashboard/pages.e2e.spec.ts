@@ -21,6 +21,39 @@ interface Look {
 const NARROW_AND_DARK: Look = { colorScheme: 'dark', viewport: { width: 375, height: 812 } };
 const WIDE_AND_LIGHT: Look = { colorScheme: 'light', viewport: { width: 1_920, height: 1_080 } };
 
+/** What the first page may load until it is of use: its document, style, fonts, script and data. */
+const MOST_FIRST_REQUESTS = 20;
+const MOST_FIRST_BYTES = 400_000;
+
+interface FirstPage {
+  readonly requests: number;
+  /** As they travelled. */
+  readonly bytes: number;
+  /** Since the browser began to go there. */
+  readonly ms: number;
+}
+
+const FIRST_PAGE = `(() => {
+  const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+  return {
+    requests: loaded.length,
+    bytes: loaded.reduce((sum, { transferSize }) => sum + transferSize, 0),
+    ms: performance.now(),
+  };
+})()`;
+
+/** From an event to the paint after it, as the browser measures it; it tells of what took 16 ms or more. */
+const NOTE_INTERACTIONS = `
+  const seen = new Map();
+  const note = (entries) => {
+    for (const { interactionId, duration } of entries)
+      if (interactionId) seen.set(interactionId, Math.max(duration, seen.get(interactionId) ?? 0));
+  };
+  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  observer.observe({ type: 'event', durationThreshold: 16, buffered: true });
+  window.interactions = () => (note(observer.takeRecords()), [...seen.values()]);
+`;
+
 interface Finding {
   readonly id: string;
   readonly impact: string;
@@ -131,6 +164,44 @@ describe('every page of the dashboard', () => {
     async (_who, signedOut) => {
       await begin();
       expect(await faultsOfPages(signedOut)).toEqual({});
+    },
+  );
+
+  browsers.it(
+    'loads little before it is of use, and says how fast it was and how fast it reacts',
+    async () => {
+      await begin();
+      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const context = await browser.newContext(WIDE_AND_LIGHT);
+      await takeSession(context, dashboardUrl, adminEmail, adminPassword);
+      await context.addInitScript(NOTE_INTERACTIONS);
+      const page = await context.newPage();
+      await page.goto(`${dashboardUrl}/o/${ids.organizationId}/keys`);
+      await page.getByRole('link', { name: 'production' }).waitFor();
+      const first = await page.evaluate<FirstPage>(FIRST_PAGE);
+      // Each of them is a way to the server and back.
+      expect(first.requests).toBeLessThanOrEqual(MOST_FIRST_REQUESTS);
+      expect(first.bytes).toBeLessThanOrEqual(MOST_FIRST_BYTES);
+
+      for (const name of ['Usage', 'Generations', 'Credit', 'Limits', 'Members', 'Models', 'Keys']) {
+        await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+        await page.getByRole('heading', { level: 1, name }).waitFor();
+      }
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').pressSequentially('production');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('Name').pressSequentially(' of Monday');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const interactions = await page.evaluate<number[]>('window.interactions()');
+      // Clicks and keys, of which those that took less than the browser tells of are not in the list.
+      const slowest = Math.max(0, ...interactions);
+      process.stderr.write(
+        `The first page: ${first.requests} requests, ${first.bytes} bytes, of use after ${Math.round(first.ms)} ms. ` +
+          `Until the next paint after a click or a key: at most ${slowest} ms, ` +
+          `${interactions.filter((ms) => ms > 100).length} of ${interactions.length} above 100 ms.\n`,
+      );
+      await context.close();
     },
   );
 });

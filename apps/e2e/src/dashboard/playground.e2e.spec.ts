@@ -130,17 +130,20 @@ describe('the playground, in a real browser', () => {
   browsers.it('shows what a model calls, and sends it a picture', async () => {
     await begin();
     await open('demo/vision');
-    await page.getByRole('button', { name: 'Use an example' }).click();
     await page.getByLabel('Picture', { exact: true }).setInputFiles({
       name: 'square.png',
       mimeType: 'image/png',
       buffer: Buffer.from(pngDataUri(64, 64).split(',')[1] ?? '', 'base64'),
     });
     await page.getByAltText('To be sent: square.png').waitFor();
+    await ask('What do you see?');
+    await page.getByAltText('Sent with the message').waitFor();
+    // What the provider says that it was given.
+    await page.getByText('I see 1 image of 64x64 pixels.').waitFor();
+    await page.getByRole('button', { name: 'Use an example' }).click();
     await ask('What is the weather where this was taken?');
     await page.getByText('It calls get_weather').waitFor();
-    await page.getByAltText('Sent with the message').waitFor();
-    await page.getByRole('link', { name: 'Every detail' }).waitFor();
+    await page.getByRole('link', { name: 'Every detail' }).nth(1).waitFor();
   });
 
   browsers.it('says in the words of the API why a request is refused, and spends nothing', async () => {

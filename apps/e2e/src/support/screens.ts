@@ -63,6 +63,15 @@ function emptyPages({ emptyId }: ScreenIds): readonly Screen[] {
   }));
 }
 
+/** As the API refuses. */
+function refusal(status: number, error: { code: string; type: string; message: string }) {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'x-request-id': 'req-01KAEXAMPLE' },
+    body: JSON.stringify({ error: { ...error, metadata: {} } }),
+  };
+}
+
 /** What pages show once something was done in them, or something is wrong. */
 function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[] {
   const path = `/o/${organizationId}`;
@@ -80,6 +89,20 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
     dialog('invite', '/members', 'Invite a person'),
     dialog('revoke', `/keys/${keyId}`, 'Revoke'),
     dialog('rotate', `/keys/${keyId}`, 'Rotate'),
+    {
+      name: 'dialog-sign-in-again',
+      path: `${path}/limits`,
+      prepare: async (page) => {
+        await page.getByRole('button', { name: 'Change', exact: true }).click();
+        await page.route('**/api/organizations/*/limits', (route) =>
+          route.fulfill(
+            refusal(401, { code: 'not_signed_in', type: 'authentication_error', message: 'Sign in first.' }),
+          ),
+        );
+        await page.getByRole('button', { name: 'Save', exact: true }).click();
+        await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+      },
+    },
     {
       name: 'edit-key',
       path: `${path}/keys/${keyId}`,
@@ -104,18 +127,13 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       path: `${path}/keys`,
       prepare: async (page) => {
         await page.route('**/api/organizations/*/keys?*', (route) =>
-          route.fulfill({
-            status: 503,
-            headers: { 'content-type': 'application/json', 'x-request-id': 'req-01KAEXAMPLE' },
-            body: JSON.stringify({
-              error: {
-                code: 'unavailable',
-                type: 'service_unavailable_error',
-                message: 'The service is not available right now. Try again.',
-                metadata: {},
-              },
+          route.fulfill(
+            refusal(503, {
+              code: 'unavailable',
+              type: 'service_unavailable_error',
+              message: 'The service is not available right now. Try again.',
             }),
-          }),
+          ),
         );
         await page.reload();
         await page.getByText('We could not load the keys').waitFor();
