@@ -7,6 +7,7 @@ import {
   type Page,
 } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
+import { PASSWORD, personWith } from '../support/people';
 import { startWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -75,7 +76,12 @@ describe('the dashboard with a single sign-on', () => {
       ]);
       // Still there after a reload: the cookie goes with the page's own requests.
       await page.goto(`${dashboardUrl}/account`);
-      await page.getByText('by single sign-on').waitFor();
+      await page
+        .getByRole('table', { name: 'Sessions' })
+        .getByText(/by single sign-on$/)
+        .waitFor();
+      await page.getByText('so it is your one way to sign in').waitFor();
+      expect(await page.getByRole('button', { name: /^Unlink/ }).count()).toBe(0);
 
       await members.reload();
       await members.getByText('ada@acme.example').waitFor();
@@ -90,6 +96,28 @@ describe('the dashboard with a single sign-on', () => {
       expect(await ownCookies(eve)).toEqual([]);
     },
   );
+
+  browsers.it('is unlinked on the account’s page by whoever has a password, too', async () => {
+    await begin();
+    const { dashboardUrl } = world.gateway;
+    const { organizationId } = await world.tenant();
+    const email = 'grace@acme.example';
+    await personWith(world.admin, dashboardUrl, { organizationId, email, role: 'member' });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${dashboardUrl}/sign-in?next=/account`);
+    await signOn(page, email);
+    await page.getByRole('button', { name: /^Unlink/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Your password').fill('not the password');
+    await dialog.getByRole('button', { name: 'Unlink' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Your password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Unlink' }).click();
+    await page.getByText('The single sign-on is unlinked.').waitFor();
+    await page.getByRole('table', { name: 'Single sign-on' }).waitFor({ state: 'detached' });
+    await context.close();
+  });
 
   browsers.it('says so on the sign-in page while the provider is away', async () => {
     await begin();

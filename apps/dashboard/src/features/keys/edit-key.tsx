@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import type { Key, KeyBounds } from '../../api/keys';
 import { Button } from '../../ui/button';
-import { Notice } from '../../ui/notice';
+import { Conflict } from '../../ui/conflict';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { KeyFields, useKeyForm } from './key-form';
@@ -48,41 +48,24 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
       noValidate
     >
       <KeyFields form={form} bounds={bounds} />
-      {conflict && (
-        <Notice
-          tone="warn"
-          title="Somebody else changed this key meanwhile"
-          action={
-            current && (
-              <div className="flex flex-wrap gap-2">
-                <Button
-                  small
-                  onClick={() => {
-                    form.reset(valuesOf(current));
-                    setReadVersion(current.version);
-                    save.reset();
-                  }}
-                >
-                  Take theirs
-                </Button>
-                <Button
-                  small
-                  onClick={() => {
-                    setReadVersion(current.version);
-                    save.reset();
-                  }}
-                >
-                  Keep mine, and save again
-                </Button>
-              </div>
-            )
-          }
+      {current && (
+        <Conflict
+          what="this key"
+          onTakeTheirs={() => {
+            form.reset(valuesOf(current));
+            setReadVersion(current.version);
+            save.reset();
+          }}
+          onKeepMine={() => {
+            setReadVersion(current.version);
+            save.reset();
+          }}
         >
           Nothing of yours was saved. Look at what is there now, or keep what you wrote and save it over
           theirs.
-        </Notice>
+        </Conflict>
       )}
-      {save.error && !conflict && !shownAtField && <FailureLine error={save.error} />}
+      {save.error && !current && !shownAtField && <FailureLine error={save.error} />}
       <div className="flex gap-2">
         <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
           Save

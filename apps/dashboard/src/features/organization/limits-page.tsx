@@ -8,8 +8,8 @@ import { organizationQuery, type Organization } from '../../api/organizations';
 import { useMay } from '../../api/session';
 import { count } from '../../format/count';
 import { Button } from '../../ui/button';
+import { Conflict } from '../../ui/conflict';
 import { Checkbox, Field, Input } from '../../ui/field';
-import { Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
@@ -194,40 +194,23 @@ export function LimitsForm({ organization, onDone }: LimitsFormProps) {
         checked={values.multipleCompletions}
         onChange={({ target }) => set('multipleCompletions', target.checked)}
       />
-      {conflict && (
-        <Notice
-          tone="warn"
-          title="Somebody else changed these limits meanwhile"
-          action={
-            current && (
-              <div className="flex flex-wrap gap-2">
-                <Button
-                  small
-                  onClick={() => {
-                    setValues(valuesOf(current));
-                    setReadVersion(current.version);
-                    save.reset();
-                  }}
-                >
-                  Take theirs
-                </Button>
-                <Button
-                  small
-                  onClick={() => {
-                    setReadVersion(current.version);
-                    save.reset();
-                  }}
-                >
-                  Keep mine, and save again
-                </Button>
-              </div>
-            )
-          }
+      {current && (
+        <Conflict
+          what="these limits"
+          onTakeTheirs={() => {
+            setValues(valuesOf(current));
+            setReadVersion(current.version);
+            save.reset();
+          }}
+          onKeepMine={() => {
+            setReadVersion(current.version);
+            save.reset();
+          }}
         >
           Nothing of yours was saved.
-        </Notice>
+        </Conflict>
       )}
-      {save.error && !conflict && <FailureLine error={save.error} />}
+      {save.error && !current && <FailureLine error={save.error} />}
       <div className="flex gap-2">
         <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
           Save
