@@ -3,13 +3,14 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { describeWith, kafka, redis } from '@gateway/dev-infra';
+import { describeWith } from '@gateway/dev-infra';
 import { createLogger } from '@gateway/runtime';
 import { DashboardClient, eventually } from '@gateway/testing';
 import { Client } from 'pg';
 import { startCluster, type Cluster } from './cluster';
 import type { Replica } from './replica';
 import { DATABASES, SERVICE_NAMES, SERVICES, type DatabaseName, type ServiceName } from './services';
+import { clusterEngines } from './testing/cluster-engines';
 
 const run = promisify(execFile);
 const root = path.resolve(__dirname, '../../..');
@@ -25,19 +26,13 @@ const OWNERS: Readonly<Record<DatabaseName, ServiceName>> = {
   inference_router: 'inference-router',
 };
 
-const engines = {
-  name: 'Redis or Kafka',
-  howToGet: `${redis.howToGet} ${kafka.howToGet}`,
-  isAvailable: () => redis.isAvailable() && kafka.isAvailable(),
-};
-
 jest.setTimeout(240_000);
 
 /**
  * The next version is made by machine from this one: every message has a field
  * more, which is always sent, every enumeration a value, every table a column.
  */
-describeWith(engines, 'old replicas beside new ones', () => {
+describeWith(clusterEngines, 'old replicas beside new ones', () => {
   let stateDirectory: string;
   let cluster: Cluster;
   let dashboard: DashboardClient;
@@ -122,15 +117,19 @@ describeWith(engines, 'old replicas beside new ones', () => {
       return answer.status === 200 ? ((await answer.json()) as Answer) : undefined;
     };
     const charged = [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
-    await eventually('all is charged and shown', async () => {
-      const credits = await read<{ data: { total_usage: number; reserved: number } }>('/credits');
-      const usage = await read<{ totals: { total_cost: number; requests: number } }>('/usage');
-      if (credits === undefined || usage === undefined || credits.data.reserved !== 0) return undefined;
-      if (usage.totals.requests !== costs.size) return undefined;
-      expect(BigInt(Math.round(credits.data.total_usage * NANO))).toBe(charged);
-      expect(BigInt(Math.round(usage.totals.total_cost * NANO))).toBe(charged);
-      return true;
-    });
+    await eventually(
+      'all is charged and shown',
+      async () => {
+        const credits = await read<{ data: { total_usage: number; reserved: number } }>('/credits');
+        const usage = await read<{ totals: { total_cost: number; requests: number } }>('/usage');
+        if (credits === undefined || usage === undefined || credits.data.reserved !== 0) return undefined;
+        if (usage.totals.requests !== costs.size) return undefined;
+        expect(BigInt(Math.round(credits.data.total_usage * NANO))).toBe(charged);
+        expect(BigInt(Math.round(usage.totals.total_cost * NANO))).toBe(charged);
+        return true;
+      },
+      { patienceMs: 60_000 },
+    );
     const [id] = [...costs.keys()].slice(-1);
     expect(await read(`/generation?id=${id}`)).toMatchObject({ data: { id } });
   }
