@@ -17,6 +17,7 @@ import { judge, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
 import { type RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
+import { startRpcServer } from './roles/rpc-server';
 import { startUpstream } from './roles/upstream';
 import { startTargets } from './targets';
 import { measureTokenizer, renderTokenizer } from './tokenizer';
@@ -26,6 +27,7 @@ const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>
   upstream: startUpstream,
   node: startNodeProxy,
   express: startExpressProxy,
+  rpc: startRpcServer,
 };
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -62,6 +64,11 @@ async function main(argv: readonly string[]): Promise<void> {
   if (options.isCluster) {
     const { measureClusters, renderClusters } = await import('./scale/measure-clusters');
     process.stdout.write(`\n${renderClusters(await measureClusters(options, withProcesses, say))}`);
+    return;
+  }
+  if (options.isRpcOnly) {
+    const { measureRpc, renderRpc } = await import('./scale/measure-rpc');
+    process.stdout.write(`\n${renderRpc(await withProcesses(undefined, measureRpc))}`);
     return;
   }
   const { organizations, isHot } = options;

@@ -25,6 +25,8 @@ export interface Options {
   readonly historyParts: readonly HistoryPart[];
   /** Only the gateway beside clusters of several sizes. */
   readonly isCluster: boolean;
+  /** Only what a call between two services costs. */
+  readonly isRpcOnly: boolean;
   /** Only two ledgers with so many organizations. */
   readonly organizations: number | undefined;
   /** One of them has half the load. */
@@ -41,6 +43,7 @@ npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
 npm run bench -- --organizations COUNT [--hot]
 npm run bench -- --cluster
+npm run bench -- --rpc
 
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
 express proxy in front of the same canned upstream. Every answer is checked.
@@ -53,6 +56,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
                take a quarter of an hour and 30 GB; ledger is with its event log
   --cluster    measure the gateway beside clusters with 1, 2 and 4 of edge and ledger; needs what npm run cluster needs
+  --rpc        measure what a call between two services costs, in one process and over gRPC; a minute
   --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
   --hot        with --organizations: one of them has half the load
 `;
@@ -69,6 +73,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
       cluster: { type: 'boolean', default: false },
+      rpc: { type: 'boolean', default: false },
       organizations: { type: 'string' },
       hot: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -87,6 +92,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     isHostileBodiesOnly: values['hostile-bodies'],
     historyRows: count('--history', values.history),
     isCluster: values.cluster,
+    isRpcOnly: values.rpc,
     organizations: count('--organizations', values.organizations),
     isHot: values.hot,
   };
