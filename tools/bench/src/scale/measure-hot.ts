@@ -20,7 +20,7 @@ export interface HotFigures {
   readonly refused: number;
   /** Sorted, in milliseconds. */
   readonly latencies: Readonly<Record<'hold' | 'hold, hot' | 'settle' | 'settle, hot', Float64Array>>;
-  /** Backends that waited for a lock, of those that were at work, over all samples. */
+  /** Backends that waited for a lock, of those that were at work, over all samples; by what they were about. */
   readonly waiting: Readonly<Record<string, number>>;
   readonly working: number;
   readonly samples: number;
@@ -114,7 +114,11 @@ function startSampler(url: string) {
   async function sample(): Promise<void> {
     while (!isStopped) {
       const { rows } = await pool.query<{ lock: string | null; backends: number }>(`
-        select case when wait_event_type = 'Lock' then wait_event end as lock, count(*)::integer as backends
+        select
+          case when wait_event_type = 'Lock' then
+            coalesce(substring(query from '(hold_credit|void_holds|open_settlements|book_settlements)'), 'append')
+          end as lock,
+          count(*)::integer as backends
         from pg_stat_activity
         where application_name like 'bench-ledger-%' and state in ('active', 'idle in transaction')
         group by 1`);
@@ -156,7 +160,7 @@ export function renderHot(figures: HotFigures): string {
   const perSample = (count: number) => (count / figures.samples).toFixed(2);
   lines.push(`| transactions under way, on average | ${perSample(figures.working)} |`);
   for (const [lock, count] of Object.entries(figures.waiting)) {
-    lines.push(`| of these waiting for a lock (${lock}) | ${perSample(count)} |`);
+    lines.push(`| of these waiting for a lock in ${lock} | ${perSample(count)} |`);
   }
   return `${lines.join('\n')}\n`;
 }
