@@ -14,7 +14,7 @@ export interface Audit {
     readonly provided: number;
     readonly settled: number;
     readonly chargedNanoUsd: bigint;
-    /** Whole answers of the provider that a lost process took along: nobody got them, and nobody paid. */
+    /** Whole answers of the provider that came too late, or that a lost process took along: nobody got them, and nobody paid. */
     readonly absorbed: number;
   };
 }
@@ -27,6 +27,11 @@ export interface AuditInput {
   readonly databaseUrl: (database: string) => string;
   /** Whether a process was lost that may have had a generation under way. */
   readonly lostGenerations: boolean;
+}
+
+/** The provider ended an answer that was given up before any of it was read: nobody pays for that. */
+function cameTooLate({ outcome, code }: Attempt): boolean {
+  return outcome === 'cancelled' || code === 'request_timeout';
 }
 
 interface Booked {
@@ -71,12 +76,14 @@ export async function audit(input: AuditInput): Promise<Audit> {
     }
     if (charged > creditNanoUsd) faults.push(`${organization}: charged ${charged} of ${creditNanoUsd}`);
   }
-  const absorbed = [...provided].filter(
-    ([marker, calls]) => calls.some(isWholeAnswer) && !byMarker.has(marker),
+  const absorbed = input.attempts.filter(
+    ({ marker }) => provided.get(marker)?.some(isWholeAnswer) && !byMarker.has(marker),
   );
-  if (absorbed.length > 0 && !input.lostGenerations) {
+  const unexplained = absorbed.filter((attempt) => !input.lostGenerations && !cameTooLate(attempt));
+  if (unexplained.length > 0) {
+    const [{ marker, kind, outcome, code } = {}] = unexplained;
     faults.push(
-      `${absorbed.length} answers of the provider were booked nowhere, such as ${absorbed[0]?.[0]}`,
+      `${unexplained.length} answers of the provider were booked nowhere, such as ${marker} (${kind}, ${outcome} ${code ?? ''})`,
     );
   }
   return {

@@ -47,7 +47,7 @@ export function renderBooks({ figures, faults }: Audit): string {
   const sum =
     `${requests} requests, ${answered} answered; the provider was called ${provided} times; ` +
     `${settled} generations settled for ${chargedNanoUsd} nano-dollars; ` +
-    `${absorbed} answers were lost with a process that ended, and charged to nobody.`;
+    `${absorbed} answers came too late or were lost with a process that ended, and charged to nobody.`;
   if (faults.length === 0) return `${sum}\nThe books are exact.`;
   return `${sum}\n${faults.map((fault) => `  ✗ ${fault}`).join('\n')}`;
 }

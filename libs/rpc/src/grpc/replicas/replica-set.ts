@@ -51,7 +51,7 @@ export class ReplicaSet {
     return best;
   }
 
-  /** As `pick`, and waits for one; when none comes, takes one that is connected, though it is silent. */
+  /** As `pick`, and waits for one; when none comes, takes the connected one that was silent for the shortest time. */
   async pickInTime(maxWaitMs: number, signal: AbortSignal | undefined): Promise<Replica> {
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
@@ -61,7 +61,10 @@ export class ReplicaSet {
       if (leftMs <= 0 || this.#closed || signal?.aborted) break;
       await this.#change(leftMs, signal);
     }
-    for (const replica of this.#replicas.values()) if (replica.isConnected) return replica;
+    // On a machine that is starved all may seem silent: the one that is cut off then stays behind the others.
+    const connected = [...this.#replicas.values()].filter((replica) => replica.isConnected);
+    const [latest] = connected.sort((a, b) => b.lastHeardMs - a.lastHeardMs);
+    if (latest !== undefined) return latest;
     throw new RpcError('unreachable', 'no replica of the service is connected');
   }
 

@@ -40,6 +40,7 @@ export class Replica {
   /** Of the open calls, those that have heard nothing yet. */
   #waiting = 0;
   #lastHeardMs = performance.now();
+  #waitingSinceMs = 0;
   #answering = true;
   #probing = false;
   #retired = false;
@@ -57,6 +58,11 @@ export class Replica {
     return this.#open;
   }
 
+  /** When it last said anything, by `performance.now()`. */
+  get lastHeardMs(): number {
+    return this.#lastHeardMs;
+  }
+
   /** Whether a call given to it now goes out at once, to a server that answers. */
   get isCallable(): boolean {
     return this.#answering && this.isConnected;
@@ -67,7 +73,7 @@ export class Replica {
   }
 
   open(): OpenCall {
-    if (this.#waiting === 0) this.#lastHeardMs = performance.now();
+    if (this.#waiting === 0) this.#waitingSinceMs = performance.now();
     this.#open += 1;
     this.#waiting += 1;
     let waits = true;
@@ -106,7 +112,7 @@ export class Replica {
   /** Looks after its silence; called a few times a second. */
   tick(): void {
     if (this.#closed || this.#probing || !this.isConnected) return;
-    const silentMs = performance.now() - this.#lastHeardMs;
+    const silentMs = performance.now() - Math.max(this.#lastHeardMs, this.#waitingSinceMs);
     const suspect = this.#waiting > 0 && silentMs >= this.parts.limits.silenceMs;
     if (suspect || !this.#answering) void this.#probe();
   }
