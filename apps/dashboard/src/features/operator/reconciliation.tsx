@@ -55,7 +55,11 @@ function Compared({ of: { ledger, usage } }: { readonly of: Reconciliation }) {
           {ledger === null ? (
             <Unknown />
           ) : (
-            <Verdict differences={ledger.known_differences} since={ledger.last_run_at}>
+            <Verdict
+              differences={ledger.known_differences}
+              since={ledger.last_run_at}
+              never="Not compared yet; that happens every minute."
+            >
               {ledger.reconciled_until === null ? (
                 'the first round through all organizations is not over'
               ) : (
@@ -70,7 +74,11 @@ function Compared({ of: { ledger, usage } }: { readonly of: Reconciliation }) {
           {usage === null ? (
             <Unknown />
           ) : (
-            <Verdict differences={usage.known_differences} since={usage.compared_until}>
+            <Verdict
+              differences={usage.known_differences}
+              since={usage.compared_until}
+              never="Not compared yet; hours are, once they are over."
+            >
               {usage.compared_until !== null && (
                 <>
                   what was settled until <Time at={usage.compared_until} />
@@ -116,12 +124,14 @@ interface VerdictProps {
   readonly differences: number;
   /** Null: nothing was compared yet. */
   readonly since: string | null;
+  /** What is said then. */
+  readonly never: string;
   readonly children: ReactNode;
 }
 
-function Verdict({ differences, since, children }: VerdictProps) {
+function Verdict({ differences, since, never, children }: VerdictProps) {
   if (since === null && differences === 0) {
-    return <span className="text-ink-soft">Not compared yet; hours are, once they are over.</span>;
+    return <span className="text-ink-soft">{never}</span>;
   }
   return (
     <span className="flex flex-wrap items-center gap-x-2">
