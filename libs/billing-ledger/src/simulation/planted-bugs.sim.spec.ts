@@ -6,6 +6,8 @@ import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger'
 
 /** A bug that takes more to be met is one that this simulation would not find. */
 const MAX_HISTORIES = 200;
+/** After which a history counts as one that always fails. */
+const TIMES = 3;
 
 /** Far above what it takes, for machines that do much else. */
 jest.setTimeout(240_000);
@@ -20,8 +22,8 @@ afterAll(() => ledger.close());
 
 /**
  * Each is one line of a money function, changed in the database. Some are looked
- * for from a later seed on, since the first that meets them is a race, and
- * shrinks to what fails only now and then.
+ * for from a later seed on, since the first that meets them every time comes
+ * after many that take their time.
  */
 const BUGS: [what: string, functionName: string, right: string, wrong: string, firstSeed?: number][] = [
   ['a hold on what is closed is said to be held', 'hold_credit', 'if item.is_not_open then', 'if false then'],
@@ -30,6 +32,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'hold_credit',
     'key_used := item.key_used + taken_by_key_day[item.key_day_slot]',
     'key_used := item.key_used',
+    75,
   ],
   [
     'a takeover of a key forgets who ran under it before',
@@ -62,12 +65,18 @@ async function fails(history: History): Promise<boolean> {
   return (await runHistory(ledger, history)) !== undefined;
 }
 
+/** What fails by a race, now and then, shrinks badly: it is passed over. */
 async function firstThatFails(firstSeed: number): Promise<History | undefined> {
   for (let seed = firstSeed; seed < firstSeed + MAX_HISTORIES; seed += 1) {
     const history = generateHistory(seed);
-    if (await fails(history)) return history;
+    if (await failsEveryTime(history)) return history;
   }
   return undefined;
+}
+
+async function failsEveryTime(history: History): Promise<boolean> {
+  for (let time = 0; time < TIMES; time += 1) if (!(await fails(history))) return false;
+  return true;
 }
 
 async function definitionOf(functionName: string): Promise<string> {
