@@ -41,7 +41,7 @@ export const targets = {
   },
   'correction-functions': {
     file: `${MIGRATIONS}/20261122021000_statement_and_alerts/migration.sql`,
-    tests: [['apps/gateway/src/dashboard-money.int.spec.ts']],
+    tests: [[`${POSTGRES}/corrections.int.spec.ts`], ['apps/gateway/src/dashboard-money.int.spec.ts']],
   },
   'reconciliation-functions': {
     file: `${MIGRATIONS}/20261122024500_reconciliation/migration.sql`,

@@ -195,6 +195,18 @@ it('finds a settled hold that says another charge when it enters the sums, and u
   expect(logged('the books agree again')).toHaveLength(1);
 });
 
+it('forgets a difference that was mended, and keeps the other of the same organization', async () => {
+  const change = (changes: string) =>
+    rig.auditPool.query(`update accounts set ${changes} where organization_id = 'org-a'`);
+  await change('held_nano_usd = held_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7');
+  await change('uncollected_nano_usd = uncollected_nano_usd + 7');
+  await run();
+  expect(await differences()).toEqual({ uncollected: 1, held: 1, credited: 1 });
+  await change('uncollected_nano_usd = uncollected_nano_usd - 7');
+  await run();
+  expect(await differences()).toEqual({ held: 1, credited: 1 });
+});
+
 /** The next run adds up what is from before the new bookings, and leaves them, to the millisecond, to the one after it. */
 const UNTIL_THE_NEW_MS = 10 * MINUTE_MS;
 
