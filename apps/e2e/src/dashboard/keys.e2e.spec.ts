@@ -1,6 +1,6 @@
 import { APIError } from 'openai';
 import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
-import { createKeyByPage, signInByPage, takeSession } from '../support/dashboard-page';
+import { createKeyByPage, signInByPage, storageOf, takeSession } from '../support/dashboard-page';
 import { startWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -60,9 +60,7 @@ describe('keys in the dashboard, in a real browser', () => {
     await page.getByRole('link', { name: 'I have kept it' }).click();
     await page.getByRole('link', { name: 'from the browser' }).waitFor();
     expect(await page.content()).not.toContain(secret);
-    const stored = await page.evaluate<string>(
-      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
-    );
+    const stored = await storageOf(page);
     expect(stored).not.toContain('sk-gw-');
     expect(complaints).toEqual([]);
   });

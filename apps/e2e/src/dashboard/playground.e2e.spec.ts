@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Balance } from '../support/admin-client';
 import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
-import { takeSession } from '../support/dashboard-page';
+import { storageOf, takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { PASSWORD, personWith } from '../support/people';
@@ -106,9 +106,7 @@ describe('the playground, in a real browser', () => {
     expect(nanoUsdIn(await charged.locator('dd').first().innerText())).toBe(cost);
 
     // Its key is in no storage, and ends by itself.
-    const stored = await page.evaluate<string>(
-      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
-    );
+    const stored = await storageOf(page);
     expect(stored).not.toContain('sk-gw-');
     expect(complaints).toEqual([]);
   });

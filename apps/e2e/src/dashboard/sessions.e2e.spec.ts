@@ -1,5 +1,5 @@
 import { browserTests, type Browser, type Page } from '../support/chromium';
-import { signInAgain, takeSession } from '../support/dashboard-page';
+import { signInAgain, storageOf, takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';
 import { PASSWORD, personWith } from '../support/people';
 import { jump, withShiftedClock } from '../support/shifted-clock';
@@ -91,9 +91,7 @@ describe('a session that ends while somebody works', () => {
     await page.getByText('Your session had ended, so nothing was done. Try again.').waitFor();
     expect(await requestsPerMinute()).toBe(77);
     expect(await page.getByLabel('Requests per minute').inputValue()).toBe('99');
-    const stored = await page.evaluate<string>(
-      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
-    );
+    const stored = await storageOf(page);
     for (const typed of ['99', PASSWORD]) expect(stored).not.toContain(typed);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The limits are changed').waitFor();

@@ -33,6 +33,14 @@ export async function signInAgain(page: Page, password: string): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
+/** Everything that the page keeps in the browser; by index, since a thing named "key" hides from a spread. */
+export function storageOf(page: Page): Promise<string> {
+  return page.evaluate<string>(
+    `JSON.stringify([localStorage, sessionStorage].map((storage) =>
+      Array.from({ length: storage.length }, (_, index) => [storage.key(index), storage.getItem(storage.key(index))])))`,
+  );
+}
+
 /** Creates a key on its page and gives back the secret that the page shows. */
 export async function createKeyByPage(
   page: Page,
