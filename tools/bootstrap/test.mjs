@@ -13,8 +13,11 @@ const jestArguments = process.argv.slice(2);
 /** Ninety seconds, each time of other faults; what fails prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-only'];
 
+/** They start a cluster of their own, so they run with those that have one, not beside all others. */
+const OWN_CLUSTER_SUITES = ['tools/cluster/src/(old-beside-new|spool)'];
 /** The contract and the money, which hold wherever the services run; the others are about one process, its memory and its start. */
 const CLUSTER_SUITES = [
+  ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
   'apps/e2e/src/(money|openapi|restrictions|sdk)',
   'apps/e2e/src/clients/openai-node',
@@ -27,7 +30,11 @@ try {
   await setUp();
   await build(['gateway', 'model-emulator', 'bench', 'conformance', 'chaos', ...CLUSTER_PROGRAMS]);
   if (jestArguments.length === 0) await runChecks();
-  await runJest(jestArguments);
+  await runJest(
+    jestArguments.length > 0
+      ? jestArguments
+      : ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
+  );
   if (jestArguments.length === 0) await testCluster();
 } catch (error) {
   exitOnFailure(error);
