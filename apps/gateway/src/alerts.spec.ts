@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 
 const root = path.resolve(__dirname, '../../..');
-const folder = path.join(root, 'deploy/alerts');
+const folder = path.join(root, 'helm/inference-gateway/alerts');
 
 interface Rules {
   readonly groups: readonly {

@@ -1,4 +1,5 @@
 export * from './describe-with';
+export * from './find-program';
 export * from './redis';
 export * from './tethered-process';
 export * from './kafka';

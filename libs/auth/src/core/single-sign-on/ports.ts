@@ -1,12 +1,5 @@
 import type { UnixMs } from '@gateway/base';
-import type {
-  AuditEntry,
-  EndedSessions,
-  Identity,
-  Member,
-  NewSession,
-  OrganizationDomain,
-} from '../model';
+import type { AuditEntry, EndedSessions, Identity, Member, NewSession, OrganizationDomain } from '../model';
 
 /** What the single sign-on needs from outside. */
 

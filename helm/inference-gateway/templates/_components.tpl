@@ -1,0 +1,55 @@
+{{/*
+The services, whom each calls, and what it keeps its data in. Everything else of
+the chart follows from this table: settings, network policies, migrations. A
+test compares it with what the services read and call.
+*/}}
+{{- define "gateway.components" -}}
+auth:
+  values: auth
+  rpc: true
+  database: true
+  internet: true
+rate-limit:
+  values: rateLimit
+  rpc: true
+  redis: true
+billing-ledger:
+  values: billingLedger
+  rpc: true
+  database: true
+  kafka: true
+  internet: true
+usage-aggregator:
+  values: usageAggregator
+  rpc: true
+  database: true
+  kafka: true
+generation-query:
+  values: generationQuery
+  rpc: true
+  database: true
+  # The usage-aggregator's, which migrates it.
+  sharesDatabase: true
+inference-router:
+  values: inferenceRouter
+  rpc: true
+  database: true
+  kafka: true
+  internet: true
+  spool: true
+  calls: [billing-ledger]
+edge-proxy:
+  values: edgeProxy
+  http: { name: api, port: 8080 }
+  calls: [auth, rate-limit, billing-ledger, inference-router, generation-query]
+dashboard-api:
+  values: dashboardApi
+  http: { name: dashboard, port: 8081 }
+  calls: [auth, billing-ledger, inference-router, generation-query, usage-aggregator]
+{{- end }}
+
+{{/* Names of secret settings, by what makes a service read them. */}}
+{{- define "gateway.secretSettings" -}}
+auth: [GATEWAY_SECRETS_KEY, GATEWAY_OIDC_CLIENT_SECRET, GATEWAY_SMTP_URL]
+billing-ledger: [GATEWAY_SMTP_URL]
+{{- end }}

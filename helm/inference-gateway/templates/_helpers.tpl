@@ -1,0 +1,141 @@
+{{/* Before the name of every object: the release's, with the chart's behind it unless it says so already. */}}
+{{- define "gateway.prefix" -}}
+{{- if contains .Chart.Name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{/* By these a component's pods are found; they never change. Takes a dict of root and name. */}}
+{{- define "gateway.selector" -}}
+app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .name }}
+{{- end }}
+
+{{- define "gateway.labels" -}}
+{{ include "gateway.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end }}
+
+{{- define "gateway.image" -}}
+{{- with .root.Values.image -}}
+{{- if .registry }}{{ .registry }}/{{ end }}{{ .repository }}/{{ $.name }}:{{ .tag | default $.root.Chart.AppVersion }}
+{{- end -}}
+{{- end }}
+
+{{/* What every pod is: no root, no token, no way to more rights. */}}
+{{- define "gateway.podSecurity" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: { type: RuntimeDefault }
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .Values.pod.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pod.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pod.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{- define "gateway.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* How long what runs may go on after SIGTERM, in seconds: what the settings say, or the service's default. */}}
+{{- define "gateway.graceSeconds" -}}
+{{- $own := index .root.Values .component.values -}}
+{{- $ms := $own.settings.GATEWAY_SHUTDOWN_GRACE_MS | default .root.Values.settings.GATEWAY_SHUTDOWN_GRACE_MS | default 660000 -}}
+{{- div (int64 $ms) 1000 -}}
+{{- end }}
+
+{{/* Addresses of every replica of the services that one calls: names of headless services. */}}
+{{- define "gateway.targets" -}}
+{{- range .component.calls }}
+- name: GATEWAY_{{ . | replace "-" "_" | upper }}_TARGET
+  value: {{ printf "%s-%s:50051" (include "gateway.prefix" $.root) . }}
+{{- end }}
+{{- end }}
+
+{{/* The environment of a service: dict of root, name and component. */}}
+{{- define "gateway.environment" -}}
+{{- $values := .root.Values -}}
+{{- $own := index $values .component.values -}}
+{{- $plain := dict "GATEWAY_ADMIN_PORT" "8082" -}}
+{{- if .component.rpc }}{{ $_ := set $plain "GATEWAY_RPC_PORT" "50051" }}{{ end -}}
+{{- $_ := set $plain "GATEWAY_SHUTDOWN_GRACE_MS" (mul (include "gateway.graceSeconds" .) 1000 | toString) -}}
+{{- if $values.rpcTls.enabled }}{{ $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" }}{{ end -}}
+{{- if .component.kafka -}}
+{{- $_ := set $plain "KAFKA_BROKERS" (required "kafka.brokers: the brokers' addresses are needed" $values.kafka.brokers) -}}
+{{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
+{{- end -}}
+{{- if .component.spool -}}
+{{- $_ := set $plain "GATEWAY_STATE_DIR" "/var/lib/gateway" -}}
+{{- $_ := set $plain "GATEWAY_MODELS_FILE" "/etc/gateway/models/models.yaml" -}}
+{{- end -}}
+{{- if eq .name "rate-limit" -}}
+{{- $_ := set $plain "GATEWAY_RATE_LIMIT_REPLICAS" ($own.replicas | toString) -}}
+{{- end -}}
+{{- if eq .name "edge-proxy" -}}
+{{- $_ := set $plain "GATEWAY_PORT" "8080" -}}
+{{- with $values.public.dashboardUrl }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
+{{- end -}}
+{{- if eq .name "dashboard-api" -}}
+{{- $_ := set $plain "GATEWAY_DASHBOARD_PORT" "8081" -}}
+{{- with $values.public.dashboardUrl }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
+{{- with $values.public.apiUrl }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
+{{- end -}}
+{{- $plain = mergeOverwrite $plain (deepCopy $values.settings) $own.settings }}
+{{- range $name, $value := $plain }}
+- name: {{ $name }}
+  value: {{ $value | toString | quote }}
+{{- end }}
+{{- include "gateway.targets" . }}
+{{- $secrets := list -}}
+{{- if .component.database }}{{ $secrets = concat $secrets (list "DATABASE_URL" "DATABASE_DIRECT_URL") }}{{ end -}}
+{{- if .component.redis }}{{ $secrets = append $secrets "REDIS_URL" }}{{ end -}}
+{{- if .component.kafka }}{{ $secrets = concat $secrets (list "KAFKA_USERNAME" "KAFKA_PASSWORD") }}{{ end -}}
+{{- $secrets = concat $secrets (index (include "gateway.secretSettings" . | fromYaml) .name | default list) -}}
+{{- $required := list "DATABASE_URL" "REDIS_URL" -}}
+{{- if $secrets }}
+{{- $secret := $own.existingSecret }}
+{{- if or .component.database .component.redis }}
+{{- $secret = required (printf "%s.existingSecret: a secret is needed with %s" .component.values (ternary "DATABASE_URL" "REDIS_URL" (hasKey .component "database"))) $secret }}
+{{- end }}
+{{- range $secrets }}
+- name: {{ . }}
+  valueFrom: { secretKeyRef: { name: {{ $secret }}, key: {{ . }}, optional: {{ not (has . $required) }} } }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "gateway.rpcTlsSecret" -}}
+{{- if .Values.rpcTls.certManager.enabled -}}
+{{ include "gateway.prefix" . }}-rpc-tls
+{{- else -}}
+{{ required "rpcTls.existingSecret: a secret is needed, or certManager.enabled" .Values.rpcTls.existingSecret }}
+{{- end -}}
+{{- end }}
+
+{{- define "gateway.modelsConfigMap" -}}
+{{- .Values.models.existingConfigMap | default (printf "%s-models" (include "gateway.prefix" .)) -}}
+{{- end }}

@@ -1,0 +1,244 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { describeWith } from '@gateway/dev-infra';
+import { documentedSettings } from '@gateway/testing';
+import {
+  helm,
+  kubeconform,
+  lint,
+  render,
+  renderText,
+  validate,
+  VALUES,
+  type KubernetesObject,
+  type Values,
+} from './render';
+
+const SERVICES = [
+  'auth',
+  'rate-limit',
+  'billing-ledger',
+  'usage-aggregator',
+  'generation-query',
+  'inference-router',
+  'edge-proxy',
+  'dashboard-api',
+];
+/** By the names of settings that hold them. */
+const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY)$/;
+const NO_SECRETS = ['GATEWAY_PUBLIC_URL'];
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly optional: boolean } };
+}
+
+const componentOf = ({ metadata }: KubernetesObject): string =>
+  metadata.labels['app.kubernetes.io/component'] ?? '';
+const ofKind = (objects: readonly KubernetesObject[], ...kinds: string[]) =>
+  objects.filter(({ kind }) => kinds.includes(kind));
+const workloads = (objects: readonly KubernetesObject[]) => ofKind(objects, 'Deployment', 'StatefulSet');
+const podSpecs = (objects: readonly KubernetesObject[]) =>
+  objects.flatMap((object) =>
+    object.kind === 'Pod'
+      ? [{ name: object.metadata.name, spec: object.spec }]
+      : object.spec?.template?.spec?.containers
+        ? [{ name: object.metadata.name, spec: object.spec.template.spec }]
+        : [],
+  );
+
+describeWith(helm, 'the chart', () => {
+  const rendered = new Map<Values, KubernetesObject[]>();
+  beforeAll(() => VALUES.forEach((values) => rendered.set(values, render(values))));
+  const objectsOf = (values: Values): KubernetesObject[] => rendered.get(values) ?? [];
+
+  it('has a schema and a table of values that say what values.yaml says', () => {
+    const script = path.resolve(__dirname, '../../bootstrap/chart.mjs');
+    expect(execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' })).toBe('');
+  });
+
+  it.each([
+    ['kafka.brokers=', /kafka\.brokers: the brokers' addresses are needed/],
+    ['auth.existingSecret=', /auth\.existingSecret: a secret is needed with DATABASE_URL/],
+    ['rateLimit.existingSecret=', /rateLimit\.existingSecret: a secret is needed with REDIS_URL/],
+    ['models.existingConfigMap=', /models\.file: the models are needed/],
+    ['edgeProxy.settings.NO_SUCH=1', /Additional property NO_SUCH is not allowed/],
+    ['auth.settings.DATABASE_URL=postgres://u:p@h/d', /Additional property DATABASE_URL is not allowed/],
+    ['edgeProxy.replicas=two', /edgeProxy\.replicas: Invalid type/],
+  ])('says what is wrong with %s', (value, message) => {
+    expect(() => render('least', '--set', value)).toThrow(message);
+  });
+
+  describe.each(VALUES)('with the values "%s"', (values) => {
+    it('passes its lint', () => {
+      const { status, output } = lint(values);
+      expect([status, output]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+    });
+
+    it('runs every service once, found by one selector', () => {
+      const objects = objectsOf(values);
+      expect(workloads(objects).map(componentOf).sort()).toEqual([...SERVICES].sort());
+      for (const workload of workloads(objects)) {
+        const { matchLabels } = workload.spec.selector;
+        expect(workload.spec.template.metadata.labels).toMatchObject(matchLabels);
+        const named = ofKind(objects, 'Service', 'NetworkPolicy', 'PodDisruptionBudget').filter(
+          (each) => componentOf(each) === componentOf(workload),
+        );
+        for (const { kind, spec } of named) {
+          const selector =
+            kind === 'Service' ? spec.selector : (spec.podSelector ?? spec.selector).matchLabels;
+          expect(selector).toEqual(matchLabels);
+        }
+        expect(ofKind(objects, 'ServiceAccount').map(({ metadata }) => metadata.name)).toContain(
+          workload.spec.template.spec.serviceAccountName,
+        );
+      }
+    });
+
+    it.each(SERVICES)('sets what %s reads, all that it needs, and nothing besides', (service) => {
+      const workload = workloads(objectsOf(values)).find((each) => componentOf(each) === service);
+      const variables: Variable[] = workload?.spec.template.spec.containers[0].env;
+      const documented = documentedSettings(service);
+      const names = variables.map(({ name }) => name);
+      expect(new Set(names).size).toBe(names.length);
+      for (const name of names) expect([...documented.keys()]).toContain(name);
+      const needed = [...documented.keys()].filter((name) =>
+        /_TARGET$|^DATABASE_URL$|^REDIS_URL$|^KAFKA_BROKERS$|^GATEWAY_STATE_DIR$|^GATEWAY_SECRETS_KEY$/.test(
+          name,
+        ),
+      );
+      for (const name of needed) expect(names).toContain(name);
+    });
+
+    it('has no secret of its own: each comes from a secret that is there', () => {
+      const objects = objectsOf(values);
+      expect(ofKind(objects, 'Secret')).toEqual([]);
+      for (const { spec } of podSpecs(objects)) {
+        for (const { env = [] } of spec.containers as { env?: Variable[] }[]) {
+          for (const { name, value, valueFrom } of env) {
+            if (!SECRETS.test(name) || NO_SECRETS.includes(name)) continue;
+            expect([name, value]).toEqual([name, undefined]);
+            expect(valueFrom?.secretKeyRef.name).toMatch(/./);
+          }
+        }
+      }
+    });
+
+    it('runs every container without rights', () => {
+      const pods = podSpecs(objectsOf(values));
+      expect(pods.length).toBeGreaterThan(SERVICES.length);
+      for (const { spec } of pods) {
+        expect(spec).toMatchObject({
+          automountServiceAccountToken: false,
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: 65_532,
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+        });
+        for (const container of spec.containers) {
+          expect(container).toMatchObject({
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+            resources: {
+              requests: { cpu: expect.anything(), memory: expect.anything() },
+              limits: { memory: expect.anything() },
+            },
+          });
+        }
+      }
+    });
+
+    it('gives what runs its time to end, and load balancers theirs to look elsewhere', () => {
+      for (const workload of workloads(objectsOf(values))) {
+        const { containers, terminationGracePeriodSeconds } = workload.spec.template.spec;
+        const [{ env, lifecycle }] = containers;
+        const graceMs = (env as Variable[]).find(({ name }) => name === 'GATEWAY_SHUTDOWN_GRACE_MS')?.value;
+        const [, waitS] = /\}, (\d+)e3\)/.exec(lifecycle.preStop.exec.command[2]) ?? [];
+        expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(graceMs) / 1_000 + Number(waitS));
+        // The longest generation, and what its call has beyond it.
+        expect(Number(graceMs)).toBeGreaterThan(615_000);
+      }
+    });
+
+    it('lets each service call exactly whom it calls', () => {
+      const policies = ofKind(objectsOf(values), 'NetworkPolicy');
+      const policyOf = (service: string) => policies.find((each) => componentOf(each) === service)?.spec;
+      const peersOf = (rules: readonly Record<string, unknown>[], side: 'from' | 'to'): string[] =>
+        rules.flatMap((rule) =>
+          ((rule[side] ?? []) as { podSelector?: { matchLabels?: Record<string, string> } }[]).flatMap(
+            ({ podSelector }) => podSelector?.matchLabels?.['app.kubernetes.io/component'] ?? [],
+          ),
+        );
+      const called = new Map<string, string[]>(
+        SERVICES.map((caller) => [
+          caller,
+          SERVICES.filter((each) =>
+            documentedSettings(caller).has(`GATEWAY_${each.toUpperCase().replaceAll('-', '_')}_TARGET`),
+          ),
+        ]),
+      );
+      for (const service of SERVICES) {
+        const callers = SERVICES.filter((each) => called.get(each)?.includes(service));
+        expect([service, peersOf(policyOf(service).ingress, 'from').sort()]).toEqual([
+          service,
+          callers.sort(),
+        ]);
+        expect([service, peersOf(policyOf(service).egress, 'to').sort()]).toEqual([
+          service,
+          [...(called.get(service) ?? [])].sort(),
+        ]);
+      }
+      // Who keeps no data and talks to nobody outside has no way out at all.
+      expect(policyOf('edge-proxy').egress.filter((rule: object) => Object.keys(rule).length === 0)).toEqual(
+        [],
+      );
+    });
+  });
+
+  it('keeps what an upgrade may not change: the names of volumes and the labels by which pods are found', () => {
+    const router = workloads(objectsOf('least')).find((each) => componentOf(each) === 'inference-router');
+    expect(router?.kind).toBe('StatefulSet');
+    expect(router?.metadata.name).toBe('gw-inference-gateway-inference-router');
+    expect(router?.spec.serviceName).toBe('gw-inference-gateway-inference-router');
+    const labels = {
+      'app.kubernetes.io/name': 'inference-gateway',
+      'app.kubernetes.io/instance': 'gw',
+      'app.kubernetes.io/component': 'inference-router',
+    };
+    expect(router?.spec.selector.matchLabels).toEqual(labels);
+    // These cannot be changed at all, so nothing in them follows a version.
+    expect(router?.spec.volumeClaimTemplates).toEqual([
+      {
+        metadata: { name: 'state', labels },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } },
+      },
+    ]);
+  });
+
+  it('migrates every database before an upgrade, each by the service that owns it', () => {
+    const jobs = ofKind(objectsOf('least'), 'Job');
+    expect(jobs.map(componentOf).sort()).toEqual(
+      ['auth', 'billing-ledger', 'inference-router', 'usage-aggregator'].map((each) => `${each}-migrate`),
+    );
+    for (const { metadata, spec } of jobs) {
+      expect(metadata.annotations?.['helm.sh/hook']).toBe('pre-upgrade');
+      expect(spec.template.spec.containers[0].args).toEqual(['migrate']);
+    }
+  });
+});
+
+describeWith(kubeconform, 'the objects of the chart', () => {
+  it.each(VALUES)('are what Kubernetes knows, with the values "%s"', (values) => {
+    expect(validate(renderText(values))).toBe('');
+  });
+
+  it('would be refused with a field that Kubernetes does not know', () => {
+    const broken = renderText('least').replace('readinessProbe:', 'readynessProbe:');
+    expect(validate(broken)).toContain('readynessProbe');
+  });
+});
