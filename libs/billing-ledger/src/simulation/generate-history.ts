@@ -105,6 +105,7 @@ export function generateHistory(seed: number): History {
   const asked = new Set<number>();
   const length = random.integer(6, theme.steps);
   while (steps.length < length) steps.push(step({ random, theme, generations, asked }));
+  if (theme === KEYS_IN_FLIGHT && random.chance(0.5)) weaveIn(random, steps, takeover(random, generations));
   return { seed, startUnixMs, generations, steps };
 }
 
@@ -171,6 +172,37 @@ function creditFirst(random: SeededRandom): Step {
     };
   });
   return { kind: 'calls', calls };
+}
+
+/**
+ * A key whose request fell silent is taken over by its repetition, and both end
+ * after all: by chance alone hardly any history gets there.
+ */
+function takeover(random: SeededRandom, generations: readonly Generation[]): Step[] {
+  const keyed = random
+    .shuffle([...generations.keys()])
+    .filter((index) => generations[index]?.scope !== undefined);
+  const [first = 0, ...others] = keyed;
+  const isOfOneRequest = (index: number): boolean =>
+    generations[index]?.scope === generations[first]?.scope &&
+    generations[index]?.body === generations[first]?.body;
+  const second = others.find(isOfOneRequest);
+  if (second === undefined) return [];
+  return [
+    alone(random, { kind: 'hold', generations: [first, second] }),
+    alone(random, { kind: 'claim', generation: first }),
+    { kind: 'time', ms: LEASE_MS + random.integer(1, 500) },
+    alone(random, { kind: 'claim', generation: second }),
+    ...random
+      .shuffle([first, second])
+      .map((index) => alone(random, { kind: 'settle', generations: [index] })),
+  ];
+}
+
+/** Their order stays; where they come among the others is left to chance. */
+function weaveIn(random: SeededRandom, steps: Step[], woven: readonly Step[]): void {
+  const places = woven.map(() => random.integer(1, steps.length)).sort((left, right) => left - right);
+  woven.forEach((each, index) => steps.splice((places[index] ?? 0) + index, 0, each));
 }
 
 /** A history on its way. */
