@@ -12,6 +12,7 @@ const COMMANDS = [
   'dead-letters.mjs',
   'simulate.mjs',
   'mutate.mjs',
+  'images.mjs',
 ];
 
 it.each(COMMANDS)(

@@ -51,18 +51,22 @@ export function runVisibly(command, args, env = {}) {
   });
 }
 
-export function capture(command, args, env = {}) {
+/** Answers the exit code, and what the program wrote; only to its output with `stderr: false`, unless it failed. */
+export function capture(command, args, env = {}, { cwd = root, stderr = true } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      cwd: root,
+      cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
     let output = '';
+    let errors = '';
     child.stdout.on('data', (chunk) => (output += chunk));
-    child.stderr.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (stderr ? (output += chunk) : (errors += chunk)));
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code: code ?? 1, output }));
+    child.once('close', (code) =>
+      resolve({ code: code ?? 1, output: code === 0 ? output : output + errors }),
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { startProgress } from './console.mjs';
 import { capture, root, runStep, runSteps, StepFailed } from './run.mjs';
@@ -22,7 +23,8 @@ function requireNode() {
   );
 }
 
-async function install() {
+/** The packages of the lock. */
+export async function install() {
   const hash = hashFiles(['package.json', 'package-lock.json', '.npmrc']);
   if (isFresh('install', hash)) return;
   // Half an install must not look like a whole one.
@@ -50,7 +52,7 @@ async function install() {
 }
 
 /** The npm that runs us, when it says where it is; else the one on the PATH. */
-function npmCommand() {
+export function npmCommand() {
   const script = process.env.npm_execpath;
   if (script && /npm-cli\.js$/.test(script) && existsSync(script)) {
     return { command: process.execPath, args: [script] };
@@ -140,12 +142,16 @@ const SERVICES = [
 /** What `npm run cluster` needs. */
 export const CLUSTER_PROGRAMS = [...SERVICES, 'cluster'];
 
+/** Those that there are container images of. */
+export const IMAGE_PROGRAMS = [...SERVICES, 'gateway', 'model-emulator', 'demo'];
+
 const BUILD_ENTRIES = {
   gateway: 'apps/gateway/src/main.ts',
   ...Object.fromEntries(SERVICES.map((service) => [service, `apps/${service}/src/main.ts`])),
   cluster: 'tools/cluster/src/main.ts',
   chaos: 'tools/chaos/src/main.ts',
   'model-emulator': 'tools/model-emulator/src/main.ts',
+  demo: 'tools/demo/src/main.ts',
   bench: 'tools/bench/src/main.ts',
   conformance: 'apps/e2e/conformance/main.ts',
   documents: 'libs/api-docs/src/main.ts',
@@ -177,6 +183,24 @@ const BUNDLE = {
   logLevel: 'silent',
 };
 
+/** What a program's bundles load of packages: its `path`, and `kind`, as esbuild tells requires from imports. */
+export async function importsOf(program) {
+  const { build: bundle, stop } = await import('esbuild');
+  const imports = [];
+  for (const [file, entry] of bundlesOf(program)) {
+    const { metafile } = await bundle({
+      ...BUNDLE,
+      entryPoints: [entry],
+      outfile: file,
+      write: false,
+      metafile: true,
+    });
+    imports.push(...Object.values(metafile.outputs).flatMap((output) => output.imports));
+  }
+  await stop();
+  return imports.filter(({ path: imported, external }) => external && !isBuiltin(imported));
+}
+
 /** Bundles all services to a folder other than theirs, with sources that the plugins change. */
 export async function buildServicesWith(plugins, folder) {
   const { build: bundle, stop } = await import('esbuild');
@@ -189,9 +213,13 @@ export async function buildServicesWith(plugins, folder) {
   await stop();
 }
 
+export function servesDashboard(program) {
+  return program === 'gateway' || program === 'dashboard-api';
+}
+
 /** Bundles the named programs to dist/<name>/main.js, and their threads beside it. Packages stay outside the bundle. */
 export async function build(names) {
-  if (names.some((name) => name === 'gateway' || name === 'dashboard-api')) await buildDashboard();
+  if (names.some(servesDashboard)) await buildDashboard();
   const hash = hashFiles([
     'package-lock.json',
     'tsconfig.base.json',

@@ -1,0 +1,71 @@
+// `npm run images`: container images of the services, the embedded gateway and the model emulator, with Docker.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { capture, exitOnFailure, Misused, root, runVisibly, StepFailed } from './lib/run.mjs';
+import { IMAGE_PROGRAMS } from './lib/set-up.mjs';
+
+const USAGE = `npm run images -- [options]
+
+  --app NAME           of ${IMAGE_PROGRAMS.join(', ')};
+                       may be repeated; all when absent
+  --base IMAGE         what images stand on: has node (default node:20-bookworm-slim)
+  --build-image IMAGE  what builds them: has node and npm (the same default)
+  --tag TAG            default: the version in package.json
+  --network NAME       of the build, such as host (default: Docker's own)`;
+
+/** Programs without an admin port tell of themselves in another way. */
+const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
+
+try {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const {
+    app: apps = IMAGE_PROGRAMS,
+    base,
+    'build-image': buildImage,
+    tag = version,
+    network,
+  } = readArguments();
+  const { code, output } = await capture('git', ['rev-parse', 'HEAD']).catch(() => ({ code: 1 }));
+  const revision = code === 0 ? output.trim() : 'unknown';
+  for (const app of apps) {
+    const given = {
+      APP: app,
+      VERSION: version,
+      REVISION: revision,
+      HEALTH_URL: HEALTH_URLS[app],
+      BASE_IMAGE: base,
+      BUILD_IMAGE: buildImage,
+    };
+    const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+    const failed = await runVisibly('docker', [
+      'build',
+      ...['--file', 'docker/Dockerfile', '--tag', `inference-gateway/${app}:${tag}`],
+      ...(network === undefined ? [] : ['--network', network]),
+      ...settings.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+      '.',
+    ]);
+    if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
+  }
+} catch (error) {
+  exitOnFailure(error.code === 'ENOENT' ? new StepFailed('There is no `docker` on the PATH.') : error);
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        app: { type: 'string', multiple: true },
+        base: { type: 'string' },
+        'build-image': { type: 'string' },
+        tag: { type: 'string' },
+        network: { type: 'string' },
+      },
+    });
+    const unknown = values.app?.find((name) => !IMAGE_PROGRAMS.includes(name));
+    if (unknown !== undefined) throw new Error(`there is no image of '${unknown}'`);
+    return values;
+  } catch (error) {
+    throw new Misused(error.message, USAGE);
+  }
+}

@@ -1,0 +1,126 @@
+import { cpSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { capture, root, StepFailed } from './run.mjs';
+import { importsOf, npmCommand, servesDashboard } from './set-up.mjs';
+
+/** What is for other databases, bundlers or editors, and larger than the rest of the image. */
+const NEEDLESS = [
+  /\.(d\.ts|d\.mts|d\.cts|map|md|markdown)$/,
+  /^node_modules\/\.package-lock\.json$/,
+  /^node_modules\/gpt-tokenizer\/(dist|src|data)\//,
+  /^node_modules\/gpt-tokenizer\/(cjs|esm)\/(bpeRanks|encoding)\/(?!o200k_base|cl100k_base)[^/]+\.js$/,
+  /^node_modules\/gpt-tokenizer\/(cjs|esm)\/(model\/|.*\.test\.js$)/,
+  // It runs queries of the one database by the one compiler that the clients are generated for.
+  /^node_modules\/@prisma\/client\/runtime\/(?!client\.js$|query_compiler_small_bg\.postgresql\.)/,
+  /^node_modules\/@prisma\/client\/runtime\/.*\.mjs$/,
+];
+
+/**
+ * Writes what an image holds: `app`, with the program in dist/program, the
+ * packages that it uses, a list of them (CycloneDX) and the health check, and
+ * `state`, an empty folder. The same sources give the same bytes.
+ */
+export async function layOutImage(program, folder) {
+  rmSync(folder, { recursive: true, force: true });
+  const app = path.join(folder, 'app');
+  mkdirSync(path.join(app, 'node_modules'), { recursive: true });
+  mkdirSync(path.join(folder, 'state'));
+  cpSync(path.join(root, 'dist', program), path.join(app, 'dist', 'program'), { recursive: true });
+  if (servesDashboard(program)) {
+    cpSync(path.join(root, 'dist', 'dashboard'), path.join(app, 'dist', 'dashboard'), { recursive: true });
+  }
+  cpSync(path.join(root, 'docker', 'health.mjs'), path.join(app, 'health.mjs'));
+  const imports = await importsOf(program);
+  await installPackages(app, packagesOf(imports));
+  await writeBill(app);
+  for (const file of filesOf(app)) {
+    if (file.startsWith('node_modules/') && NEEDLESS.some((pattern) => pattern.test(file))) {
+      rmSync(path.join(app, file));
+    }
+  }
+  await loadAll(app, imports);
+  settleTimes(folder);
+}
+
+function packagesOf(imports) {
+  return [...new Set(imports.map(({ path: imported }) => imported.match(/^(@[^/]+\/)?[^/]+/)[0]))].sort();
+}
+
+/** Some are loaded by a program only when they are needed: what is missing has to show here. */
+async function loadAll(app, imports) {
+  const script = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(process.cwd() + '/dist/program/main.js');
+    for (const { path, kind } of ${JSON.stringify(imports)}) {
+      if (kind === 'dynamic-import') await import(path);
+      else require(path);
+    }
+    process.exit();`;
+  const { code, output } = await capture(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    {},
+    { cwd: app },
+  );
+  if (code !== 0) throw new StepFailed(`The image lacks what the program loads.\n${output.trim()}`);
+}
+
+/** In the versions of the lock, and no others. */
+async function installPackages(app, packages) {
+  const { name, version, license, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json')));
+  const used = Object.fromEntries(packages.map((each) => [each, dependencies[each]]));
+  const strangers = packages.filter((each) => dependencies[each] === undefined);
+  if (strangers.length > 0) throw new StepFailed(`not in "dependencies": ${strangers.join(', ')}`);
+  const manifest = { name, version, license, private: true, dependencies: used };
+  writeFileSync(path.join(app, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const file of ['package-lock.json', '.npmrc']) cpSync(path.join(root, file), path.join(app, file));
+  await npm(app, [
+    'install',
+    '--omit=dev',
+    '--omit=optional',
+    '--omit=peer',
+    '--ignore-scripts',
+    '--prefer-offline',
+    '--loglevel=error',
+  ]);
+}
+
+async function writeBill(app) {
+  const bill = JSON.parse(
+    await npm(app, ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--omit=peer']),
+  );
+  // Different each time, about nothing.
+  delete bill.serialNumber;
+  delete bill.metadata.timestamp;
+  writeFileSync(path.join(app, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`);
+  for (const file of ['package-lock.json', '.npmrc']) rmSync(path.join(app, file));
+}
+
+async function npm(cwd, args) {
+  const { command, args: before } = npmCommand();
+  const { code, output } = await capture(
+    command,
+    [...before, ...args, '--prefix', cwd],
+    {},
+    { cwd, stderr: false },
+  );
+  if (code !== 0) throw new StepFailed(`npm ${args[0]} failed (exit code ${code}).\n${output.trim()}`);
+  return output;
+}
+
+function filesOf(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) =>
+      path
+        .relative(folder, path.join(entry.parentPath ?? entry.path, entry.name))
+        .split(path.sep)
+        .join('/'),
+    );
+}
+
+/** Times of files are part of a layer's digest. */
+function settleTimes(folder) {
+  const entries = readdirSync(folder, { recursive: true });
+  for (const entry of ['', ...entries]) lutimesSync(path.join(folder, entry), 0, 0);
+}

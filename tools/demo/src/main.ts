@@ -1,0 +1,53 @@
+import { parseArgs } from 'node:util';
+import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { introduce } from '@gateway/demo';
+import { createClient } from '@gateway/rpc';
+import { createReplicatedTransport } from '@gateway/rpc/grpc';
+import { createLogger } from '@gateway/runtime';
+
+const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--base-url URL] [--dashboard-url URL]
+
+Makes a cluster usable at once: an operator who can sign in, and an organization with credit and a key. Shows them,
+and keeps them in FOLDER/dev.json for the next time.
+`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      auth: { type: 'string' },
+      'billing-ledger': { type: 'string' },
+      'state-dir': { type: 'string' },
+      'base-url': { type: 'string', default: 'http://127.0.0.1:8080/v1' },
+      'dashboard-url': { type: 'string', default: 'http://127.0.0.1:8081' },
+    },
+  });
+  const { auth: authTarget, 'billing-ledger': ledgerTarget, 'state-dir': stateDirectory } = values;
+  if (authTarget === undefined || ledgerTarget === undefined || stateDirectory === undefined) {
+    throw new Error('--auth, --billing-ledger and --state-dir are needed');
+  }
+  const auth = createReplicatedTransport({ target: authTarget });
+  const ledger = createReplicatedTransport({ target: ledgerTarget });
+  try {
+    const demo = await introduce({
+      clients: {
+        auth: createClient(AuthDefinition, auth),
+        authAdmin: createClient(AuthAdminDefinition, auth),
+        billingLedger: createClient(BillingLedgerDefinition, ledger),
+      },
+      stateDirectory,
+      baseUrl: values['base-url'],
+      dashboardUrl: values['dashboard-url'],
+      log: createLogger({ name: 'demo', level: 'info', pretty: false }),
+    });
+    process.stdout.write(`${JSON.stringify(demo, null, 2)}\n`);
+  } finally {
+    auth.close();
+    ledger.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+  process.exitCode = 2;
+});
