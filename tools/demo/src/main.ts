@@ -8,8 +8,8 @@ import { createLogger } from '@gateway/runtime';
 
 const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--base-url URL] [--dashboard-url URL]
 
-Makes a cluster usable at once: an operator who can sign in, and an organization with credit and a key. Shows them,
-and keeps them in FOLDER/dev.json for the next time.
+Makes a cluster usable at once: an operator who can sign in, and an organization with credit and a key. Keeps them
+in FOLDER/dev.json for the next time, and shows them at a terminal.
 `;
 
 async function main(): Promise<void> {
@@ -40,7 +40,11 @@ async function main(): Promise<void> {
       dashboardUrl: values['dashboard-url'],
       log: createLogger({ name: 'demo', level: 'info', pretty: false }),
     });
-    process.stdout.write(`${JSON.stringify(demo, null, 2)}\n`);
+    // What is not a terminal is a log, and those keep what they get.
+    const shown = process.stdout.isTTY
+      ? JSON.stringify(demo, null, 2)
+      : `A login and a key are in ${stateDirectory}/dev.json; a run at a terminal shows them.`;
+    process.stdout.write(`${shown}\n`);
   } finally {
     auth.close();
     ledger.close();
