@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gateway/base';
-import { createTestDatabase, type TestDatabase } from '@gateway/testing';
+import { beginPatiently, createTestDatabase, type TestDatabase } from '@gateway/testing';
 import type { Pool } from 'pg';
 import { dropPartitions, listPartitions, makePartitions, type PartitionedTable } from './partitions';
 import { createPool } from './pool';
@@ -114,7 +114,7 @@ it('keeps the partition when what is to be written down with its end fails', asy
 async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
   const other = await pool.connect();
   try {
-    await other.query('begin');
+    await beginPatiently(other);
     await other.query(lock);
     await work();
     await other.query('commit');

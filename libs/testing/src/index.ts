@@ -1,4 +1,5 @@
 export * from './api-document';
+export * from './begin-patiently';
 export * from './bundle-program';
 export * from './dashboard-client';
 export * from './documented-settings';

@@ -1,5 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 import { leastIdAt } from '@gateway/runtime';
+import { beginPatiently } from '@gateway/testing';
 import {
   announce,
   createLedgerRig,
@@ -136,7 +137,7 @@ async function auditAfter(sql: string): Promise<readonly string[]> {
       }),
   };
   try {
-    await client.query('begin');
+    await beginPatiently(client);
     await client.query(sql);
     return (await auditLedger(inTampered as unknown as typeof rig.auditPool)).faults;
   } finally {

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '@gateway/base';
 import { createLogger, createMetrics } from '@gateway/runtime';
+import { beginPatiently } from '@gateway/testing';
 import {
   announce,
   createLedgerRig,
@@ -280,7 +281,7 @@ it('goes on with the next organizations where the run before stopped, and knows 
 
 it('is done by one process at a time', async () => {
   const client = await rig.second.pool.connect();
-  await client.query('begin');
+  await beginPatiently(client);
   await client.query(`select reconcile_accounts(1, 0, 1)`);
   expect(await rig.first.reconciler.reconcile(1)).toBeUndefined();
   await client.query('rollback');

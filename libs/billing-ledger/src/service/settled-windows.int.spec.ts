@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gateway/base';
 import { GenerationSettled, type SettledWindow } from '@gateway/contracts/events';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
+import { beginPatiently } from '@gateway/testing';
 import {
   announce,
   createLedgerRig,
@@ -230,7 +231,7 @@ it('is told by one process at a time', async () => {
   await addCredit('org-a');
   rig.clock.advance(2 * DAY_MS);
   const client = await rig.second.pool.connect();
-  await client.query('begin');
+  await beginPatiently(client);
   await client.query('select tell_settlements(0, 1)');
   expect(await rig.first.reconciler.announceWindows(10, renderWindow)).toBe(0);
   await client.query('rollback');

@@ -3,7 +3,13 @@ import { GenerationSettled } from '@gateway/contracts/events';
 import { applyMigrations, createPool } from '@gateway/database';
 import { UnprocessableEventsError, type EventHandler } from '@gateway/events';
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
-import { createTestClock, createTestDatabase, type TestClock, type TestDatabase } from '@gateway/testing';
+import {
+  beginPatiently,
+  createTestClock,
+  createTestDatabase,
+  type TestClock,
+  type TestDatabase,
+} from '@gateway/testing';
 import type { Pool } from 'pg';
 import {
   createPostgresSettlementStore,
@@ -323,7 +329,7 @@ it('keeps nothing of what the ledger tells before the generations that it is abo
 it('is done by one process at a time', async () => {
   const reconciler = createPostgresUsageReconciler({ pool, clock });
   const client = await pool.connect();
-  await client.query('begin');
+  await beginPatiently(client);
   await client.query(
     `select pg_advisory_xact_lock(hashtextextended(current_schema || '.reconcile_usage', 0))`,
   );

@@ -1,7 +1,7 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { listPartitions } from '@gateway/database';
 import { leastIdAt } from '@gateway/runtime';
-import { eventually } from '@gateway/testing';
+import { beginPatiently, eventually } from '@gateway/testing';
 import { auditLedger } from '../../audit/audit-ledger';
 import {
   announce,
@@ -175,7 +175,7 @@ it('lets one organization alone have an id, also when the other closes it betwee
   const other = await rig.second.pool.connect();
   const waiting = `select from pg_stat_activity where application_name = 'ledger-1' and wait_event_type = 'Lock'`;
   try {
-    await other.query('begin');
+    await beginPatiently(other);
     await other.query('lock table open_holds in share mode');
     // It looks the id up, finds nothing, and has to wait before it can write it down.
     const late = hold(id, { organizationId: 'org-a' });
