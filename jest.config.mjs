@@ -36,6 +36,8 @@ const config = {
   globalSetup: '<rootDir>/libs/testing/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/src/jest-global-teardown.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  // Not in the temporary folder, which is another one for each run.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testTimeout: 30_000,
   maxWorkers: 2,
 };

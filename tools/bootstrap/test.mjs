@@ -7,6 +7,7 @@ import { say } from './lib/console.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
 import { exitOnFailure, root, runStep, runVisibly, StepFailed } from './lib/run.mjs';
 import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
+import { makeTestFolder } from './lib/test-folder.mjs';
 
 const jestArguments = process.argv.slice(2);
 
@@ -28,6 +29,7 @@ const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
   await setUp();
+  makeTestFolder();
   await build(['gateway', 'model-emulator', 'bench', 'conformance', 'chaos', ...CLUSTER_PROGRAMS]);
   if (jestArguments.length === 0) await runChecks();
   await runJest(
