@@ -1,9 +1,10 @@
-// `npm run chart`: writes values.schema.json and the README's table of values, from values.yaml. With --check it
-// writes nothing and fails when they are not what it would write.
+// `npm run chart`: writes values.schema.json and the README's table of values, from values.yaml, and copies what the
+// demo has from elsewhere. With --check it writes nothing and fails when they are not what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { chartFolder, describeValues, renderTable, withTable } from '../chart/values.mjs';
+import { root } from './lib/run.mjs';
+import { chartFolder, COPIES, describeValues, renderTable, withTable } from '../chart/values.mjs';
 
 const { schema, rows } = describeValues();
 const readme = path.join(chartFolder, 'README.md');
@@ -12,10 +13,16 @@ const wanted = {
   [readme]: withTable(readFileSync(readme, 'utf8'), renderTable(rows)),
 };
 for (const [file, made] of Object.entries(wanted)) {
-  const text = await format(made, { ...(await resolveConfig(file)), filepath: file });
+  bring(file, await format(made, { ...(await resolveConfig(file)), filepath: file }), 'values.yaml');
+}
+for (const [copy, original] of Object.entries(COPIES)) {
+  bring(path.join(chartFolder, copy), readFileSync(path.join(root, original), 'utf8'), original);
+}
+
+function bring(file, text, source) {
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    process.stderr.write(`${path.basename(file)} is not what values.yaml says: npm run chart\n`);
+    process.stderr.write(`${path.basename(file)} is not what ${source} says: npm run chart\n`);
     process.exitCode = 1;
   }
 }

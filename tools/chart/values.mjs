@@ -4,20 +4,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMap, parseDocument } from 'yaml';
 
+/** What the chart has for its demo, and whose copy it is. */
+export const COPIES = {
+  'demo/models.yaml': 'models.yaml',
+  'demo/create-databases.sh': 'deploy/postgres/create-databases.sh',
+};
+
 export const chartFolder = path.resolve(import.meta.dirname, '../../helm/inference-gateway');
 const clusterDocs = path.resolve(import.meta.dirname, '../../docs/cluster.md');
-
-/** Sections of values.yaml that are services, by the services' names. */
-export const COMPONENTS = {
-  auth: 'auth',
-  rateLimit: 'rate-limit',
-  billingLedger: 'billing-ledger',
-  usageAggregator: 'usage-aggregator',
-  generationQuery: 'generation-query',
-  inferenceRouter: 'inference-router',
-  edgeProxy: 'edge-proxy',
-  dashboardApi: 'dashboard-api',
-};
 
 /** @typedef {{ path: string, type: string, value: unknown, meaning: string }} Row */
 
@@ -54,7 +48,7 @@ function describe(node, names, { meaning, directives }, rows) {
   const description = meaning === '' ? {} : { description: meaning };
   const isSettings = 'settings' in directives || names.at(-1) === 'settings';
   if (isSettings) {
-    const known = settingsOf(COMPONENTS[names[0]]).filter((name) => !isGiven(name));
+    const known = settingsBelow(names.slice(0, -1)).filter((name) => !isGiven(name));
     rows.push({ path: names.join('.'), type: 'map of settings', value, meaning });
     return {
       type: 'object',
@@ -112,14 +106,24 @@ function isGiven(name) {
   return secret || /_TARGET$|_PORT$|_DIR$|_FILE$|^GATEWAY_HOST$|^KAFKA_BROKERS$/.test(name);
 }
 
-/** The settings of a service as docs/cluster.md lists them; of all services when none is named. */
-export function settingsOf(service) {
+/**
+ * The settings that a section of values.yaml may give, as docs/cluster.md lists
+ * them: those that everybody reads who gets them.
+ *
+ * @param {readonly string[]} section none for the settings of all services.
+ */
+function settingsBelow([section]) {
+  const service = section?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const names = [];
   for (const line of readFileSync(clusterDocs, 'utf8').split('\n')) {
     const [, name, , services] = /^\| `([A-Z0-9_]+)`\s*\|([^|]*)\|([^|]*)\|/.exec(line) ?? [];
     if (name === undefined) continue;
     const readers = services.split(',').map((each) => each.trim());
-    if (service === undefined || readers.includes('all') || readers.includes(service)) names.push(name);
+    const isRead =
+      service === 'kafka'
+        ? name.startsWith('KAFKA_')
+        : readers.includes('all') || (service !== undefined && readers.includes(service));
+    if (isRead) names.push(name);
   }
   return names;
 }

@@ -1,5 +1,10 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { wireDashboardApi } from './wiring';
+import { operatorCommand, wireDashboardApi } from './wiring';
 
-runService({ name: 'dashboard-api', loadConfig, wire: wireDashboardApi });
+runService({
+  name: 'dashboard-api',
+  loadConfig,
+  wire: wireDashboardApi,
+  commands: { operator: operatorCommand },
+});

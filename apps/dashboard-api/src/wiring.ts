@@ -12,9 +12,10 @@ import {
   createDashboardApi,
   createEstimator,
   dashboardApiSettingsOf,
+  makeOperator,
   readVersion,
 } from '@gateway/dashboard-api';
-import type { ServiceParts, ServiceWiring } from '@gateway/process';
+import type { ServiceCommand, ServiceParts, ServiceWiring } from '@gateway/process';
 import { createClient } from '@gateway/rpc';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import { createTokenizer } from '@gateway/tokenizer';
@@ -66,3 +67,17 @@ export async function wireDashboardApi({
   });
   return { modules: [module] };
 }
+
+/** `operator EMAIL`: the first person who can sign in, and the way back when nobody can. */
+export const operatorCommand: ServiceCommand<Config> = {
+  argument: 'EMAIL',
+  async run({ config, connect }, email) {
+    const { GATEWAY_DASHBOARD_ORIGIN: dashboardUrl } = config;
+    if (dashboardUrl === undefined)
+      throw new Error('GATEWAY_DASHBOARD_ORIGIN is needed: the link leads there.');
+    const authAdmin = createClient(AuthAdminDefinition, connect(config.GATEWAY_AUTH_TARGET));
+    const { link, expiresUnixMs } = await makeOperator({ authAdmin, dashboardUrl }, email);
+    const until = new Date(Number(expiresUnixMs)).toISOString();
+    return `${email} is an operator. A password can be chosen until ${until}:\n\n  ${link}`;
+  },
+};

@@ -1,7 +1,8 @@
 {{/*
-The services, whom each calls, and what it keeps its data in. Everything else of
-the chart follows from this table: settings, network policies, migrations. A
-test compares it with what the services read and call.
+The services, whom each calls, what it keeps its data in, and which settings
+beyond those are secret. Everything else of the chart follows from this table:
+settings, network policies, migrations. A test compares it with what the
+services read and call.
 */}}
 {{- define "gateway.components" -}}
 auth:
@@ -9,6 +10,7 @@ auth:
   rpc: true
   database: true
   internet: true
+  secrets: [GATEWAY_SECRETS_KEY, GATEWAY_OIDC_CLIENT_SECRET, GATEWAY_SMTP_URL]
 rate-limit:
   values: rateLimit
   rpc: true
@@ -19,6 +21,7 @@ billing-ledger:
   database: true
   kafka: true
   internet: true
+  secrets: [GATEWAY_SMTP_URL]
 usage-aggregator:
   values: usageAggregator
   rpc: true
@@ -46,10 +49,4 @@ dashboard-api:
   values: dashboardApi
   http: { name: dashboard, port: 8081 }
   calls: [auth, billing-ledger, inference-router, generation-query, usage-aggregator]
-{{- end }}
-
-{{/* Names of secret settings, by what makes a service read them. */}}
-{{- define "gateway.secretSettings" -}}
-auth: [GATEWAY_SECRETS_KEY, GATEWAY_OIDC_CLIENT_SECRET, GATEWAY_SMTP_URL]
-billing-ledger: [GATEWAY_SMTP_URL]
 {{- end }}

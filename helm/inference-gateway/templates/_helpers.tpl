@@ -27,30 +27,31 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end }}
 
-{{/* What every pod is: no root, no token, no way to more rights. */}}
+{{/* What every pod is: no root, no token, no way to more rights. A dict of root, and of user where an image has another. */}}
 {{- define "gateway.podSecurity" -}}
+{{- $user := .user | default 65532 -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
-  fsGroup: 65532
+  runAsUser: {{ $user }}
+  runAsGroup: {{ $user }}
+  fsGroup: {{ $user }}
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile: { type: RuntimeDefault }
-{{- with .Values.image.pullSecrets }}
+{{- with .root.Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
 {{- end }}
-{{- with .Values.pod.nodeSelector }}
+{{- with .root.Values.pod.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.pod.tolerations }}
+{{- with .root.Values.pod.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.pod.priorityClassName }}
+{{- with .root.Values.pod.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
@@ -85,24 +86,27 @@ capabilities: { drop: [ALL] }
 {{- $_ := set $plain "GATEWAY_SHUTDOWN_GRACE_MS" (mul (include "gateway.graceSeconds" .) 1000 | toString) -}}
 {{- if $values.rpcTls.enabled }}{{ $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" }}{{ end -}}
 {{- if .component.kafka -}}
-{{- $_ := set $plain "KAFKA_BROKERS" (required "kafka.brokers: the brokers' addresses are needed" $values.kafka.brokers) -}}
+{{- $brokers := $values.kafka.brokers | default (ternary (printf "%s-kafka:9092" (include "gateway.prefix" .root)) "" $values.demo.enabled) -}}
+{{- $_ := set $plain "KAFKA_BROKERS" (required "kafka.brokers: the brokers' addresses are needed" $brokers) -}}
 {{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
 {{- end -}}
 {{- if .component.spool -}}
 {{- $_ := set $plain "GATEWAY_STATE_DIR" "/var/lib/gateway" -}}
 {{- $_ := set $plain "GATEWAY_MODELS_FILE" "/etc/gateway/models/models.yaml" -}}
+{{- if $values.demo.enabled }}{{ $_ := set $plain "MODEL_EMULATOR_URL" (printf "http://%s-model-emulator:8090/v1" (include "gateway.prefix" .root)) }}{{ end -}}
 {{- end -}}
 {{- if eq .name "rate-limit" -}}
-{{- $_ := set $plain "GATEWAY_RATE_LIMIT_REPLICAS" ($own.replicas | toString) -}}
+{{- /* By this the limits are divided while Redis is away, so it is the most that there can be. */ -}}
+{{- $_ := set $plain "GATEWAY_RATE_LIMIT_REPLICAS" (ternary $own.autoscaling.maxReplicas $own.replicas $own.autoscaling.enabled | toString) -}}
 {{- end -}}
 {{- if eq .name "edge-proxy" -}}
 {{- $_ := set $plain "GATEWAY_PORT" "8080" -}}
-{{- with $values.public.dashboardUrl }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
+{{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
 {{- end -}}
 {{- if eq .name "dashboard-api" -}}
 {{- $_ := set $plain "GATEWAY_DASHBOARD_PORT" "8081" -}}
-{{- with $values.public.dashboardUrl }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
-{{- with $values.public.apiUrl }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
+{{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
+{{- with include "gateway.apiUrl" .root }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
 {{- end -}}
 {{- $plain = mergeOverwrite $plain (deepCopy $values.settings) $own.settings }}
 {{- range $name, $value := $plain }}
@@ -114,10 +118,13 @@ capabilities: { drop: [ALL] }
 {{- if .component.database }}{{ $secrets = concat $secrets (list "DATABASE_URL" "DATABASE_DIRECT_URL") }}{{ end -}}
 {{- if .component.redis }}{{ $secrets = append $secrets "REDIS_URL" }}{{ end -}}
 {{- if .component.kafka }}{{ $secrets = concat $secrets (list "KAFKA_USERNAME" "KAFKA_PASSWORD") }}{{ end -}}
-{{- $secrets = concat $secrets (index (include "gateway.secretSettings" . | fromYaml) .name | default list) -}}
+{{- $secrets = concat $secrets (.component.secrets | default list) -}}
 {{- $required := list "DATABASE_URL" "REDIS_URL" -}}
 {{- if $secrets }}
 {{- $secret := $own.existingSecret }}
+{{- if and $values.demo.enabled (or .component.database .component.redis) }}
+{{- $secret = $secret | default (printf "%s-%s-demo" (include "gateway.prefix" .root) .name) }}
+{{- end }}
 {{- if or .component.database .component.redis }}
 {{- $secret = required (printf "%s.existingSecret: a secret is needed with %s" .component.values (ternary "DATABASE_URL" "REDIS_URL" (hasKey .component "database"))) $secret }}
 {{- end }}
@@ -126,6 +133,15 @@ capabilities: { drop: [ALL] }
   valueFrom: { secretKeyRef: { name: {{ $secret }}, key: {{ . }}, optional: {{ not (has . $required) }} } }
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Where the outside reaches the two doors; a demo is reached by `kubectl port-forward`. */}}
+{{- define "gateway.apiUrl" -}}
+{{- .Values.public.apiUrl | default (ternary "http://127.0.0.1:8080/v1" "" .Values.demo.enabled) -}}
+{{- end }}
+
+{{- define "gateway.dashboardUrl" -}}
+{{- .Values.public.dashboardUrl | default (ternary "http://127.0.0.1:8081" "" .Values.demo.enabled) -}}
 {{- end }}
 
 {{- define "gateway.rpcTlsSecret" -}}

@@ -5,7 +5,7 @@ import { createSilentLogger } from '@gateway/runtime';
 import { eventually } from '@gateway/testing';
 import type { GatewayModule } from '@gateway/module';
 import { findFreePort } from '@gateway/database';
-import { createService, type RunningService } from './run-service';
+import { createService, runService, type RunningService } from './run-service';
 import type { ServiceConfig } from './settings';
 
 const config = async (): Promise<ServiceConfig> => ({
@@ -126,4 +126,55 @@ describe('a service', () => {
     expect(told.slice(0, 3)).toEqual(['start a', 'stop a', 'the watch ends']);
     expect(told.at(-1)).toBe('the pool closes');
   });
+});
+
+describe('a command of a service', () => {
+  const exitCode = process.exitCode;
+  let written: string[];
+  beforeEach(() => {
+    written = [];
+    for (const stream of [process.stdout, process.stderr]) {
+      jest.spyOn(stream, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+    }
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    process.exitCode = exitCode;
+  });
+
+  async function run(args: readonly string[], greet: (name: string) => Promise<string>): Promise<string> {
+    const exited = jest.spyOn(process, 'exit').mockImplementation(() => {
+      throw new Error('exited');
+    });
+    const values = await config();
+    const options = {
+      name: 'test',
+      loadConfig: () => values,
+      wire: async () => ({ modules: [] }),
+      commands: { greet: { argument: 'NAME', run: (_: unknown, name: string) => greet(name) } },
+    };
+    try {
+      runService(options, args);
+    } catch {
+      expect(exited).toHaveBeenCalledWith(2);
+    }
+    return eventually('something written', async () => written.join('') || undefined);
+  }
+
+  it('prints what it has to say, instead of serving', async () => {
+    expect(await run(['greet', 'Ada'], async (name) => `Hello ${name}`)).toBe('Hello Ada\n');
+    expect(process.exitCode).toBe(exitCode);
+  });
+
+  it('says what went wrong, and fails', async () => {
+    expect(await run(['greet', 'Ada'], () => Promise.reject(new Error('no voice')))).toBe('no voice\n');
+    expect(process.exitCode).toBe(1);
+  });
+
+  it.each([[['greet']], [['greet', 'Ada', 'Bob']], [['toString', 'Ada']]])(
+    'tells how it is used: %p',
+    async (args) => {
+      expect(await run(args, async () => '')).toContain('Usage: test [--check-config | greet NAME]');
+    },
+  );
 });

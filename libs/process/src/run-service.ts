@@ -1,3 +1,4 @@
+import { contractDescriptors } from '@gateway/contracts/descriptors';
 import { createLifecycle, type GatewayModule, type Lifecycle } from '@gateway/module';
 import type { RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
@@ -47,6 +48,16 @@ export interface ServiceOptions<Config extends ServiceConfig> {
   readonly wire: (parts: ServiceParts<Config>) => Promise<ServiceWiring>;
   /** What `migrate` brings up to date. */
   readonly schemas?: Config extends DatabaseSettings ? readonly ServiceSchema[] : never;
+  /** By the word that asks for it. */
+  readonly commands?: Readonly<Record<string, ServiceCommand<Config>>>;
+}
+
+/** What a program does for somebody at a terminal, instead of serving. */
+export interface ServiceCommand<Config> {
+  /** What it takes, as the usage names it, such as EMAIL. */
+  readonly argument: string;
+  /** @returns what is printed. What it throws is printed by its message. */
+  run(parts: Pick<ServiceParts<Config>, 'config' | 'connect'>, argument: string): Promise<string>;
 }
 
 /** Of a process that could not do what it was asked because of how it was asked. */
@@ -58,13 +69,22 @@ const STOP_MARGIN_MS = 15_000;
  * The main program of every service: configuration, logs, health and metrics,
  * the gRPC server, and an orderly start and stop. `--check-config` says whether
  * the configuration is valid and ends; `migrate` brings the service's schemas up
- * to date and ends.
+ * to date and ends; so do the commands of the service's own.
  */
 export function runService<Config extends ServiceConfig>(
-  { name, loadConfig, wire, schemas }: ServiceOptions<Config>,
+  { name, loadConfig, wire, schemas, commands = {} }: ServiceOptions<Config>,
   args: readonly string[] = process.argv.slice(2),
 ): void {
-  const task = taskOrExit(name, args, schemas !== undefined);
+  const [word = '', argument] = args;
+  const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
+  if (command !== undefined && argument !== undefined && args.length === 2) {
+    void runCommand(command, readOrExit(loadConfig), argument);
+    return;
+  }
+  const task = taskOrExit(name, args, {
+    mayMigrate: schemas !== undefined,
+    commands: Object.entries(commands).map((each) => `${each[0]} ${each[1].argument}`),
+  });
   const config = readOrExit(loadConfig);
   if (task === 'check-config') {
     process.stdout.write('The configuration is valid.\n');
@@ -145,6 +165,7 @@ export function createService<Config extends ServiceConfig>({
         log,
         isReady,
         drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+        descriptors: contractDescriptors(),
         ...(tls && { tls: tls.files }),
       });
       life.onStop(() => stopServing(server, modules));
@@ -173,7 +194,13 @@ export function createService<Config extends ServiceConfig>({
 
 type Task = 'serve' | 'check-config' | 'migrate';
 
-function taskOrExit(name: string, args: readonly string[], mayMigrate: boolean): Task {
+interface Offer {
+  readonly mayMigrate: boolean;
+  /** With what they take. */
+  readonly commands: readonly string[];
+}
+
+function taskOrExit(name: string, args: readonly string[], { mayMigrate, commands }: Offer): Task {
   const tasks: Readonly<Record<string, Task>> = {
     '--check-config': 'check-config',
     ...(mayMigrate && { migrate: 'migrate' }),
@@ -181,10 +208,33 @@ function taskOrExit(name: string, args: readonly string[], mayMigrate: boolean):
   const [arg, unknown] = args;
   const task = arg === undefined ? 'serve' : tasks[arg];
   if (task !== undefined && unknown === undefined) return task;
-  process.stderr.write(
-    `${name}: unknown option ${unknown ?? arg}\nUsage: ${name} [${Object.keys(tasks).join(' | ')}]\n`,
-  );
+  const usage = [...Object.keys(tasks), ...commands].join(' | ');
+  process.stderr.write(`${name}: unknown option ${unknown ?? arg}\nUsage: ${name} [${usage}]\n`);
   process.exit(USAGE_EXIT_CODE);
+}
+
+/** As a process: it ends with 0 when it is done, with 1 when not. */
+async function runCommand<Config extends ServiceConfig>(
+  command: ServiceCommand<Config>,
+  config: Config,
+  argument: string,
+): Promise<void> {
+  const tls =
+    config.GATEWAY_RPC_TLS_DIR === undefined ? undefined : openTlsFolder(config.GATEWAY_RPC_TLS_DIR);
+  const opened: { close(): void }[] = [];
+  const connect = (target: string): RpcTransport => {
+    const transport = createReplicatedTransport({ target, ...(tls && { tls: () => tls.read() }) });
+    opened.push(transport);
+    return transport;
+  };
+  try {
+    process.stdout.write(`${await command.run({ config, connect }, argument)}\n`);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  } finally {
+    for (const transport of opened) transport.close();
+  }
 }
 
 function keepsData<Config extends object>(config: Config): config is Config & DatabaseSettings {

@@ -48,7 +48,7 @@ const SENT_WHEN_SET =
 const nextContracts = {
   name: 'next contracts',
   setup(build) {
-    build.onLoad({ filter: /\/libs\/contracts\/src\/generated\/.*\.ts$/ }, ({ path: file }) => {
+    build.onLoad({ filter: /\/libs\/contracts\/src\/generated\/gateway\/.*\.ts$/ }, ({ path: file }) => {
       const name = file.slice(file.indexOf(GENERATED));
       const now = read(`${FOLDER}/${name}`);
       const contents = now.replaceAll(SENT_WHEN_SET, '$1"of the next version");');

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { startProgress } from './console.mjs';
@@ -83,20 +83,34 @@ function generatorInputs() {
   ];
 }
 
+const BUF = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
+/** Its own default is in the home folder, which a service account may not have. */
+const BUF_ENVIRONMENT = { BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf') };
+
 /** Generates the RPC contracts and the database clients. */
 export async function generate({ force = false } = {}) {
   const hash = hashFiles(generatorInputs());
   if (!force && isFresh('generate', hash) && generatedFolders().every(exists)) return;
   forget('generate');
-  await runStep(
-    'Generating contracts',
-    path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'),
-    ['generate'],
-    // Its own default is in the home folder, which a service account may not have.
-    { BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf') },
-  );
+  await runStep('Generating contracts', BUF, ['generate'], BUF_ENVIRONMENT);
+  await writeDescriptors();
   await runSteps('Generating database clients', prismaSchemas().map(prismaGenerate));
   markFresh('generate', hash);
+}
+
+/** What servers answer by reflection, as a module: it has to be in their bundles. */
+async function writeDescriptors() {
+  const folder = path.join(root, 'libs/contracts/src/generated');
+  const file = path.join(folder, 'descriptors.binpb');
+  await runStep(
+    'Describing contracts',
+    BUF,
+    ['build', '--exclude-source-info', '--output', file],
+    BUF_ENVIRONMENT,
+  );
+  const text = readFileSync(file).toString('base64');
+  rmSync(file);
+  writeFileSync(path.join(folder, 'descriptors.ts'), `export const DESCRIPTORS_BASE64 =\n  '${text}';\n`);
 }
 
 function prismaGenerate(schema) {

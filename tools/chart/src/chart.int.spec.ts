@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
+import { SERVICE_NAMES } from '@gateway/cluster';
 import { describeWith } from '@gateway/dev-infra';
 import { documentedSettings } from '@gateway/testing';
 import {
@@ -14,19 +15,9 @@ import {
   type Values,
 } from './render';
 
-const SERVICES = [
-  'auth',
-  'rate-limit',
-  'billing-ledger',
-  'usage-aggregator',
-  'generation-query',
-  'inference-router',
-  'edge-proxy',
-  'dashboard-api',
-];
 /** By the names of settings that hold them. */
 const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY)$/;
-const NO_SECRETS = ['GATEWAY_PUBLIC_URL'];
+const NO_SECRETS = ['GATEWAY_PUBLIC_URL', 'MODEL_EMULATOR_URL'];
 
 interface Variable {
   readonly name: string;
@@ -38,7 +29,11 @@ const componentOf = ({ metadata }: KubernetesObject): string =>
   metadata.labels['app.kubernetes.io/component'] ?? '';
 const ofKind = (objects: readonly KubernetesObject[], ...kinds: string[]) =>
   objects.filter(({ kind }) => kinds.includes(kind));
-const workloads = (objects: readonly KubernetesObject[]) => ofKind(objects, 'Deployment', 'StatefulSet');
+const isOfService = (object: KubernetesObject) =>
+  (SERVICE_NAMES as readonly string[]).includes(componentOf(object));
+/** Of the services; a demo has others beside them. */
+const workloads = (objects: readonly KubernetesObject[]) =>
+  ofKind(objects, 'Deployment', 'StatefulSet').filter(isOfService);
 const podSpecs = (objects: readonly KubernetesObject[]) =>
   objects.flatMap((object) =>
     object.kind === 'Pod'
@@ -64,6 +59,8 @@ describeWith(helm, 'the chart', () => {
     ['rateLimit.existingSecret=', /rateLimit\.existingSecret: a secret is needed with REDIS_URL/],
     ['models.existingConfigMap=', /models\.file: the models are needed/],
     ['edgeProxy.settings.NO_SUCH=1', /Additional property NO_SUCH is not allowed/],
+    ['settings.GATEWAY_CORS_ORIGINS=*', /Additional property GATEWAY_CORS_ORIGINS is not allowed/],
+    ['kafka.settings.LOG_LEVEL=debug', /Additional property LOG_LEVEL is not allowed/],
     ['auth.settings.DATABASE_URL=postgres://u:p@h/d', /Additional property DATABASE_URL is not allowed/],
     ['edgeProxy.replicas=two', /edgeProxy\.replicas: Invalid type/],
   ])('says what is wrong with %s', (value, message) => {
@@ -78,7 +75,7 @@ describeWith(helm, 'the chart', () => {
 
     it('runs every service once, found by one selector', () => {
       const objects = objectsOf(values);
-      expect(workloads(objects).map(componentOf).sort()).toEqual([...SERVICES].sort());
+      expect(workloads(objects).map(componentOf).sort()).toEqual([...SERVICE_NAMES].sort());
       for (const workload of workloads(objects)) {
         const { matchLabels } = workload.spec.selector;
         expect(workload.spec.template.metadata.labels).toMatchObject(matchLabels);
@@ -96,7 +93,7 @@ describeWith(helm, 'the chart', () => {
       }
     });
 
-    it.each(SERVICES)('sets what %s reads, all that it needs, and nothing besides', (service) => {
+    it.each(SERVICE_NAMES)('sets what %s reads, all that it needs, and nothing besides', (service) => {
       const workload = workloads(objectsOf(values)).find((each) => componentOf(each) === service);
       const variables: Variable[] = workload?.spec.template.spec.containers[0].env;
       const documented = documentedSettings(service);
@@ -113,7 +110,7 @@ describeWith(helm, 'the chart', () => {
 
     it('has no secret of its own: each comes from a secret that is there', () => {
       const objects = objectsOf(values);
-      expect(ofKind(objects, 'Secret')).toEqual([]);
+      if (values !== 'demo') expect(ofKind(objects, 'Secret')).toEqual([]);
       for (const { spec } of podSpecs(objects)) {
         for (const { env = [] } of spec.containers as { env?: Variable[] }[]) {
           for (const { name, value, valueFrom } of env) {
@@ -127,13 +124,13 @@ describeWith(helm, 'the chart', () => {
 
     it('runs every container without rights', () => {
       const pods = podSpecs(objectsOf(values));
-      expect(pods.length).toBeGreaterThan(SERVICES.length);
+      expect(pods.length).toBeGreaterThan(SERVICE_NAMES.length);
       for (const { spec } of pods) {
         expect(spec).toMatchObject({
           automountServiceAccountToken: false,
           securityContext: {
             runAsNonRoot: true,
-            runAsUser: 65_532,
+            runAsUser: expect.any(Number),
             seccompProfile: { type: 'RuntimeDefault' },
           },
         });
@@ -141,7 +138,8 @@ describeWith(helm, 'the chart', () => {
           expect(container).toMatchObject({
             securityContext: {
               allowPrivilegeEscalation: false,
-              readOnlyRootFilesystem: true,
+              // Kafka's image writes its configuration beside its programs.
+              ...(container.name !== 'kafka' && { readOnlyRootFilesystem: true }),
               capabilities: { drop: ['ALL'] },
             },
             resources: {
@@ -175,20 +173,22 @@ describeWith(helm, 'the chart', () => {
           ),
         );
       const called = new Map<string, string[]>(
-        SERVICES.map((caller) => [
+        SERVICE_NAMES.map((caller) => [
           caller,
-          SERVICES.filter((each) =>
+          SERVICE_NAMES.filter((each) =>
             documentedSettings(caller).has(`GATEWAY_${each.toUpperCase().replaceAll('-', '_')}_TARGET`),
           ),
         ]),
       );
-      for (const service of SERVICES) {
-        const callers = SERVICES.filter((each) => called.get(each)?.includes(service));
-        expect([service, peersOf(policyOf(service).ingress, 'from').sort()]).toEqual([
+      const ofServices = (names: readonly string[]) =>
+        names.filter((each) => (SERVICE_NAMES as readonly string[]).includes(each)).sort();
+      for (const service of SERVICE_NAMES) {
+        const callers = SERVICE_NAMES.filter((each) => called.get(each)?.includes(service));
+        expect([service, ofServices(peersOf(policyOf(service).ingress, 'from'))]).toEqual([
           service,
           callers.sort(),
         ]);
-        expect([service, peersOf(policyOf(service).egress, 'to').sort()]).toEqual([
+        expect([service, ofServices(peersOf(policyOf(service).egress, 'to'))]).toEqual([
           service,
           [...(called.get(service) ?? [])].sort(),
         ]);
@@ -218,6 +218,76 @@ describeWith(helm, 'the chart', () => {
         spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } },
       },
     ]);
+  });
+
+  describe('its demo', () => {
+    it('brings an engine of each kind, a provider, and a login, each asked by those alone that need it', () => {
+      const policies = ofKind(objectsOf('demo'), 'NetworkPolicy').filter((each) => !isOfService(each));
+      const callersOf = ({ spec }: KubernetesObject) =>
+        (spec.ingress as { from: { podSelector: { matchLabels: Record<string, string> } }[] }[])
+          .flatMap(({ from }) => from)
+          .map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component'])
+          .sort();
+      const callers = Object.fromEntries(policies.map((each) => [componentOf(each), callersOf(each)]));
+      expect(callers).toEqual({
+        postgres: ['auth', 'billing-ledger', 'generation-query', 'inference-router', 'usage-aggregator'],
+        redis: ['rate-limit'],
+        kafka: ['billing-ledger', 'inference-router', 'usage-aggregator'],
+        'model-emulator': ['inference-router'],
+        demo: [],
+      });
+    });
+
+    it('has passwords of its own, which differ from installation to installation', () => {
+      const passwords = () =>
+        ofKind(render('demo'), 'Secret').flatMap(({ stringData = {} }) => Object.values(stringData));
+      const [first, second] = [passwords(), passwords()];
+      expect(first.length).toBeGreaterThan(10);
+      expect(first.filter((value) => second.includes(value))).toEqual([]);
+    });
+
+    it('reaches each database by the role and the password that it is made with', () => {
+      const secrets = new Map(
+        ofKind(objectsOf('demo'), 'Secret').map((each) => [each.metadata.name, each.stringData ?? {}]),
+      );
+      const made = secrets.get('gw-inference-gateway-postgres') ?? {};
+      for (const [component, database] of Object.entries({
+        auth: 'auth',
+        'billing-ledger': 'billing_ledger',
+        'usage-aggregator': 'usage',
+        'generation-query': 'usage',
+        'inference-router': 'inference_router',
+      })) {
+        const password = made[`${database.toUpperCase()}_DATABASE_PASSWORD`];
+        expect(secrets.get(`gw-inference-gateway-${component}-demo`)?.['DATABASE_URL']).toBe(
+          `postgres://gateway_${database}:${password}@gw-inference-gateway-postgres:5432/${database}`,
+        );
+      }
+    });
+  });
+
+  it('tells rate-limit of the most replicas that it can have', () => {
+    const told = (values: Values): unknown =>
+      workloads(objectsOf(values))
+        .find((each) => componentOf(each) === 'rate-limit')
+        ?.spec.template.spec.containers[0].env.find(
+          ({ name }: Variable) => name === 'GATEWAY_RATE_LIMIT_REPLICAS',
+        ).value;
+    expect([told('least'), told('everything')]).toEqual(['2', '6']);
+  });
+
+  it('lets its own test reach both doors, whoever else may', () => {
+    const objects = objectsOf('production');
+    const test = ofKind(objects, 'Pod')[0]?.metadata.labels;
+    for (const service of ['edge-proxy', 'dashboard-api']) {
+      const policy = ofKind(objects, 'NetworkPolicy').find((each) => componentOf(each) === service);
+      const allowed = (policy?.spec.ingress as { from?: { podSelector?: { matchLabels?: object } }[] }[])
+        .flatMap(({ from = [] }) => from)
+        .flatMap(({ podSelector }) => podSelector?.matchLabels ?? []);
+      expect(
+        allowed.filter((labels) => Object.entries(labels).every(([name, value]) => test?.[name] === value)),
+      ).toHaveLength(1);
+    }
   });
 
   it('migrates every database before an upgrade, each by the service that owns it', () => {

@@ -33,13 +33,14 @@ export interface KubernetesObject {
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly stringData?: Readonly<Record<string, string>>;
   // Of as many shapes as there are kinds.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly spec: any;
 }
 
 /** The sets of values that every check is made with. */
-export const VALUES = ['least', 'production', 'everything'] as const;
+export const VALUES = ['least', 'production', 'everything', 'demo'] as const;
 export type Values = (typeof VALUES)[number];
 
 const valuesFile = (values: Values): string => path.join(__dirname, 'values', `${values}.yaml`);

@@ -6,10 +6,11 @@ import { createClient } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import { createLogger } from '@gateway/runtime';
 
-const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--base-url URL] [--dashboard-url URL]
+const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--base-url URL] [--dashboard-url URL] [--stay]
 
 Makes a cluster usable at once: an operator who can sign in, and an organization with credit and a key. Keeps them
-in FOLDER/dev.json for the next time, and shows them at a terminal.
+in FOLDER/dev.json for the next time, and shows them at a terminal. With --stay it goes on until it is stopped, so that
+the folder can be looked into where it is mounted nowhere else.
 `;
 
 async function main(): Promise<void> {
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
       auth: { type: 'string' },
       'billing-ledger': { type: 'string' },
       'state-dir': { type: 'string' },
+      stay: { type: 'boolean', default: false },
       'base-url': { type: 'string', default: 'http://127.0.0.1:8080/v1' },
       'dashboard-url': { type: 'string', default: 'http://127.0.0.1:8081' },
     },
@@ -49,6 +51,19 @@ async function main(): Promise<void> {
     auth.close();
     ledger.close();
   }
+  if (values.stay) await untilStopped();
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    const awake = setInterval(() => undefined, 60_000);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        clearInterval(awake);
+        resolve();
+      });
+    }
+  });
 }
 
 main().catch((error: unknown) => {

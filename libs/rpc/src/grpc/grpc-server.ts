@@ -23,6 +23,7 @@ import {
   type GrpcFailure,
 } from './grpc-wire';
 import { createHealth } from './health';
+import { addReflection } from './reflection';
 
 export interface GrpcServerOptions {
   readonly services: readonly BoundService[];
@@ -39,6 +40,8 @@ export interface GrpcServerOptions {
   readonly drainMs?: number;
   /** MAX_MESSAGE_BYTES when absent. */
   readonly maxMessageBytes?: number;
+  /** A binary `google.protobuf.FileDescriptorSet`: with it the server tells by reflection what it serves. */
+  readonly descriptors?: Uint8Array;
 }
 
 export interface GrpcServer {
@@ -57,7 +60,7 @@ const DEFAULT_DRAIN_MS = 10_000;
 /** What callers get to take the failure of a call that was cut; then their connections are dropped. */
 const FLUSH_MS = 500;
 
-/** Serves bound services over gRPC, and grpc.health.v1 beside them. */
+/** Serves bound services over gRPC, and beside them grpc.health.v1 and, with descriptors, grpc.reflection. */
 export function createGrpcServer({
   services,
   host,
@@ -67,12 +70,12 @@ export function createGrpcServer({
   isReady,
   drainMs = DEFAULT_DRAIN_MS,
   maxMessageBytes = MAX_MESSAGE_BYTES,
+  descriptors,
 }: GrpcServerOptions): GrpcServer {
   const server = new Server(serverOptions(maxMessageBytes));
-  const health = createHealth(
-    services.map((service) => service.definition.fullName),
-    isReady,
-  );
+  const names = services.map((service) => service.definition.fullName);
+  const health = createHealth(names, isReady);
+  if (descriptors !== undefined) addReflection(server, descriptors, names);
   const underWay = new Set<CallUnderWay>();
   let stopping: Promise<void> | undefined;
 

@@ -1,0 +1,63 @@
+{{/*
+What the demo brings besides the services: on which port, and what the table of
+components says of those that call it.
+*/}}
+{{- define "gateway.demoParts" -}}
+postgres: { port: 5432, calledFor: database }
+redis: { port: 6379, calledFor: redis }
+kafka: { port: 9092, calledFor: kafka }
+model-emulator: { port: 8090, calledFor: spool }
+{{- end }}
+
+{{/* Names of the domains' databases, by their components. */}}
+{{- define "gateway.demoDatabases" -}}
+auth: auth
+billing-ledger: billing_ledger
+usage-aggregator: usage
+generation-query: usage
+inference-router: inference_router
+{{- end }}
+
+{{/* From this all passwords of the demo are made: chosen once, and kept by upgrades. */}}
+{{- define "gateway.demoSeed" -}}
+{{- if not (hasKey .Values.demo "chosenSeed") -}}
+{{- $kept := lookup "v1" "Secret" .Release.Namespace (printf "%s-demo" (include "gateway.prefix" .)) | default dict -}}
+{{- $_ := set .Values.demo "chosenSeed" (dig "data" "seed" "" $kept | b64dec | default (randAlphaNum 48)) -}}
+{{- end -}}
+{{- .Values.demo.chosenSeed -}}
+{{- end }}
+
+{{/* Takes a dict of root and of whom it is the password. */}}
+{{- define "gateway.demoPassword" -}}
+{{- printf "%s %s" (include "gateway.demoSeed" .root) .of | sha256sum | trunc 32 -}}
+{{- end }}
+
+{{/* Metadata of a part's object: dict of root and name. */}}
+{{- define "gateway.demoMetadata" -}}
+name: {{ include "gateway.prefix" .root }}-{{ .name }}
+labels: {{- include "gateway.labels" . | nindent 2 }}
+{{- end }}
+
+{{/* The StatefulSet of a part up to its containers: dict of root, name and user. */}}
+{{- define "gateway.demoWorkload" -}}
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{- include "gateway.demoMetadata" . | nindent 2 }}
+spec:
+  replicas: 1
+  serviceName: {{ include "gateway.prefix" .root }}-{{ .name }}
+  selector:
+    matchLabels: {{- include "gateway.selector" . | nindent 6 }}
+  {{- with .storage }}
+  volumeClaimTemplates:
+    - metadata: { name: data }
+      spec:
+        accessModes: [ReadWriteOnce]
+        resources: { requests: { storage: {{ . }} } }
+  {{- end }}
+  template:
+    metadata:
+      labels: {{- include "gateway.labels" . | nindent 8 }}
+    spec:
+      {{- include "gateway.podSecurity" . | nindent 6 }}
+{{- end }}
