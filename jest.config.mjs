@@ -30,6 +30,7 @@ const config = {
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',
     '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/dashboard-contract/src/$1.ts',
     '^@gateway/cluster$': '<rootDir>/tools/cluster/src/index.ts',
+    '^@gateway/load$': '<rootDir>/tools/load/src/index.ts',
     '^@gateway/model-emulator$': '<rootDir>/tools/model-emulator/src/index.ts',
     '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
   },

@@ -62,6 +62,13 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{/* What a service asks for, and may use at most; in a demo it asks for little. Takes a dict of root and component. */}}
+{{- define "gateway.resources" -}}
+{{- $resources := deepCopy (index .root.Values .component.values).resources -}}
+{{- if .root.Values.demo.enabled }}{{ $_ := set $resources "requests" .root.Values.demo.requests }}{{ end -}}
+{{- toYaml $resources -}}
+{{- end }}
+
 {{/* How long what runs may go on after SIGTERM, in seconds: what the settings say, or the service's default. */}}
 {{- define "gateway.graceSeconds" -}}
 {{- $own := index .root.Values .component.values -}}

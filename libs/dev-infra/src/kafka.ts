@@ -147,7 +147,12 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** Brings the broker's jars from Maven Central, once. */
+/** @returns the folder of the broker's jars; brings them from Maven Central, once. */
+export async function kafkaJars(): Promise<string> {
+  await fetchJars();
+  return jars();
+}
+
 async function fetchJars(): Promise<void> {
   if (existsSync(jars())) return;
   const maven = findProgram('mvn');

@@ -164,6 +164,7 @@ const BUILD_ENTRIES = {
   ...Object.fromEntries(SERVICES.map((service) => [service, `apps/${service}/src/main.ts`])),
   cluster: 'tools/cluster/src/main.ts',
   chaos: 'tools/chaos/src/main.ts',
+  kubernetes: 'tools/kubernetes/src/main.ts',
   'model-emulator': 'tools/model-emulator/src/main.ts',
   demo: 'tools/demo/src/main.ts',
   bench: 'tools/bench/src/main.ts',

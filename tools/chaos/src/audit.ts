@@ -1,7 +1,7 @@
 import { auditLedger } from '@gateway/billing-ledger';
+import type { Attempt } from '@gateway/load';
 import type { SeenRequest } from '@gateway/model-emulator';
 import { Pool } from 'pg';
-import type { Attempt } from './attempts';
 
 /** What a client, a provider and the books say of the same requests, and where they differ. */
 export interface Audit {

@@ -2,10 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName } from '@gateway/cluster';
+import type { Tenant } from '@gateway/load';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import type { Logger } from '@gateway/runtime';
 import { DashboardClient } from '@gateway/testing';
-import { MODEL, type Tenant } from './client';
 
 /** A cluster to be broken, with a provider that errs now and then and tenants to pay for it. */
 export interface Laboratory {
@@ -41,6 +41,9 @@ const PROVIDER_FAULTS = { rate: 0.04, kinds: ['503', 'cut-before', 'cut-after:3'
 /** Of the last one there is soon nothing left, so that it has to be refused to the nano-dollar. */
 const CREDITS_USD = { first: '100', second: '100', third: '100', poor: '0.002' };
 const NANO_USD_PER_USD = 1e9;
+
+/** That every request asks for. */
+export const MODEL = 'chaos/model';
 
 const MODELS = `providers:
   - name: emulator

@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createChatClient, isServed, startTraffic, type Traffic } from '@gateway/load';
 import { seededRandom } from '@gateway/testing';
 import { audit, type Audit } from './audit';
-import { createChatClient } from './client';
 import { allFaults, type Fault } from './faults';
-import { openLaboratory, type Laboratory, type LaboratoryOptions } from './laboratory';
+import { MODEL, openLaboratory, type Laboratory, type LaboratoryOptions } from './laboratory';
 import type { Options } from './options';
 import { faultsOfImpacts, type Broken } from './report';
 import { untilSettled } from './settled';
-import { isServed } from './attempts';
 import { GRACE_MS, impactOf, SPAN_MS } from './timeline';
-import { startTraffic, type Traffic } from './traffic';
 
 export interface ChaosResult {
   readonly broken: readonly Broken[];
@@ -30,10 +28,10 @@ export async function runChaos(
   const random = seededRandom(options.seed);
   const laboratory = await openLaboratory(laboratoryOptions);
   const { cluster, tenants } = laboratory;
-  const client = createChatClient(cluster.dev.baseUrl);
+  const client = createChatClient(cluster.dev.baseUrl, MODEL);
   try {
     const faults = choose(allFaults(cluster, options), options);
-    const traffic = startTraffic({ client, tenants, random, rate: options.rate });
+    const traffic = startTraffic({ client, tenants, random, name: 'chaos', rate: options.rate });
     await delay(WARM_UP_MS);
     const usualPerSecond = rateOf(traffic);
     say(`${usualPerSecond.toFixed(0)} answers per second while nothing is broken`);

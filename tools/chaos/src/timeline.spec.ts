@@ -1,4 +1,4 @@
-import type { Attempt, Outcome } from './attempts';
+import type { Attempt, Outcome } from '@gateway/load';
 import { impactOf } from './timeline';
 
 /** Ten answers a second, but for what `outcomeAt` says otherwise. */

@@ -1,4 +1,4 @@
-import { isServed, type Attempt } from './attempts';
+import { isServed, type Attempt } from '@gateway/load';
 
 /** What a fault did to the requests around it. */
 export interface Impact {

@@ -238,6 +238,21 @@ describeWith(helm, 'the chart', () => {
       });
     });
 
+    it('asks for no more than a node of two cores and four gibibytes has, an upgrade under way', () => {
+      const MIB = { Mi: 1, Gi: 1024 } as const;
+      const sum = { millicores: 0, mebibytes: 0 };
+      for (const { spec } of ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet')) {
+        const pods = spec.replicas + (spec.strategy?.rollingUpdate.maxSurge ?? 0);
+        const { cpu, memory } = spec.template.spec.containers[0].resources.requests;
+        expect([cpu, memory]).toEqual([expect.stringMatching(/^\d+m$/), expect.stringMatching(/^\d+[MG]i$/)]);
+        sum.millicores += pods * parseInt(cpu, 10);
+        sum.mebibytes += pods * parseInt(memory, 10) * MIB[memory.slice(-2) as keyof typeof MIB];
+      }
+      // A part of both is the node's own.
+      expect(sum.millicores).toBeLessThan(1_500);
+      expect(sum.mebibytes).toBeLessThan(3_400);
+    });
+
     it('has passwords of its own, which differ from installation to installation', () => {
       const passwords = () =>
         ofKind(render('demo'), 'Secret').flatMap(({ stringData = {} }) => Object.values(stringData));

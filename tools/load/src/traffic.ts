@@ -12,6 +12,8 @@ export interface TrafficOptions {
   readonly client: ChatClient;
   readonly tenants: readonly Tenant[];
   readonly random: SeededRandom;
+  /** Before the number of each request: its marker. */
+  readonly name: string;
   /** Requests per second, whatever becomes of those before. */
   readonly rate: number;
 }
@@ -24,7 +26,7 @@ const MIN_TOKENS = 5;
 const MAX_TOKENS = 60;
 
 /** A steady stream of requests of every kind from every tenant. */
-export function startTraffic({ client, tenants, random, rate }: TrafficOptions): Traffic {
+export function startTraffic({ client, tenants, random, name, rate }: TrafficOptions): Traffic {
   const attempts: Attempt[] = [];
   const underWay = new Set<Promise<void>>();
   let count = 0;
@@ -40,7 +42,7 @@ export function startTraffic({ client, tenants, random, rate }: TrafficOptions):
   function sendOne(): void {
     count += 1;
     const order = {
-      marker: `chaos-${count}`,
+      marker: `${name}-${count}`,
       kind: random.pick(KINDS),
       tenant: random.pick(tenants),
       tokens: random.integer(MIN_TOKENS, MAX_TOKENS),

@@ -31,13 +31,14 @@ const PATIENCE_MS = 30_000;
 const IDEMPOTENT_PATIENCE_MS = 40_000;
 const REPEAT_PAUSE_MS = 500;
 const NANO = 1e9;
-/** The model that every request asks for. */
-export const MODEL = 'chaos/model';
-
 const known: ReadonlySet<string> = new Set(errorCodes);
 
-/** Sends chat completions and judges each answer. It repeats nothing but what has an Idempotency-Key. */
-export function createChatClient(baseUrl: string): ChatClient {
+/**
+ * Sends chat completions and judges each answer. It repeats nothing but what has an Idempotency-Key.
+ *
+ * @param model one that the model emulator answers for, since prompts say how long the answer is to be.
+ */
+export function createChatClient(baseUrl: string, model: string): ChatClient {
   const agent = new Agent({ connections: null, keepAliveTimeout: 4_000 });
 
   async function send(order: Order): Promise<Attempt> {
@@ -74,7 +75,7 @@ export function createChatClient(baseUrl: string): ChatClient {
           ...(kind === 'idempotent' ? { 'idempotency-key': marker } : {}),
         },
         body: JSON.stringify({
-          model: MODEL,
+          model,
           user: marker,
           max_tokens: 200,
           ...(isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
