@@ -1,3 +1,4 @@
+import { testsCluster } from '@gateway/testing';
 import { nothingReserved } from './support/accounting';
 import { type Tenant } from './support/admin-client';
 import { writeModelsFile } from './support/models-file';
@@ -84,6 +85,8 @@ describe('a stream that falls silent', () => {
 describe('a reader that hardly reads', () => {
   const SLOW_READERS = 4;
   const TOKENS = 131_072;
+  /** Each connection on the way fills up to what the system lends it, and through a cluster there are twice as many. */
+  const SHARE_ON_THE_WAY = testsCluster() ? 0.8 : 0.5;
   let world: World;
   let tenant: Tenant;
 
@@ -112,10 +115,10 @@ describe('a reader that hardly reads', () => {
     expect(whole.length).toBeGreaterThan(20 * MIB);
     const stats = await statsOf(world);
     expect(stats).toMatchObject({ in_flight: SLOW_READERS, completed: 1 });
-    // What the provider got rid of is in sockets or in the gateway: a small part of each stream, not most of it.
+    // What the provider got rid of is in the sockets on the way or in the gateway: a part of each stream, not most of it.
     const ofWhole = whole.split('\n\n').length;
     const ofSlow = (stats.chunks - ofWhole) / SLOW_READERS;
-    expect(ofSlow).toBeLessThan(ofWhole / 2);
+    expect(ofSlow).toBeLessThan(ofWhole * SHARE_ON_THE_WAY);
 
     const [first, ...rest] = slow;
     for (const reader of rest) reader.close();

@@ -1,4 +1,5 @@
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** Passes connections on: a balancer before several servers, or a wire between two that can be cut. */
 export interface TcpRelay {
@@ -21,6 +22,8 @@ export interface TcpRelayOptions {
 
 interface Passage {
   readonly client: Socket;
+  /** What the client said, on its way to the upstream. */
+  readonly said: Transform;
   upstream: Socket | undefined;
 }
 
@@ -43,7 +46,7 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
   function pass(client: Socket): void {
     const candidates = upstreams();
     turn += 1;
-    const passage: Passage = { client, upstream: undefined };
+    const passage: Passage = { client, said: afterAnswers(), upstream: undefined };
     passages.add(passage);
     client.once('close', () => {
       passages.delete(passage);
@@ -62,7 +65,8 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
         upstream.off('error', onRefused);
         upstream.on('error', () => upstream.destroy());
         upstream.once('close', () => letGo(client));
-        client.pipe(upstream).pipe(client);
+        passage.said.pipe(upstream).pipe(client);
+        client.pipe(passage.said);
         if (isCut) hold(passage);
       });
     }
@@ -76,7 +80,11 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
     },
     heal() {
       isCut = false;
-      for (const { client, upstream } of passages) if (upstream) client.pipe(upstream).pipe(client);
+      for (const { client, said, upstream } of passages) {
+        if (upstream === undefined) continue;
+        client.pipe(said);
+        upstream.pipe(client);
+      }
       for (const client of waiting) pass(client);
       waiting.clear();
     },
@@ -95,6 +103,17 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
 }
 
 /**
+ * Passes on what it gets once all that has arrived by now was read. A write to
+ * an upstream that refuses the rest ends its socket at once, with an answer that
+ * lies there unread.
+ */
+function afterAnswers(): Transform {
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => void setImmediate(done, null, chunk),
+  });
+}
+
+/**
  * What was said last still arrives: a socket that is destroyed while its other
  * side is sending takes an answer along that is on its way.
  */
@@ -106,9 +125,9 @@ function letGo(client: Socket): void {
 }
 
 /** Neither side is read any more, so neither hears of the other, not even of its end. */
-function hold({ client, upstream }: Passage): void {
+function hold({ client, said, upstream }: Passage): void {
   if (upstream === undefined) return;
-  client.unpipe(upstream);
+  client.unpipe(said);
   upstream.unpipe(client);
   client.pause();
   upstream.pause();

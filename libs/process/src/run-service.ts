@@ -14,6 +14,7 @@ import {
 import type { EventSubscriber } from '@gateway/events';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
+import { createRpcMetrics } from './rpc-metrics';
 import { migrateSchemas, type ServiceSchema } from './open-schema';
 import type { ServiceConfig } from './settings';
 import { openTlsFolder } from './tls-folder';
@@ -166,6 +167,7 @@ export function createService<Config extends ServiceConfig>({
         isReady,
         drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
         descriptors: contractDescriptors(),
+        onCallEnd: createRpcMetrics(metrics),
         ...(tls && { tls: tls.files }),
       });
       life.onStop(() => stopServing(server, modules));

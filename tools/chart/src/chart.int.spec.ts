@@ -281,6 +281,30 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
+  it('links alerts to their runbooks where the documents can be read', () => {
+    const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
+      (spec.groups as { rules: { annotations?: Record<string, string> }[] }[]).flatMap(
+        (group) => group.rules,
+      ),
+    );
+    const alerts = rules.flatMap(({ annotations }) => (annotations ? [annotations] : []));
+    expect(alerts.length).toBeGreaterThan(15);
+    for (const { runbook, runbook_url: url } of alerts)
+      expect(url).toBe(`https://git.example.com/docs/${runbook}`);
+  });
+
+  it("brings Grafana's dashboards, each as one of its own", () => {
+    const maps = ofKind(objectsOf('everything'), 'ConfigMap').filter(
+      ({ metadata }) => metadata.labels['grafana_dashboard'] === '1',
+    );
+    const dashboards = maps.map(
+      ({ data = {} }) => JSON.parse(Object.values(data)[0] ?? '') as { uid: string },
+    );
+    expect(dashboards.map(({ uid }) => uid).sort()).toEqual(
+      ['money', 'overview', 'services'].map((name) => `inference-gateway-${name}`),
+    );
+  });
+
   it('tells rate-limit of the most replicas that it can have', () => {
     const told = (values: Values): unknown =>
       workloads(objectsOf(values))

@@ -33,6 +33,7 @@ export interface KubernetesObject {
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly data?: Readonly<Record<string, string>>;
   readonly stringData?: Readonly<Record<string, string>>;
   // Of as many shapes as there are kinds.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any

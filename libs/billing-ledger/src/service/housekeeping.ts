@@ -1,6 +1,6 @@
 import { MINUTE_MS, type Clock } from '@gateway/base';
 import { createRecurring, type Logger } from '@gateway/runtime';
-import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
+import type { ClaimStore, LedgerBooks, LedgerHistory, LedgerStore } from '../core/ports';
 import type { LedgerMetrics } from './metrics';
 
 /** Rows that one round of one duty may touch before it lets others at the tables. */
@@ -12,6 +12,8 @@ export interface HousekeepingPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
+  /** Whose health is measured; absent: nobody's. */
+  readonly books?: Pick<LedgerBooks, 'readHealth'> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: LedgerMetrics;
@@ -25,9 +27,9 @@ export interface Housekeeping {
   stop(): Promise<void>;
 }
 
-/** Voids overdue holds and forgets what is old, every so often and in bounded rounds. */
+/** Voids overdue holds, forgets what is old and measures what is open, every so often and in bounded rounds. */
 export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
-  const { store, claims, history, clock, log, metrics, intervalMs } = options;
+  const { store, claims, history, books, clock, log, metrics, intervalMs } = options;
   const recurring = createRecurring(round, intervalMs);
   let stopped = false;
   let historyDueUnixMs = 0;
@@ -38,6 +40,7 @@ export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
       metrics.voided('reaper', voided);
       if (voided > 0) log.warn({ holds: voided }, 'voided holds past their deadline');
       metrics.claimsTrimmed(await untilDone(() => claims.trimClaims(ROUND_LIMIT)));
+      if (books) metrics.holdsOpen(await books.readHealth(), clock.now());
       await keepHistory();
     } catch (error) {
       log.error({ err: error }, 'housekeeping failed; it is tried again');

@@ -1,17 +1,21 @@
 import type { UnixMs } from '@gateway/base';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { HoldOutcome } from '../core/credit/hold';
-import type { Difference, SettlementReport } from '../core/ports';
+import type { Difference, LedgerHealth, SettlementReport } from '../core/ports';
 import type { SettlementOrigin } from '../core/settlement/settlement';
 
+const DELAY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** The ledger's instruments, with their labels bound once. */
 export interface LedgerMetrics {
   holdBatch(outcomes: readonly HoldOutcome[]): void;
   settlementBatch(report: SettlementReport): void;
+  /** @param durationMs from the end of a generation until it was booked. */
+  settledAfter(durationMs: number): void;
   voided(by: 'caller' | 'reaper', holds: number): void;
   claimsTrimmed(claims: number): void;
+  holdsOpen(health: LedgerHealth, now: UnixMs): void;
   reconciled(run: { organizations: number; ranUnixMs: UnixMs; reconciledUntilUnixMs: UnixMs }): void;
   windowsAnnounced(windows: number): void;
   /** How many of this kind there are now. */
@@ -32,6 +36,12 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     labelNames: ['outcome'],
     registers,
   });
+  const settlementDelay = new Histogram({
+    name: 'gateway_billing_ledger_settlement_delay_seconds',
+    help: 'From the last that a provider sent of a generation until it was booked.',
+    buckets: DELAY_BUCKETS_S,
+    registers,
+  });
   const voids = new Counter({
     name: 'gateway_billing_ledger_voids_total',
     help: 'Holds voided, by whom: the caller, or the reaper after their deadline.',
@@ -46,6 +56,21 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const trimmed = new Counter({
     name: 'gateway_billing_ledger_claims_trimmed_total',
     help: 'Idempotency claims forgotten after their retention.',
+    registers,
+  });
+  const openHolds = new Gauge({
+    name: 'gateway_billing_ledger_open_holds',
+    help: 'Holds that are open, as every process of the ledger counts them alike.',
+    registers,
+  });
+  const overdueHolds = new Gauge({
+    name: 'gateway_billing_ledger_overdue_holds',
+    help: 'Holds past their deadline that are not voided yet.',
+    registers,
+  });
+  const oldestHold = new Gauge({
+    name: 'gateway_billing_ledger_oldest_hold_age_seconds',
+    help: 'Since the oldest open hold was admitted; 0 when none is open.',
     registers,
   });
   const lastRun = new Gauge({
@@ -118,8 +143,14 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       settledBy.duplicate.inc(duplicates);
       settledBy.rejected.inc(rejected.length);
     },
+    settledAfter: (durationMs) => settlementDelay.observe(Math.max(0, durationMs) / 1_000),
     voided: (by, count) => voidedBy[by].inc(count),
     claimsTrimmed: (count) => trimmed.inc(count),
+    holdsOpen: (health, now) => {
+      openHolds.set(Number(health.openHolds));
+      overdueHolds.set(Number(health.overdueHolds));
+      oldestHold.set(health.oldestHold === undefined ? 0 : (now - health.oldestHold) / 1_000);
+    },
     reconciled({ organizations, ranUnixMs, reconciledUntilUnixMs }) {
       reconciledOrganizations.inc(organizations);
       lastRun.set(ranUnixMs / 1_000);

@@ -143,6 +143,18 @@ describe('the service', () => {
     expect((await held()) - before).toBe(2);
   });
 
+  it('tells how long a generation waited to be booked', async () => {
+    await addCredit('org-delay', 1_000n);
+    await hold(holdOf('gen-delay', 'org-delay', 10n));
+    const created = BigInt(rig.clock.now());
+    const message = { ...finishedOf('gen-delay', 'org-delay', 5), createdUnixMs: created, latencyMs: 200 };
+    rig.clock.advance(3_200);
+    const sum = async () => (await metrics.metrics()).match(/settlement_delay_seconds_sum (\S+)/)?.[1];
+    const before = Number(await sum());
+    await handlers.settleGenerations({ generations: [message] }, context);
+    expect(Number(await sum()) - before).toBeCloseTo(3, 6);
+  });
+
   it('admits exactly as many of many parallel requests as the balance covers', async () => {
     await addCredit('org-2', 70n);
     const outcomes = await Promise.all(

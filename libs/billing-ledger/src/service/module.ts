@@ -61,7 +61,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
   const { store, claims, history, clock } = options;
   const log = options.log.child({ module: 'billing-ledger' });
   const metrics = createLedgerMetrics(options.metrics);
-  const settle = createSettler({ store, metrics });
+  const settle = createSettler({ store, clock, metrics });
   const holdBatcher = createHoldBatcher(store, metrics);
   const voidBatcher = createVoidBatcher(store, metrics);
   const settleBatcher = createSettleBatcher(settle);
@@ -69,6 +69,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     store,
     claims,
     history,
+    books: options.admin?.books,
     clock,
     log,
     metrics,

@@ -26,7 +26,7 @@ function settlerOver(failure: Error, poison: string, booked: string[]) {
     },
   };
   const metrics = createLedgerMetrics(createMetrics({ processMetrics: false }));
-  return createSettler({ store: store as LedgerStore, metrics });
+  return createSettler({ store: store as LedgerStore, clock, metrics });
 }
 
 const ids = Array.from({ length: 700 }, (_, index) => `gen-${index}`);

@@ -1,3 +1,4 @@
+import type { Clock } from '@gateway/base';
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
 import { UnbookableError, type Announce, type LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
@@ -14,13 +15,14 @@ export interface SettleItem {
 
 export interface SettlerPorts {
   readonly store: LedgerStore;
+  readonly clock: Clock;
   readonly metrics: LedgerMetrics;
 }
 
 /** Settles all that can be settled and answers which never can. */
 export type Settle = (items: readonly SettleItem[]) => Promise<readonly RejectedGeneration[]>;
 
-export function createSettler({ store, metrics }: SettlerPorts): Settle {
+export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
     for (let start = 0; start < items.length; start += MAX_BATCH_ROWS) {
@@ -37,6 +39,10 @@ export function createSettler({ store, metrics }: SettlerPorts): Settle {
         announceOf(items),
       );
       metrics.settlementBatch(report);
+      const endedAt = new Map(items.map(({ message }) => [message.generationId, endOf(message)]));
+      for (const { generationId } of report.settlements) {
+        metrics.settledAfter(clock.now() - (endedAt.get(generationId) ?? clock.now()));
+      }
       return report.rejected;
     } catch (error) {
       if (!(error instanceof UnbookableError)) throw error;
@@ -52,6 +58,11 @@ export function createSettler({ store, metrics }: SettlerPorts): Settle {
   }
 
   return settle;
+}
+
+/** When the provider had sent the last of it, in Unix milliseconds. */
+function endOf({ createdUnixMs, latencyMs, generationTimeMs }: GenerationFinished): number {
+  return Number(createdUnixMs) + latencyMs + generationTimeMs;
 }
 
 function announceOf(items: readonly SettleItem[]): Announce {

@@ -8,6 +8,8 @@ export interface EdgeMetrics {
   requestOpened(): void;
   /** @param status 499 when the caller cancelled before the answer was complete. */
   requestClosed(exchange: Exchange, status: number, durationMs: number): void;
+  /** @param durationMs from the end of a chat completion's body until the router was asked. */
+  admitted(durationMs: number): void;
   streamOpened(): void;
   streamClosed(): void;
   tokensUsed(usage: Usage): void;
@@ -15,6 +17,7 @@ export interface EdgeMetrics {
   floodRefused(kind: FloodKind): void;
 }
 
+const ADMISSION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600];
 
 export function createEdgeMetrics(registry: Registry): EdgeMetrics {
@@ -30,6 +33,12 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     help: 'From the head of a request to the end of its answer, by route.',
     labelNames: ['route'],
     buckets: DURATION_BUCKETS_S,
+    registers,
+  });
+  const admissions = new Histogram({
+    name: 'gateway_edge_proxy_admission_seconds',
+    help: 'From the end of the body of a chat completion until the router is asked: checks, limits and the hold.',
+    buckets: ADMISSION_BUCKETS_S,
     registers,
   });
   const inFlight = new Gauge({
@@ -80,6 +89,7 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
       if (!histogram) boundDurations.set(route, (histogram = durations.labels(route)));
       histogram.observe(durationMs / 1000);
     },
+    admitted: (durationMs) => admissions.observe(durationMs / 1000),
     streamOpened: () => streams.inc(),
     streamClosed: () => streams.dec(),
     tokensUsed: (usage) => {

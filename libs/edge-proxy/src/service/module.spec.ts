@@ -60,6 +60,7 @@ test('requests are counted by route, status and code', async () => {
   await until(() => edge.logLines.filter((line) => line.includes('"msg":"request"')).length === 3);
   const text = await edge.metrics.metrics();
   expect(text).toContain('requests_total{route="chat_completions",status="200",code="ok"} 1');
+  expect(text).toContain('gateway_edge_proxy_admission_seconds_count 1');
   expect(text).toContain('requests_total{route="models",status="401",code="invalid_api_key"} 1');
   expect(text).toContain('requests_total{route="unknown",status="404",code="route_not_found"} 1');
   expect(text).toContain('gateway_edge_proxy_tokens_total{kind="prompt"} 11');

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { GatewayError } from '@gateway/errors';
 import { bindService } from '../bound-service';
 import { createClient } from '../client';
 import type { CallContext } from '../definition';
 import { isRpcLost, isRpcUnavailable, isRpcUnreachable } from '../rpc-error';
-import { createGrpcServer, type GrpcServer } from './grpc-server';
+import { createGrpcServer, type GrpcServer, type RpcCallEnd } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 import {
   HealthDefinition,
@@ -43,6 +44,8 @@ describe('the gRPC server', () => {
   let server: GrpcServer;
   let transport: GrpcTransport;
 
+  const ends: RpcCallEnd[] = [];
+
   async function serve(drainMs: number, { port = 0, isReady = (): boolean => true } = {}): Promise<number> {
     const service = bindService(TestDefinition, {
       check: (request, context) => check(request, context),
@@ -51,7 +54,8 @@ describe('the gRPC server', () => {
         await once(signal, 'abort');
       },
     });
-    server = createGrpcServer({ services: [service], host: '127.0.0.1', port, drainMs, isReady });
+    const onCallEnd = (end: RpcCallEnd) => void ends.push(end);
+    server = createGrpcServer({ services: [service], host: '127.0.0.1', port, drainMs, isReady, onCallEnd });
     const started = await server.start();
     transport = createGrpcTransport({ address: `127.0.0.1:${started.port}` });
     return started.port;
@@ -81,6 +85,34 @@ describe('the gRPC server', () => {
     finish.open();
     expect(await underWay).toEqual(SERVING);
     await stopped;
+  });
+
+  it('tells how each call ended, once', async () => {
+    await serve(20);
+    ends.length = 0;
+    await testClient().check({ service: '' });
+    check = () => Promise.reject(new GatewayError('model_not_found'));
+    await caught(testClient().check({ service: '' }));
+    for await (const _ of testClient().watch({ service: '' })) break;
+    const arrived = gate();
+    check = () => {
+      arrived.open();
+      return new Promise(() => undefined);
+    };
+    const overdue = caught(testClient().check({ service: '' }, { timeoutMs: 20 }));
+    const cut = caught(testClient().check({ service: '' }));
+    await arrived.opened;
+    await overdue;
+    await server.stop();
+    await cut;
+    expect(ends.map(({ rpc, outcome }) => `${rpc} ${outcome}`).sort()).toEqual([
+      'gateway.test.v1.Test/Check cancelled',
+      'gateway.test.v1.Test/Check cancelled',
+      'gateway.test.v1.Test/Check model_not_found',
+      'gateway.test.v1.Test/Check ok',
+      'gateway.test.v1.Test/Watch cancelled',
+    ]);
+    expect(ends.every(({ durationMs }) => durationMs >= 0)).toBe(true);
   });
 
   it('aborts the handlers of calls that outlast its drain time; their callers see it as unavailable', async () => {

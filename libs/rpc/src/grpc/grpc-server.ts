@@ -6,6 +6,7 @@ import {
   type ServiceDefinition as GrpcServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { toGatewayError } from '@gateway/errors';
 import type { BoundService } from '../bound-service';
 import { MAX_MESSAGE_BYTES } from '../limits';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
@@ -40,8 +41,19 @@ export interface GrpcServerOptions {
   readonly drainMs?: number;
   /** MAX_MESSAGE_BYTES when absent. */
   readonly maxMessageBytes?: number;
+  /** Told of the end of every call. */
+  readonly onCallEnd?: (end: RpcCallEnd) => void;
   /** A binary `google.protobuf.FileDescriptorSet`: with it the server tells by reflection what it serves. */
   readonly descriptors?: Uint8Array;
+}
+
+/** How a call ended that was served. */
+export interface RpcCallEnd {
+  /** Such as `gateway.auth.v1.Auth/VerifyKey`. */
+  readonly rpc: string;
+  /** "ok", "cancelled" when the caller or its deadline ended it, or the code of the failure. */
+  readonly outcome: string;
+  readonly durationMs: number;
 }
 
 export interface GrpcServer {
@@ -52,6 +64,8 @@ export interface GrpcServer {
 
 interface CallUnderWay {
   readonly context: ServerCall;
+  readonly rpc: string;
+  readonly startedAtMs: number;
   /** Aborts the handler and fails the call. */
   cut(): void;
 }
@@ -71,6 +85,7 @@ export function createGrpcServer({
   drainMs = DEFAULT_DRAIN_MS,
   maxMessageBytes = MAX_MESSAGE_BYTES,
   descriptors,
+  onCallEnd,
 }: GrpcServerOptions): GrpcServer {
   const server = new Server(serverOptions(maxMessageBytes));
   const names = services.map((service) => service.definition.fullName);
@@ -109,7 +124,10 @@ export function createGrpcServer({
     );
     const open: CallUnderWay = {
       context,
+      rpc: `${served.service}/${served.method}`,
+      startedAtMs: performance.now(),
       cut: () => {
+        ended(open, 'cancelled');
         context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
         fail(stoppingFailure());
       },
@@ -117,17 +135,25 @@ export function createGrpcServer({
     underWay.add(open);
     // gRPC tells of the end of every call this way, also of one that was answered.
     call.once('cancelled', () => {
-      if (!underWay.delete(open)) return;
+      if (!ended(open, 'cancelled')) return;
       context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
     });
     return open;
+  }
+
+  /** @returns whether it was under way until now. */
+  function ended(open: CallUnderWay, outcome: string): boolean {
+    if (!underWay.delete(open)) return false;
+    const { rpc, startedAtMs } = open;
+    onCallEnd?.({ rpc, outcome, durationMs: performance.now() - startedAtMs });
+    return true;
   }
 
   function unaryHandler(served: ServedMethod) {
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
       const open = openCall(served, call, callback);
       const fail = (thrown: unknown): void => {
-        underWay.delete(open);
+        ended(open, outcomeOf(thrown));
         if (open.context.aborted) return;
         reportFailure(log, served, thrown);
         callback(toGrpcFailure(thrown));
@@ -136,7 +162,7 @@ export function createGrpcServer({
         if (open.context.aborted) return;
         try {
           const bytes = asBuffer(served.encode(response));
-          underWay.delete(open);
+          ended(open, 'ok');
           callback(null, bytes);
         } catch (error) {
           fail(error);
@@ -154,12 +180,14 @@ export function createGrpcServer({
     return (call: ServerWritableStream<Buffer, Buffer>): void => {
       const open = openCall(served, call, (failure) => void call.emit('error', failure));
       sendMessages(served, call, open.context)
+        .then(() => 'ok')
         .catch((thrown: unknown) => {
-          if (open.context.aborted) return;
+          if (open.context.aborted) return 'cancelled';
           reportFailure(log, served, thrown);
           call.emit('error', toGrpcFailure(thrown));
+          return outcomeOf(thrown);
         })
-        .finally(() => underWay.delete(open));
+        .then((outcome) => ended(open, open.context.aborted ? 'cancelled' : outcome));
     };
   }
 
@@ -195,4 +223,8 @@ export function createGrpcServer({
   }
 
   return { start, stop };
+}
+
+function outcomeOf(thrown: unknown): string {
+  return toGatewayError(thrown).code;
 }

@@ -110,6 +110,7 @@ async function checkAndRun(
   exchange.stopIfCancelled();
 
   exchange.generationId = admissible.generationId;
+  ports.metrics.admitted(ports.now() - (exchange.bodyReadAtMs ?? exchange.startedAtMs));
   await runGeneration(ports, {
     exchange,
     request: generateRequest(exchange, admissible),
@@ -130,6 +131,7 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   if (flood) return flood;
 
   const { pieces, bytes } = await ports.readBody(exchange.request, exchange.response);
+  exchange.bodyReadAtMs = ports.now();
   const checked = isRefusal(pieces) ? pieces : await checkBody(ports, exchange, grant, pieces);
   if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked, bytes);
   return isRefusal(checked) ? checked : { ...checked, grant };

@@ -20,6 +20,8 @@ export interface Exchange {
   /** @throws RequestCancelled */
   readonly stopIfCancelled: () => void;
 
+  /** When all of its body was there. */
+  bodyReadAtMs?: number;
   /** Sent as x-generation-id. */
   generationId?: string;
   organizationId?: string;

@@ -1,0 +1,35 @@
+import type { RpcCallEnd } from '@gateway/rpc/grpc';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 120, 600];
+
+/** Counts and times the calls that a service serves to others. */
+export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void {
+  const registers = [registry];
+  const calls = new Counter({
+    name: 'gateway_rpc_calls_total',
+    help: 'Calls served to other services, by method and outcome ("ok", "cancelled" by the caller or its deadline, or an error code).',
+    labelNames: ['rpc', 'outcome'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'gateway_rpc_call_duration_seconds',
+    help: 'From the begin of a call that is served to its end, by method.',
+    labelNames: ['rpc'],
+    buckets: BUCKETS_S,
+    registers,
+  });
+  // At most one entry per method, and per outcome of the closed error table.
+  const boundCalls = new Map<string, { inc(): void }>();
+  const boundDurations = new Map<string, { observe(seconds: number): void }>();
+
+  return ({ rpc, outcome, durationMs }) => {
+    const name = `${rpc} ${outcome}`;
+    let counter = boundCalls.get(name);
+    if (!counter) boundCalls.set(name, (counter = calls.labels(rpc, outcome)));
+    counter.inc();
+    let histogram = boundDurations.get(rpc);
+    if (!histogram) boundDurations.set(rpc, (histogram = durations.labels(rpc)));
+    histogram.observe(durationMs / 1_000);
+  };
+}
