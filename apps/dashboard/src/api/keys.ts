@@ -5,17 +5,18 @@ import { api } from './client';
 
 export type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
 export type Key = KeyPage['data'][number];
+export type KeyKind = Key['kind'];
 export type KeyBounds = KeyPage['bounds'];
 
 const PAGE_SIZE = '100';
 
-export const keysQuery = (organizationId: string) =>
+export const keysQuery = (organizationId: string, kind: KeyKind = 'standard') =>
   infiniteQueryOptions({
-    queryKey: ['keys', organizationId],
+    queryKey: ['keys', organizationId, kind],
     queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/organizations/{organization_id}/keys', {
         params: { organization_id: organizationId },
-        query: { page_size: PAGE_SIZE, page_token: pageParam },
+        query: { page_size: PAGE_SIZE, page_token: pageParam, kind },
         signal,
       }),
     initialPageParam: '',
@@ -32,17 +33,23 @@ export const keyQuery = (organizationId: string, keyId: string) =>
       }),
   });
 
-/** The names of the latest keys by their ids, for pages that know keys by id. */
+/** The names of the latest keys by their ids, for pages that know keys by id; the playground's come after the others. */
 export function useKeyNames(organizationId: string): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ['key-names', organizationId],
-    queryFn: ({ signal }) =>
-      api.call('GET /api/organizations/{organization_id}/keys', {
-        params: { organization_id: organizationId },
-        query: { page_size: '200' },
-        signal,
-      }),
+    queryFn: async ({ signal }) => {
+      const latest = async (kind: KeyKind) => {
+        const page = await api.call('GET /api/organizations/{organization_id}/keys', {
+          params: { organization_id: organizationId },
+          query: { page_size: '200', kind },
+          signal,
+        });
+        return page.data;
+      };
+      // Apart, so that however many the playground has made, no other is missing.
+      return (await Promise.all([latest('standard'), latest('playground')])).flat();
+    },
     staleTime: 60_000,
   });
-  return new Map(data?.data.map(({ id, name, last4 }) => [id, `${visible(name)} …${last4}`]));
+  return new Map(data?.map(({ id, name, last4 }) => [id, `${visible(name)} …${last4}`]));
 }

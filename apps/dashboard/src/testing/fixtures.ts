@@ -67,6 +67,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
   return {
     id: 'key-1',
     organization_id: 'org-1',
+    kind: 'standard',
     name: 'production',
     last4: 'x7Qe',
     scopes: ['chat'],

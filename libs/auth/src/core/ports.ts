@@ -81,7 +81,8 @@ export interface KeyStore {
     decide: (organization: Organization, session: Session) => Decision<NewKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
-  list(organizationId: string, page: PageRequest): Promise<readonly ApiKey[]>;
+  /** @param forSession only those that were made for a session, or only the others; undefined: all. */
+  list(organizationId: string, page: PageRequest, forSession?: boolean): Promise<readonly ApiKey[]>;
   /** Undefined: no such key in this organization. */
   change(
     organizationId: string,

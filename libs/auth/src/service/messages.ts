@@ -111,6 +111,7 @@ export function keyMessage({
   settings,
   version,
   previousSecret,
+  sessionId,
   ...times
 }: core.ApiKey): KeyMessage {
   return {
@@ -127,6 +128,7 @@ export function keyMessage({
     revokedUnixMs: times.revokedAt === undefined ? undefined : BigInt(times.revokedAt),
     version,
     expiresUnixMs: times.expiresAt === undefined ? undefined : BigInt(times.expiresAt),
+    forSession: sessionId !== undefined,
     previousSecret: previousSecret && {
       last4: previousSecret.last4,
       worksUntilUnixMs: BigInt(previousSecret.worksUntil),

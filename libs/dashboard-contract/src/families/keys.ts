@@ -3,12 +3,16 @@ import { created, endpoint, json } from '../endpoint';
 import { count, emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
 
 export const keyScopes = ['chat', 'usage:read'] as const;
+export const keyKinds = ['standard', 'playground'] as const;
 const scopes = z.array(z.enum(keyScopes));
 
 export const key = z
   .object({
     id,
     organization_id: id,
+    kind: z.enum(keyKinds).meta({
+      description: 'a playground key is made by that page for one person, and ends within minutes by itself',
+    }),
     name: z.string(),
     last4: z.string(),
     scopes,
@@ -89,7 +93,12 @@ export const keyEndpoints = {
     path: '/api/organizations/{organization_id}/keys',
     who: 'keys:read',
     summary: 'The keys of an organization, revoked ones included',
-    query: pageQuery,
+    query: pageQuery.extend({
+      kind: z
+        .enum([...keyKinds, 'all'])
+        .default('standard')
+        .meta({ description: 'those of the playground only when they are asked for' }),
+    }),
     answer: json(page(keyWithActivity).extend({ bounds: keyBounds })),
   }),
   create: endpoint({

@@ -100,13 +100,19 @@ export function KeyState({ of: key }: { readonly of: Key }) {
   return (
     <div className="grid justify-items-start gap-0.5">
       <Badge tone="good">Active</Badge>
-      {key.expires_on !== null && (
+      {(key.expires_at ?? key.expires_on) !== null && (
         <span className="text-xs text-ink-faint">
-          until <Day on={key.expires_on} />
+          until <KeyEnd of={key} />
         </span>
       )}
     </div>
   );
+}
+
+/** A key of minutes ends at a moment, others at the end of a day. */
+export function KeyEnd({ of: key }: { readonly of: Pick<Key, 'expires_at' | 'expires_on'> }) {
+  if (key.expires_at !== null) return exactTime(key.expires_at);
+  return key.expires_on === null ? 'Never' : <Day on={key.expires_on} />;
 }
 
 function Restrictions({ of: key }: { readonly of: Key }) {

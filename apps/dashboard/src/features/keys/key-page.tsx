@@ -9,9 +9,9 @@ import { Button, leadClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
-import { Day, Id, Money, Text, Time, visible } from '../../ui/values';
+import { Id, Money, Text, Time, visible } from '../../ui/values';
 import { EditKey } from './edit-key';
-import { KeyState } from './key-columns';
+import { KeyEnd, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
 import { RevokeKey } from './revoke-key';
 import { SecretOnce } from './secret-once';
@@ -155,7 +155,9 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               </ul>
             )}
           </Fact>
-          <Fact name="Expires">{key.expires_on === null ? 'Never' : <Day on={key.expires_on} />}</Fact>
+          <Fact name="Expires">
+            <KeyEnd of={key} />
+          </Fact>
           <Fact name="Requests per minute">{limit(key.requests_per_minute)}</Fact>
           <Fact name="Tokens per minute">{limit(key.tokens_per_minute)}</Fact>
           <Fact name="Requests at once">{limit(key.concurrency)}</Fact>

@@ -79,6 +79,25 @@ describe('the page of keys', () => {
     await screen.findByText('Loading');
   });
 
+  it('shows the keys of the playground only when asked for, and until when they work', async () => {
+    const made = keyWith({
+      ...{ id: 'key-3', name: 'Playground: ada@acme.example', kind: 'playground' as const },
+      ...{ expires_on: '2026-11-22', expires_at: '2026-11-22T12:15:00.000Z' },
+    });
+    api.on(KEYS, ({ query }) => ({
+      data: query.get('kind') === 'playground' ? [made] : [keyWith()],
+      ...{ next_page_token: null, bounds: BOUNDS },
+    }));
+    const { router } = renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    expect(screen.queryByRole('link', { name: made.name })).toBeNull();
+    await userEvent.selectOptions(screen.getByLabelText('State'), 'Of the playground');
+    const row = (await screen.findByRole('link', { name: made.name })).closest('tr') as HTMLElement;
+    expect(within(row).getAllByText(/until 22 Nov 2026, 12:15:00 UTC/)[0]).toBeTruthy();
+    expect(screen.queryByRole('link', { name: 'production' })).toBeNull();
+    expect(router.state.location.search).toEqual({ show: 'playground' });
+  });
+
   it('keeps its filters in the address', async () => {
     answerKeys(keyWith(), keyWith({ id: 'key-2', name: 'old laptop', state: 'revoked' }));
     const { router } = renderPage('/o/org-1/keys?show=revoked');

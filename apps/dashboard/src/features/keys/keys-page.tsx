@@ -19,9 +19,11 @@ export function KeysPage() {
   const { show = 'active', find = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const mayManage = useMay(organizationId)('keys:manage');
-  const keys = useInfiniteQuery(keysQuery(organizationId));
+  const ofPlayground = show === 'playground';
+  const keys = useInfiniteQuery(keysQuery(organizationId, ofPlayground ? 'playground' : 'standard'));
   const all = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  const shown = all.filter((key) => (show === 'all' || key.state === show) && isNamed(key, find));
+  const ofAnyState = ofPlayground || show === 'all';
+  const shown = all.filter((key) => (ofAnyState || key.state === show) && isNamed(key, find));
 
   const create = mayManage && (
     <Link to="/o/$organizationId/keys/new" params={{ organizationId }} className={buttonClass('primary')}>
@@ -40,7 +42,7 @@ export function KeysPage() {
         <Failure error={keys.error} what="the keys" onRetry={() => void keys.refetch()} />
       ) : keys.isPending ? (
         <SkeletonRows />
-      ) : all.length === 0 ? (
+      ) : all.length === 0 && !ofPlayground ? (
         <Empty icon="key" title="No key yet" action={create || undefined}>
           {mayManage
             ? 'A program needs a key to call the API. Create one, and its first request is a paste away.'
@@ -53,7 +55,7 @@ export function KeysPage() {
               type="search"
               aria-label="Find by name or last four characters"
               placeholder="Find by name or last four"
-              className="sm:w-64"
+              className="col-span-2 sm:w-64"
               value={find}
               onChange={({ target }) =>
                 void navigate({
@@ -64,7 +66,7 @@ export function KeysPage() {
             />
             <Select
               aria-label="State"
-              className="sm:w-40"
+              className="col-span-2 sm:w-44"
               value={show}
               onChange={({ target }) =>
                 void navigate({
@@ -77,6 +79,7 @@ export function KeysPage() {
               <option value="expired">Expired</option>
               <option value="revoked">Revoked</option>
               <option value="all">All</option>
+              <option value="playground">Of the playground</option>
             </Select>
           </FilterBar>
           {shown.length > 0 ? (
@@ -89,9 +92,11 @@ export function KeysPage() {
             />
           ) : (
             <Empty icon="search" title="No key is like that">
-              {show === 'all'
-                ? 'Change what you look for.'
-                : `None of the ${show} keys. Look at all of them, or change what you look for.`}
+              {ofPlayground
+                ? 'The playground makes one when somebody asks a model there. It ends within minutes.'
+                : show === 'all'
+                  ? 'Change what you look for.'
+                  : `None of the ${show} keys. Look at all of them, or change what you look for.`}
             </Empty>
           )}
           {keys.hasNextPage && (

@@ -58,10 +58,11 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return row ? apiKeyOf(row) : undefined;
     },
 
-    async list(organizationId, page) {
+    async list(organizationId, page, forSession) {
       const { where, ...order } = newestFirst(page);
+      const made = forSession === undefined ? {} : { sessionId: forSession ? { not: null } : null };
       const rows = await prisma.apiKey.findMany({
-        where: { ...where, organizationId },
+        where: { ...where, ...made, organizationId },
         ...order,
         omit: WITHOUT_HASH,
       });

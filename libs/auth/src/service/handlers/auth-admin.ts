@@ -133,9 +133,9 @@ export function createAuthAdminHandlers(
       return createdKeyResponse(await timed(createSessionKey(ports, wanted, signal)));
     },
 
-    async listKeys({ organizationId, pageSize, pageToken }) {
+    async listKeys({ organizationId, pageSize, pageToken, forSession }) {
       const page = await readPage(pageSize, pageToken, async (request) =>
-        isIdLike(organizationId) ? ports.keys.list(organizationId, request) : [],
+        isIdLike(organizationId) ? ports.keys.list(organizationId, request, forSession) : [],
       );
       return { keys: page.items.map(keyMessage), nextPageToken: page.nextPageToken };
     },

@@ -21,6 +21,9 @@ import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 /** How often a change that names no version is made anew because somebody else was quicker. */
 const MAX_MERGES = 5;
 
+/** Which keys auth is asked for. */
+const FOR_SESSION = { standard: false, playground: true, all: undefined } as const;
+
 const SECRETS_TO_END = {
   unsaid: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
   previous: SecretToEnd.SECRET_TO_END_PREVIOUS,
@@ -67,7 +70,10 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
     implement(keys.list, async ({ params, query }) => {
       const organizationId = params.organization_id;
       const bounds = await boundsOf(organizationId);
-      const { keys, nextPageToken } = await authAdmin.listKeys({ organizationId, ...pageRequest(query) });
+      const { keys, nextPageToken } = await authAdmin.listKeys({
+        ...{ organizationId, ...pageRequest(query) },
+        forSession: FOR_SESSION[query.kind],
+      });
       const activity = await activityOf(
         ports,
         organizationId,

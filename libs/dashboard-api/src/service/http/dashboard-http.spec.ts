@@ -371,6 +371,7 @@ describe('the dashboard API over HTTP', () => {
     expect(created.json).toEqual({
       key: {
         id: 'key-1',
+        kind: 'standard',
         organization_id: 'org-1',
         name: 'a key',
         last4: 'abcd',

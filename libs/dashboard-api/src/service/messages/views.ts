@@ -48,6 +48,7 @@ export function keyView(key: Key, now: UnixMs) {
   return {
     id: key.id,
     organization_id: key.organizationId,
+    kind: key.forSession ? ('playground' as const) : ('standard' as const),
     name: key.name,
     last4: key.last4,
     scopes: key.scopes.flatMap((scope) => SCOPES[scope] ?? []),
