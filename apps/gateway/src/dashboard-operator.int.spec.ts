@@ -42,6 +42,7 @@ let owner: Browser;
 let organizationId: string;
 let drained: boolean;
 let routerIsAway: boolean;
+let ledgerIsAway: boolean;
 let usageIsAway: boolean;
 
 beforeAll(async () => {
@@ -95,12 +96,15 @@ beforeAll(async () => {
     } as never,
     ledgerAdmin: {
       getCreditAlert: async () => ({ alert: undefined }),
-      getLedgerHealth: async () => ({
-        openHolds: 4n,
-        heldNanoUsd: 5_000_000_000n,
-        oldestHoldUnixMs: undefined,
-        overdueHolds: 1n,
-      }),
+      getLedgerHealth: async () => {
+        if (ledgerIsAway) throw new Error('the ledger is away');
+        return {
+          openHolds: 4n,
+          heldNanoUsd: 5_000_000_000n,
+          oldestHoldUnixMs: undefined,
+          overdueHolds: 1n,
+        };
+      },
       getLedgerReconciliation: async () => ({
         lastRunUnixMs: 1_764_000_000_000n,
         reconciledUntilUnixMs: undefined,
@@ -158,6 +162,7 @@ afterAll(() => rig.stop());
 beforeEach(() => {
   drained = false;
   routerIsAway = false;
+  ledgerIsAway = false;
   usageIsAway = false;
 });
 
@@ -202,9 +207,26 @@ describe('the operator', () => {
       ...settlement,
       spool: null,
     });
-    expect((await operator.ask('GET /api/operator/providers')).status).toBe(500);
     expect(jsonOf(await operator.ask('GET /api/operator/version'))).toMatchObject({ version: '1.2.3' });
+    routerIsAway = false;
+    ledgerIsAway = true;
+    expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
+      ...lag,
+      open_holds: null,
+      spool: { generations: 3 },
+    });
   });
+
+  it.each(['catalogue', 'providers'])(
+    'is told that %s cannot be had, in the envelope of errors, whatever the router failed with',
+    async (what) => {
+      routerIsAway = true;
+      const answer = await operator.ask(`GET /api/operator/${what}`);
+      expect([answer.status, answer.error.code]).toEqual([503, 'unavailable']);
+      expect(answer.error.message).toMatch(/cannot be had right now/);
+      expect(JSON.stringify(answer.json)).not.toContain('the router is away');
+    },
+  );
 
   it('sees whether books, postings and usage agree, and what is known while usage is away', async () => {
     const read = async () => jsonOf(await operator.ask('GET /api/operator/reconciliation')).reconciliation;
@@ -265,8 +287,8 @@ describe('the operator', () => {
 describe('the playground', () => {
   const path = () => `/api/organizations/${organizationId}/playground`;
   const request = { model: 'acme/m', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10 };
-  const keysOf = async () =>
-    jsonOf(await operator.ask(`GET /api/organizations/${organizationId}/keys`)).data as Json[];
+  const keysOf = async (query = '?kind=playground') =>
+    jsonOf(await operator.ask(`GET /api/organizations/${organizationId}/keys${query}`)).data as Json[];
 
   it('gets a key of some minutes with a budget, which ends with the next one', async () => {
     const made = await owner.ask(`POST ${path()}/key`, {});
@@ -277,6 +299,7 @@ describe('the playground', () => {
     const [listed] = await keysOf();
     expect(listed).toMatchObject({
       id: key.key_id,
+      kind: 'playground',
       name: 'Playground: owner@example.com',
       state: 'active',
       scopes: ['chat', 'usage:read'],
@@ -292,6 +315,19 @@ describe('the playground', () => {
       await operator.ask(`GET /api/organizations/${organizationId}/audit?action=key.create`),
     );
     expect(audit.data[0]).toMatchObject({ target: next.key_id, actor: { label: 'owner@example.com' } });
+  });
+
+  it('leaves the list of keys to programs, but for whoever asks for its own', async () => {
+    const path = `/api/organizations/${organizationId}`;
+    const made = await owner.ask(`POST ${path}/keys`, { name: 'production', scopes: ['chat'] });
+    const standard = jsonOf(made).key.id as string;
+    const { key_id: own } = jsonOf(await owner.ask(`POST ${path}/playground/key`, {}));
+    const idsOf = async (query: string) => (await keysOf(query)).map(({ id }) => id as string);
+    expect(await idsOf('')).toEqual([standard]);
+    expect(await idsOf('?kind=standard')).toEqual([standard]);
+    expect(await idsOf('?kind=playground')).not.toContain(standard);
+    expect((await idsOf('?kind=all&page_size=2')).sort()).toEqual([standard, own].sort());
+    expect((await operator.ask(`GET ${path}/keys?kind=other`)).error.param).toBe('kind');
   });
 
   it('has no key with more than it may spend, and none for who may only read', async () => {

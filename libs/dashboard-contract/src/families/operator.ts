@@ -95,12 +95,15 @@ export const providerHealth = z
 export const settlementHealth = z
   .object({
     observed_at: time,
-    open_holds: z.object({
-      count: number,
-      held_usd: usd,
-      oldest_age_ms: number.nullable().meta({ description: 'null when there is none' }),
-      overdue: number.meta({ description: 'past their deadline and not voided yet' }),
-    }),
+    open_holds: z
+      .object({
+        count: number,
+        held_usd: usd,
+        oldest_age_ms: number.nullable().meta({ description: 'null when there is none' }),
+        overdue: number.meta({ description: 'past their deadline and not voided yet' }),
+      })
+      .nullable()
+      .meta({ description: 'null when it cannot be asked right now' }),
     event_log: z
       .array(
         z.object({

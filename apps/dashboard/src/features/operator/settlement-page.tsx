@@ -28,6 +28,7 @@ export function SettlementPage() {
     refetchInterval: FOLLOW_MS,
   });
   const health = query.data;
+  const holds = health?.open_holds ?? null;
   return (
     <Page title="Settlement" description="Whether what was run is paid for, and what waits.">
       {query.error && !health ? (
@@ -36,24 +37,17 @@ export function SettlementPage() {
         <SkeletonRows />
       ) : (
         <>
-          {health.open_holds.overdue > 0 && (
-            <Notice tone="warn" title={`${counted(health.open_holds.overdue, 'hold')} past the deadline`}>
+          {holds !== null && holds.overdue > 0 && (
+            <Notice tone="warn" title={`${counted(holds.overdue, 'hold')} past the deadline`}>
               Their requests were not settled in time. They are let go soon, and the customer is not charged.
             </Notice>
           )}
           <Figures>
-            <Figure
-              label="Open holds"
-              note={
-                health.open_holds.oldest_age_ms === null
-                  ? 'nothing is held'
-                  : `the oldest since ${duration(health.open_holds.oldest_age_ms)}`
-              }
-            >
-              {count(health.open_holds.count)}
+            <Figure label="Open holds" note={noteOf(holds)}>
+              {holds ? count(holds.count) : '—'}
             </Figure>
-            <Figure label="Held">
-              <Money usd={health.open_holds.held_usd} />
+            <Figure label="Held" note={holds ? undefined : 'cannot be asked'}>
+              {holds ? <Money usd={holds.held_usd} /> : '—'}
             </Figure>
             <Figure
               label="In the spool"
@@ -85,6 +79,13 @@ export function SettlementPage() {
       />
     </Page>
   );
+}
+
+function noteOf(holds: Health['open_holds']): string {
+  if (holds === null) return 'cannot be asked';
+  return holds.oldest_age_ms === null
+    ? 'nothing is held'
+    : `the oldest since ${duration(holds.oldest_age_ms)}`;
 }
 
 const LAG_COLUMNS: readonly Column<Lag>[] = [

@@ -2,9 +2,10 @@ import { endpoints } from '@gateway/dashboard-contract';
 import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { catalogueView, providerHealthView, targetView } from '../messages/operator-views';
+import { toDashboardError } from '../messages/errors';
+import { catalogueView, openHoldsView, providerHealthView, targetView } from '../messages/operator-views';
 import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
-import { isoTime, usd } from '../messages/views';
+import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
@@ -19,13 +20,17 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     });
 
   return [
-    implement(endpoints.operator.catalogue, async () => ({
-      catalogue: catalogueView(await routerAdmin.getCatalogue({})),
-    })),
+    implement(endpoints.operator.catalogue, () =>
+      orUnavailable('The catalogue', async () => ({
+        catalogue: catalogueView(await routerAdmin.getCatalogue({})),
+      })),
+    ),
 
-    implement(endpoints.operator.providerHealth, async () => ({
-      health: providerHealthView(await routerAdmin.getProviderHealth({}), BigInt(clock.now())),
-    })),
+    implement(endpoints.operator.providerHealth, () =>
+      orUnavailable('The health of providers', async () => ({
+        health: providerHealthView(await routerAdmin.getProviderHealth({}), BigInt(clock.now())),
+      })),
+    ),
 
     implement(endpoints.operator.drainTarget, async ({ body, actor }) => {
       const { provider, provider_model: providerModel, drained, reason } = body;
@@ -51,7 +56,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.settlementHealth, async () => {
       const [holds, router, lags] = await Promise.all([
-        ledgerAdmin.getLedgerHealth({}),
+        orNull('what is held', ledgerAdmin.getLedgerHealth({})),
         orNull('the spool', routerAdmin.getProviderHealth({})),
         orNull('what waits in the event log', readEventLag(ports)),
       ]);
@@ -59,13 +64,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       return {
         health: {
           observed_at: isoTime(BigInt(now)),
-          open_holds: {
-            count: Number(holds.openHolds),
-            held_usd: usd(holds.heldNanoUsd),
-            oldest_age_ms:
-              holds.oldestHoldUnixMs === undefined ? null : Math.max(0, now - Number(holds.oldestHoldUnixMs)),
-            overdue: Number(holds.overdueHolds),
-          },
+          open_holds: holds && openHoldsView(holds, now),
           event_log: lags,
           spool: router && { generations: router.spooledGenerations, bytes: Number(router.spoolBytes) },
         },
@@ -92,6 +91,21 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       started_at: isoTime(BigInt(startedAt)),
     })),
   ];
+}
+
+/**
+ * What another service answers, as this API shows it. A failure that has no
+ * better name is that service's, which an operator has to be told: it is not
+ * answered as if this API had failed. What one may try again keeps its words.
+ */
+async function orUnavailable<Value>(what: string, ask: () => Promise<Value>): Promise<Value> {
+  try {
+    return await ask();
+  } catch (error) {
+    const known = toDashboardError(error);
+    if (known.code !== 'internal') throw known;
+    throw new DashboardError('unavailable', { message: `${what} cannot be had right now.`, cause: error });
+  }
 }
 
 /** Of every consumer group, wherever its members run. */

@@ -1,3 +1,4 @@
+import type { GetLedgerHealthResponse } from '@gateway/contracts/billing-ledger';
 import type { Prices } from '@gateway/contracts/common';
 import type {
   CatalogueModel,
@@ -7,6 +8,7 @@ import type {
   ModelTarget,
   TargetHealth,
 } from '@gateway/contracts/inference-router';
+import type { UnixMs } from '@gateway/base';
 import { isoTime, usd } from './views';
 
 export function catalogueView(catalogue: GetCatalogueResponse) {
@@ -95,5 +97,15 @@ function targetHealthView(health: TargetHealth) {
       : null,
     calls_under_way: health.callsUnderWay,
     models: health.modelIds,
+  };
+}
+
+export function openHoldsView(holds: GetLedgerHealthResponse, now: UnixMs) {
+  const { oldestHoldUnixMs: oldest } = holds;
+  return {
+    count: Number(holds.openHolds),
+    held_usd: usd(holds.heldNanoUsd),
+    oldest_age_ms: oldest === undefined ? null : Math.max(0, now - Number(oldest)),
+    overdue: Number(holds.overdueHolds),
   };
 }
