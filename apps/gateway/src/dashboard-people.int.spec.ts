@@ -46,8 +46,13 @@ describe('people at the dashboard', () => {
       organization: { name: 'Acme' },
       role: 'owner',
     });
+    // What the browser keeps stands for the link from here on, and for nobody else's browser.
+    const again = await browser.ask('POST /api/invitations/look-up', {});
+    expect(answerOf(session.invitation, again)).toEqual(shown.json);
+    const elsewhere = await createBrowser(rig.api.port()).ask('POST /api/invitations/look-up', {});
+    expect(elsewhere.error.code).toBe('link_not_valid');
     const password = 'staple and tomato';
-    const joined = await browser.ask('POST /api/invitations/accept', { token, password });
+    const joined = await browser.ask('POST /api/invitations/accept', { password });
     expect(answerOf(session.acceptInvitation, joined)).toMatchObject({
       member: { email: 'new@example.com', role: 'member' },
       memberships: [{ organization: { id: organizationId }, role: 'owner' }],

@@ -7,7 +7,7 @@ import {
   type Page,
 } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
-import { PASSWORD, personWith } from '../support/people';
+import { inviteTo, PASSWORD, personWith } from '../support/people';
 import { startWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -116,6 +116,36 @@ describe('the dashboard with a single sign-on', () => {
     await dialog.getByRole('button', { name: 'Unlink' }).click();
     await page.getByText('The single sign-on is unlinked.').waitFor();
     await page.getByRole('table', { name: 'Single sign-on' }).waitFor({ state: 'detached' });
+    await context.close();
+  });
+
+  browsers.it('takes an invited person back to the invitation, whose link no script keeps', async () => {
+    await begin();
+    const { dashboardUrl } = world.gateway;
+    const [home, other] = [await world.tenant(), await world.tenant()];
+    const email = 'hedy@acme.example';
+    await personWith(world.admin, dashboardUrl, {
+      organizationId: home.organizationId,
+      email,
+      role: 'member',
+    });
+    const link = await inviteTo(world.admin, other.organizationId, email, 'admin');
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await signOn(page, email);
+    await page.getByRole('button', { name: 'Accept the invitation' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/invitation');
+    const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
+    expect(kept).not.toContain(new URL(link).hash.slice(1));
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await page.goto(`${dashboardUrl}/o/${other.organizationId}/members`);
+    await page.getByRole('cell', { name: `${email} (you)` }).waitFor();
+    // It was good once.
+    await page.goto(`${dashboardUrl}/invitation`);
+    await page.getByText('This link is not valid any more').waitFor();
     await context.close();
   });
 

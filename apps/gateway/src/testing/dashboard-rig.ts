@@ -186,21 +186,35 @@ function expectDescribed(method: string, path: string, code: string | undefined)
 
 /** Keeps cookies as a browser does, and sends JSON as the dashboard's pages do. */
 export function createBrowser(port: number) {
-  let cookie = '';
+  /** By name, with what it is for and what is sent. */
+  const jar = new Map<string, { readonly path: string; readonly pair: string }>();
+  const keep = (set: string) => {
+    const [pair = '', ...attributes] = set.split(/; */);
+    const [name = '', value = ''] = pair.split('=');
+    const path = attributes.find((one) => one.startsWith('Path='))?.slice('Path='.length) ?? '/';
+    if (value === '') jar.delete(name);
+    else jar.set(name, { path, pair });
+  };
+  const cookieFor = (asked: string) =>
+    [...jar.values()].flatMap(({ path, pair }) => (asked.startsWith(path) ? [pair] : [])).join('; ');
   async function ask(line: string, body?: object, headers: Record<string, string> = {}): Promise<Answered> {
     const [method = '', path = ''] = line.split(' ');
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       redirect: 'manual',
-      headers: { ...(method === 'GET' ? {} : { 'content-type': 'application/json' }), cookie, ...headers },
+      headers: {
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+        cookie: cookieFor(path),
+        ...headers,
+      },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
     });
-    for (const set of response.headers.getSetCookie()) cookie = set.split(';')[0] ?? '';
+    response.headers.getSetCookie().forEach(keep);
     const text = await response.text();
     const json: unknown = text.startsWith('{') ? JSON.parse(text) : {};
     const error = (json as { error?: Answered['error'] }).error ?? {};
     expectDescribed(method, path, error.code);
     return { status: response.status, headers: response.headers, json, error };
   }
-  return { ask, cookie: () => cookie };
+  return { ask, cookie: () => cookieFor('/') };
 }

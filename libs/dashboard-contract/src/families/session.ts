@@ -159,8 +159,10 @@ export const sessionEndpoints = {
     path: '/api/invitations/look-up',
     who: 'anyone',
     summary: 'What an invitation is for',
-    description: 'The token is what follows `#` in the link.',
-    body: z.strictObject({ token: credential }),
+    description:
+      'The token is what follows `#` in the link. Of the last good one the browser keeps a cookie for thirty minutes, ' +
+      'so that signing in on the way, at an identity provider too, does not lose it: without `token` it is that one.',
+    body: z.strictObject({ token: credential.optional() }),
     answer: json(
       z.object({
         organization: z.object({ name: z.string() }),
@@ -181,8 +183,8 @@ export const sessionEndpoints = {
     summary: 'Accept an invitation',
     description:
       'Who is new chooses a password and is signed in. Who has an account has to be signed in as the person invited, ' +
-      'and sends no password; else 401 `not_signed_in`.',
-    body: z.strictObject({ token: credential, password: credential.optional() }),
+      'and sends no password; else 401 `not_signed_in`. Without `token` it is the one that was looked up last.',
+    body: z.strictObject({ token: credential.optional(), password: credential.optional() }),
     answer: created(sessionState),
     audit: ['invitation.accept', 'member.create'],
     errors: ['link_not_valid', 'not_signed_in', 'too_many_attempts'],

@@ -1,3 +1,4 @@
+import { ApiError } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,12 +18,16 @@ export function InvitationPage() {
   const session = useQuery(sessionQuery);
   const invitation = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => api.call('POST /api/invitations/look-up', { body: { token } }),
+    queryFn: () => api.call('POST /api/invitations/look-up', { body: bodyOf(token) }),
   });
   if (invitation.error) {
     return (
       <Entrance title="Invitation">
-        <Failure error={invitation.error} what="the invitation" />
+        {invitation.error instanceof ApiError && invitation.error.code === 'link_not_valid' ? (
+          <NotValid />
+        ) : (
+          <Failure error={invitation.error} what="the invitation" onRetry={() => void invitation.refetch()} />
+        )}
       </Entrance>
     );
   }
@@ -62,13 +67,31 @@ export function InvitationPage() {
   );
 }
 
+/** Without one in the address it is that of before: whoever signs in on the way, or loads the page again, goes on with it. */
+const bodyOf = (token: string) => (token === '' ? {} : { token });
+
+function NotValid() {
+  return (
+    <>
+      <Notice tone="bad" title="This link is not valid any more">
+        It was used, called off, or is older than seven days. Ask whoever invited you for a new one.
+      </Notice>
+      <Link to="/sign-in" className={buttonClass('secondary')}>
+        Sign in
+      </Link>
+    </>
+  );
+}
+
 function Accept({ token, needsPassword }: { readonly token: string; readonly needsPassword: boolean }) {
   const [password, setPassword] = useState('');
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const accept = useMutation({
     mutationFn: () =>
-      api.call('POST /api/invitations/accept', { body: { token, ...(needsPassword ? { password } : {}) } }),
+      api.call('POST /api/invitations/accept', {
+        body: { ...bodyOf(token), ...(needsPassword ? { password } : {}) },
+      }),
     onSuccess: async (state) => {
       forgetLinkToken();
       queryClient.clear();

@@ -2,7 +2,13 @@ import type { CreatedInvitation, InvitationForGuest, SignedIn } from '@gateway/c
 import { endpoints } from '@gateway/dashboard-contract';
 import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
-import { createSessionCookies, deviceOf, sessionTokenOf } from '../http/session-cookie';
+import {
+  createInvitationCookies,
+  createSessionCookies,
+  deviceOf,
+  invitationTokenOf,
+  sessionTokenOf,
+} from '../http/session-cookie';
 import { accepted, acceptedUnless } from '../messages/errors';
 import {
   invitationForGuestView,
@@ -22,6 +28,7 @@ export function createInvitationHandlers({
 }: DashboardApiPorts): readonly Implementation[] {
   const { people, session } = endpoints;
   const cookies = createSessionCookies(settings);
+  const invitationCookies = createInvitationCookies(settings);
   return [
     implement(people.invitations, async ({ params, query }) => {
       const asked = { organizationId: params.organization_id, ...pageRequest(query) };
@@ -48,19 +55,23 @@ export function createInvitationHandlers({
       return undefined;
     }),
 
-    implement(session.invitation, async ({ body: { token }, address }) => {
+    implement(session.invitation, async ({ body, address, request, response }) => {
+      const token = body.token ?? invitationTokenOf(request) ?? '';
       const { outcome } = await authAdmin.lookUpInvitation({ token, ipAddress: address });
-      return invitationForGuestView(accepted<InvitationForGuest>(outcome));
+      const invitation = accepted<InvitationForGuest>(outcome);
+      invitationCookies.set(response, token);
+      return invitationForGuestView(invitation);
     }),
 
     implement(session.acceptInvitation, async ({ body, address, request, response }) => {
       const acceptance = {
-        ...{ token: body.token, password: body.password },
+        ...{ token: body.token ?? invitationTokenOf(request) ?? '', password: body.password },
         ...{ sessionToken: sessionTokenOf(request), ipAddress: address, device: deviceOf(request) },
       };
       const { outcome } = await authAdmin.acceptInvitation(acceptance, PATIENT);
       const opened = accepted<SignedIn>(outcome);
       cookies.set(response, opened);
+      invitationCookies.clear(response);
       return sessionStateView(await authAdmin.getSession({ sessionToken: opened.sessionToken }));
     }),
   ];

@@ -61,6 +61,34 @@ export function createSignOnCookies({ publicOrigin }: Pick<DashboardApiSettings,
   };
 }
 
+const INVITATION_COOKIE = 'gateway_invitation';
+const INVITATION_PATH = '/api/invitations';
+/** As long as it takes to sign in, be that with a provider that asks for much. */
+const INVITATION_KEPT_MS = 30 * 60_000;
+
+/** Of the invitation that was looked up last. */
+export function invitationTokenOf(request: Request): string | undefined {
+  const token = parseCookie(request.headers.cookie ?? '')[INVITATION_COOKIE];
+  return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
+}
+
+/**
+ * Whoever signs in on the way to an invitation leaves the page, and its link's
+ * token with it, which no script may keep. So the browser does, for the two
+ * requests that need it and for no other.
+ */
+export function createInvitationCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
+  const secure = publicOrigin?.startsWith('https://') ?? false;
+  const write = (response: Response, value: string, maxAge: number): void => {
+    const cookie = { httpOnly: true, sameSite: 'strict', path: INVITATION_PATH, secure } as const;
+    response.append('set-cookie', stringifySetCookie({ ...cookie, name: INVITATION_COOKIE, value, maxAge }));
+  };
+  return {
+    set: (response: Response, token: string): void => write(response, token, INVITATION_KEPT_MS / 1_000),
+    clear: (response: Response): void => write(response, '', 0),
+  };
+}
+
 /** A session whose token is known this once. */
 export interface OpenedSession {
   readonly sessionToken: string;
