@@ -46,7 +46,9 @@ async function main(only: string | undefined): Promise<void> {
         await page.getByRole('heading', { level: 1 }).waitFor();
         await screen.prepare?.(page);
         await page.waitForTimeout(SETTLE_MS);
-        await page.screenshot({ path: path.join(FOLDER, look, `${screen.name}.png`), fullPage: true });
+        // A dialog stands in the window, not on the page.
+        const fullPage = !(await page.getByRole('dialog').first().isVisible());
+        await page.screenshot({ path: path.join(FOLDER, look, `${screen.name}.png`), fullPage });
         // So that no page finds what another one left in the browser.
         await page.evaluate('localStorage.clear()');
         await page.unrouteAll();

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
 import type { Organization } from '../api/organizations';
 import { Icon, Mark } from '../ui/icons';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu';
@@ -10,12 +10,30 @@ interface SwitcherProps {
   readonly onGo: (() => void) | undefined;
 }
 
+/** Pages that every organization has. A key or a generation belongs to one of them, and its list is the next best. */
+const PAGES = [
+  '/o/$organizationId/keys',
+  '/o/$organizationId/usage',
+  '/o/$organizationId/generations',
+  '/o/$organizationId/credit',
+  '/o/$organizationId/playground',
+  '/o/$organizationId/limits',
+  '/o/$organizationId/members',
+  '/o/$organizationId/audit',
+] as const;
+
+function samePageOf(pathname: string) {
+  const [, , , name] = pathname.split('/');
+  return PAGES.find((page) => page.split('/')[3] === name) ?? '/o/$organizationId';
+}
+
 /** Goes to the same page of another organization where that is possible, else to its overview. */
 export function OrganizationSwitcher({ currentId, organizations, onGo }: SwitcherProps) {
   const navigate = useNavigate();
   const current = organizations.find(({ id }) => id === currentId);
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
   const go = (organizationId: string) => {
-    void navigate({ to: '/o/$organizationId', params: { organizationId } });
+    void navigate({ to: samePageOf(pathname), params: { organizationId } });
     onGo?.();
   };
   return (

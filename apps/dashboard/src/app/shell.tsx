@@ -2,7 +2,9 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../ui/button';
 import { Drawer } from '../ui/dialog';
+import { visible } from '../ui/values';
 import { CommandPalette } from './command-palette';
+import { useCurrentOrganization } from './current-organization';
 import { Sidebar } from './sidebar';
 import { SignInAgain } from './sign-in-again';
 import { useShortcuts } from './shortcuts';
@@ -11,6 +13,8 @@ import { useShortcuts } from './shortcuts';
 export function Shell() {
   const [searching, setSearching] = useState(false);
   const [menuOpen, setMenuOpen] = useState(false);
+  const { id, all } = useCurrentOrganization();
+  const current = all.find((one) => one.id === id);
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   useShortcuts({ onSearch: () => setSearching((open) => !open) });
@@ -37,7 +41,9 @@ export function Shell() {
       </aside>
       <header className="sticky top-0 z-30 flex items-center justify-between border-b border-line bg-panel px-2 py-1.5 lg:hidden">
         <IconButton icon="menu" label="Open the menu" onClick={() => setMenuOpen(true)} />
-        <span className="text-sm font-semibold">Inference Gateway</span>
+        <span className="min-w-0 truncate px-2 text-sm font-semibold">
+          <bdi>{current ? visible(current.name) : 'Inference Gateway'}</bdi>
+        </span>
         <IconButton icon="search" label="Search or go to" onClick={() => setSearching(true)} />
       </header>
       <Drawer open={menuOpen} onOpenChange={setMenuOpen} title="Menu">

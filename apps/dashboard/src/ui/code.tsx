@@ -24,7 +24,7 @@ export function Code({
       >
         {visibleText(text)}
       </pre>
-      <div className="absolute top-1.5 right-1.5 rounded-md bg-panel">
+      <div className="absolute top-px right-px rounded-md bg-panel p-1">
         <CopyIcon text={text} what={what} className="" />
       </div>
     </div>

@@ -1,12 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState, type InputHTMLAttributes } from 'react';
 import { generationsQuery, type GenerationFilters } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
+import { useMay } from '../../api/session';
 import { present } from '../../app/search';
 import { exactTime } from '../../format/time';
-import { Button } from '../../ui/button';
+import { Button, buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { Page } from '../../ui/page';
@@ -25,6 +26,7 @@ export function GenerationsPage() {
   const { organizationId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const may = useMay(organizationId);
   const keyNames = useKeyNames(organizationId);
   const generations = useInfiniteQuery(generationsQuery(organizationId, filtersOf(search)));
   const rows = generations.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -55,10 +57,20 @@ export function GenerationsPage() {
               icon={filtered ? 'search' : 'list'}
               title={filtered ? 'Nothing is like that' : 'No request yet'}
               action={
-                filtered && (
+                filtered ? (
                   <Button onClick={() => void navigate({ search: {}, replace: true })}>
                     Take filters away
                   </Button>
+                ) : (
+                  may('playground:use') && (
+                    <Link
+                      to="/o/$organizationId/playground"
+                      params={{ organizationId }}
+                      className={buttonClass('secondary')}
+                    >
+                      Ask a model in the playground
+                    </Link>
+                  )
                 )
               }
             >
@@ -126,7 +138,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
       <TypedInput
         type="search"
         aria-label="Find by id"
-        placeholder="Whole id of a generation, a request or an external user"
+        placeholder="Whole id of a generation, request or user"
         {...text('find')}
       />
       <FilterBar>

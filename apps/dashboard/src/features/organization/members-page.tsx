@@ -281,7 +281,13 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
       id: 'ends',
       header: 'Ends',
       meta: { hide: 'phone' },
-      cell: ({ row: { original: one } }) => <Time at={one.expires_at} />,
+      // What was taken up or called off ends no more.
+      cell: ({ row: { original: one } }) =>
+        one.state === 'pending' || one.state === 'expired' ? (
+          <Time at={one.expires_at} />
+        ) : (
+          <span className="text-ink-faint">—</span>
+        ),
     },
     {
       id: 'actions',
