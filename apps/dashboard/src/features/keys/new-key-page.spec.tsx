@@ -18,6 +18,16 @@ describe('the page that creates a key', () => {
   });
   afterEach(cleanup);
 
+  it('shows no example that could not be used while nobody has said where the API is', async () => {
+    api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
+    api.hang('GET /api/models');
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), 'production');
+    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
+    await screen.findByLabelText('Your key');
+    expect(screen.queryByText(/your-gateway\.example/)).toBeNull();
+  });
+
   it('sends what was typed, as the API wants it', async () => {
     api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
     renderPage('/o/org-1/keys/new');

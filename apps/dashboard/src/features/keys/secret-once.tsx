@@ -4,6 +4,7 @@ import { CodeTabs } from '../../ui/code';
 import { CopyButton } from '../../ui/copy';
 import { Notice } from '../../ui/notice';
 import { Section } from '../../ui/page';
+import { Skeleton } from '../../ui/states';
 import { snippets } from './snippets';
 
 const MODEL_WHEN_UNKNOWN = 'your/model';
@@ -11,7 +12,7 @@ const EXAMPLE_BASE_URL = 'https://your-gateway.example/v1';
 
 /** The full key, while this page is open, and how to use it. It is kept in no storage of the browser. */
 export function SecretOnce({ secret }: { readonly secret: string }) {
-  const { data: models } = useQuery(modelsQuery);
+  const { data: models, isPending } = useQuery(modelsQuery);
   const { data: baseUrl } = useQuery(publicApiQuery);
   const model = models?.[0]?.id ?? MODEL_WHEN_UNKNOWN;
   return (
@@ -37,7 +38,12 @@ export function SecretOnce({ secret }: { readonly secret: string }) {
         </Notice>
       </div>
       <Section title="A first request">
-        <CodeTabs tabs={snippets({ baseUrl: baseUrl ?? EXAMPLE_BASE_URL, apiKey: secret, model })} />
+        {isPending ? (
+          // An address that is none would be copied by whoever is quick.
+          <Skeleton className="h-40" />
+        ) : (
+          <CodeTabs tabs={snippets({ baseUrl: baseUrl ?? EXAMPLE_BASE_URL, apiKey: secret, model })} />
+        )}
       </Section>
     </div>
   );

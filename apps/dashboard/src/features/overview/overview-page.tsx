@@ -5,7 +5,7 @@ import { liveQuery } from '../../api/balance';
 import { organizationQuery } from '../../api/organizations';
 import { useMay } from '../../api/session';
 import { rangeOf, usageQuery } from '../../api/usage';
-import { count, percent } from '../../format/count';
+import { count, counted, percent } from '../../format/count';
 import { buttonClass, leadClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Figure, Figures, Page, Section } from '../../ui/page';
@@ -147,7 +147,7 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
             <UsageChart series={usage.data} measure="spend" split="model" nameOf={(id) => id} />
           </Suspense>
           <p className="text-sm text-ink-soft">
-            <Money usd={usage.data.totals.spend_usd} /> for {count(usage.data.totals.requests)} requests;{' '}
+            <Money usd={usage.data.totals.spend_usd} /> for {counted(usage.data.totals.requests, 'request')};{' '}
             {percent(usage.data.totals.errors / usage.data.totals.requests)} failed.
           </p>
         </>
