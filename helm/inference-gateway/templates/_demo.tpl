@@ -38,14 +38,22 @@ name: {{ include "gateway.prefix" .root }}-{{ .name }}
 labels: {{- include "gateway.labels" . | nindent 2 }}
 {{- end }}
 
-{{/* The StatefulSet of a part up to its containers: dict of root, name and user. */}}
+{{/*
+The workload of a part up to its containers: dict of root, name, user and storage; with isStateless an upgrade starts
+the next pod before it stops the last.
+*/}}
 {{- define "gateway.demoWorkload" -}}
 apiVersion: apps/v1
-kind: StatefulSet
+kind: {{ hasKey . "isStateless" | ternary "Deployment" "StatefulSet" }}
 metadata: {{- include "gateway.demoMetadata" . | nindent 2 }}
 spec:
   replicas: 1
+  {{- if hasKey . "isStateless" }}
+  strategy:
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+  {{- else }}
   serviceName: {{ include "gateway.prefix" .root }}-{{ .name }}
+  {{- end }}
   selector:
     matchLabels: {{- include "gateway.selector" . | nindent 6 }}
   {{- with .storage }}

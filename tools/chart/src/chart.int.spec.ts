@@ -253,6 +253,18 @@ describeWith(helm, 'the chart', () => {
       expect(sum.mebibytes).toBeLessThan(3_400);
     });
 
+    it('replaces the provider without a gap, since every request needs it', () => {
+      const [emulator] = ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet').filter(
+        (each) => componentOf(each) === 'model-emulator',
+      );
+      expect(emulator?.kind).toBe('Deployment');
+      expect(emulator?.spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
+      const { containers, terminationGracePeriodSeconds } = emulator?.spec.template.spec ?? {};
+      expect(containers[0].lifecycle.preStop).toBeDefined();
+      // Longer than its answers to what the services' names still lead to it.
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(30);
+    });
+
     it('has passwords of its own, which differ from installation to installation', () => {
       const passwords = () =>
         ofKind(render('demo'), 'Secret').flatMap(({ stringData = {} }) => Object.values(stringData));

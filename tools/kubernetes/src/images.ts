@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { kafkaJars } from '@gateway/dev-infra';
@@ -49,15 +49,7 @@ export async function buildImages(
     await makeBase();
   }
   say('building images');
-  await run(
-    process.execPath,
-    [
-      'tools/bootstrap/images.mjs',
-      ...['--base', BASE_IMAGE, '--build-image', BASE_IMAGE, '--network', 'host'],
-      ...PROGRAMS.flatMap((program) => ['--app', program]),
-    ],
-    { cwd: root },
-  );
+  for (const program of PROGRAMS) await buildProgram(root, program, version);
   await buildStandIns(path.join(root, 'tools/kubernetes/images'));
   const own: string[] = [];
   for (const program of PROGRAMS) {
@@ -66,6 +58,31 @@ export async function buildImages(
     own.push(`${image}:${version}`, `${image}:${NEXT_TAG}`);
   }
   return { all: [...own, ...Object.values(STAND_INS)] };
+}
+
+/** By docker/Dockerfile, but with the files laid out by this tree, whose packages are installed already. */
+async function buildProgram(root: string, program: string, version: string): Promise<void> {
+  const context = await mkdtemp(path.join(os.tmpdir(), 'gateway-kubernetes-image-'));
+  try {
+    await run(process.execPath, ['tools/bootstrap/image-files.mjs', program, path.join(context, 'image')], {
+      cwd: root,
+    });
+    const original = await readFile(path.join(root, 'docker/Dockerfile'), 'utf8');
+    const lastStage = original.slice(original.indexOf('FROM ${BASE_IMAGE}'));
+    const text = `ARG BASE_IMAGE\nFROM scratch AS build\nCOPY image /image\n\n${lastStage}`;
+    const settings = [`APP=${program}`, `VERSION=${version}`, `BASE_IMAGE=${BASE_IMAGE}`];
+    await run(
+      'docker',
+      [
+        ...['build', '--file', '-', '--tag', `inference-gateway/${program}:${version}`],
+        ...settings.flatMap((each) => ['--build-arg', each]),
+        context,
+      ],
+      { input: text },
+    );
+  } finally {
+    await rm(context, { recursive: true, force: true });
+  }
 }
 
 async function buildStandIns(source: string): Promise<void> {
@@ -82,7 +99,6 @@ async function buildStandIns(source: string): Promise<void> {
   }
 }
 
-const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 const ENGINE_PACKAGES = ['postgresql', 'redis-server', 'openjdk-17-jre-headless'];
 
 /** Debian with this machine's Node and the engines' packages. */
@@ -104,27 +120,12 @@ async function makeBase(): Promise<void> {
       await rm(within(waste), { recursive: true, force: true });
     }
     await mkdir(within('var/cache/apt/archives/partial'), { recursive: true });
-    await copyNode(within);
-    // Packages may come through something that only this machine trusts.
-    await cp(AUTHORITIES, within(AUTHORITIES));
+    await cp(process.execPath, within('usr/bin/node'));
     const archive = `${folder}.tar`;
     await run('tar', ['--directory', folder, '--create', '--file', archive, '.']);
-    await run('docker', [
-      'import',
-      '--change',
-      `ENV NODE_EXTRA_CA_CERTS=${AUTHORITIES}`,
-      archive,
-      BASE_IMAGE,
-    ]);
+    await run('docker', ['import', archive, BASE_IMAGE]);
     await rm(archive);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function copyNode(within: (name: string) => string): Promise<void> {
-  const npm = (await run('npm', ['root', '--global'])).trim();
-  await cp(process.execPath, within('usr/bin/node'));
-  await cp(path.join(npm, 'npm'), within('usr/lib/node_modules/npm'), { recursive: true });
-  await run('ln', ['--symbolic', '--force', '../lib/node_modules/npm/bin/npm-cli.js', within('usr/bin/npm')]);
 }

@@ -6,6 +6,9 @@ import { run } from './run';
 /** Without "v". Its modules' versions follow from it: v1.x.y stands with v0.x.y of k8s.io/api and the others. */
 const KUBERNETES_VERSION = '1.33.13';
 
+/** The API server tells its version, and charts ask for one; other programs have no such variable. */
+const LINKER_FLAGS = `-s -w -X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
+
 interface GoModule {
   /** Of the module that has the main packages. */
   readonly module: string;
@@ -91,7 +94,7 @@ async function buildModule(
   if (ownMain !== undefined) await writeFile(path.join(folder, 'main.go'), ownMain);
   for (const [name, main] of programs) {
     const built = `${programIn(cache, name)}.new`;
-    await go('build', '-trimpath', '-ldflags=-s -w', '-o', built, main);
+    await go('build', '-trimpath', `-ldflags=${LINKER_FLAGS}`, '-o', built, main);
     // At once, so that half a file never looks like a whole one.
     await rename(built, programIn(cache, name));
   }
