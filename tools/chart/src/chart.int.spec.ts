@@ -253,6 +253,13 @@ describeWith(helm, 'the chart', () => {
       expect(sum.mebibytes).toBeLessThan(3_400);
     });
 
+    it('has a database that does not compile statements, which takes longer than they do', () => {
+      const [postgres] = ofKind(objectsOf('demo'), 'StatefulSet').filter(
+        (each) => componentOf(each) === 'postgres',
+      );
+      expect(postgres?.spec.template.spec.containers[0].args).toContain('jit=off');
+    });
+
     it('replaces the provider without a gap, since every request needs it', () => {
       const [emulator] = ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet').filter(
         (each) => componentOf(each) === 'model-emulator',
