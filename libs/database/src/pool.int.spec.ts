@@ -15,6 +15,12 @@ afterAll(async () => {
   await database.drop();
 });
 
+it('looks names up in its schema, tells times in UTC, and has no statement compiled', async () => {
+  const { rows } = await pool.query(`
+    select current_schema as schema, current_setting('TimeZone') as zone, current_setting('jit') as jit`);
+  expect(rows).toEqual([{ schema: 'public', zone: 'UTC', jit: 'off' }]);
+});
+
 describe('a connection that is lost', () => {
   it('between two statements of its holder does not end the process, and the next one is refused', async () => {
     const client = await pool.connect();

@@ -5,8 +5,8 @@ import { inTransaction } from './transaction';
 
 /**
  * Gives the role that connects what a pool without a pooler sets for each of its
- * sessions: where unqualified names are looked up, the zone of its times, and
- * how long a statement may take. It holds for connections made from now on, in
+ * sessions: where unqualified names are looked up, the zone of its times, how
+ * long a statement may take, and that none is compiled. It holds for connections made from now on, in
  * this database. Any number of processes may do it at once.
  *
  * @throws Error when the role looks up its names in another schema: domains that
@@ -19,6 +19,7 @@ export async function settleRole(pool: Pool, schema: string): Promise<void> {
     ['TimeZone', 'UTC'],
     ['statement_timeout', String(DEFAULT_STATEMENT_TIMEOUT_MS)],
     ['idle_in_transaction_session_timeout', String(MAX_IDLE_IN_TRANSACTION_MS)],
+    ['jit', 'off'],
   ]);
   await inTransaction(pool, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('settings of ' || current_user, 0))`);

@@ -102,7 +102,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
           await beginPatiently(client);
           const { rows } = await client.query(`
             select pg_backend_pid() as pid, current_schema, current_setting('TimeZone') as zone,
-                   current_setting('statement_timeout') as timeout, count(*) from things`);
+                   current_setting('statement_timeout') as timeout, current_setting('jit') as jit, count(*) from things`);
           // Nobody else is lent this connection until the transaction ends.
           await new Promise((resolve) => setTimeout(resolve, 20));
           await client.query('commit');
@@ -114,7 +114,13 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
     );
     expect(new Set(seen.map(({ pid }) => pid)).size).toBeGreaterThan(1);
     for (const row of seen) {
-      expect(row).toMatchObject({ current_schema: 'shop', zone: 'UTC', timeout: '30s', count: 0n });
+      expect(row).toMatchObject({
+        current_schema: 'shop',
+        zone: 'UTC',
+        timeout: '30s',
+        jit: 'off',
+        count: 0n,
+      });
     }
   });
 
