@@ -280,6 +280,15 @@ describeWith(helm, 'the chart', () => {
       expect(first.filter((value) => second.includes(value))).toEqual([]);
     });
 
+    it('keeps what its passwords are made from where its volumes stay, for a later installation', () => {
+      const kept = objectsOf('demo').filter(
+        ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
+      );
+      expect(
+        kept.map(({ kind, metadata, stringData = {} }) => [kind, metadata.name, Object.keys(stringData)]),
+      ).toEqual([['Secret', 'gw-inference-gateway-demo', ['seed']]]);
+    });
+
     it('reaches each database by the role and the password that it is made with', () => {
       const secrets = new Map(
         ofKind(objectsOf('demo'), 'Secret').map((each) => [each.metadata.name, each.stringData ?? {}]),

@@ -6,7 +6,7 @@ import { run } from './run';
 export const NAMESPACE = 'gateway';
 const RELEASE = 'gateway';
 /** Before the name of every object of the release. */
-const PREFIX = `${RELEASE}-inference-gateway`;
+export const PREFIX = `${RELEASE}-inference-gateway`;
 const WAIT = ['--wait', '--timeout', '15m'];
 
 export interface Pod {

@@ -126,7 +126,11 @@ describe('every page of the dashboard', () => {
   async function changeLook(page: Page, { colorScheme, viewport }: Look): Promise<void> {
     await setLook(page, { colorScheme, viewport });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
-    // Halfway between two themes nothing has contrast.
+    await standStill(page);
+  }
+
+  /** Halfway between two themes nothing has contrast, and a dialog that only begins to show is none yet. */
+  async function standStill(page: Page): Promise<void> {
     await page.evaluate(
       `Promise.all(document.getAnimations()
         .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
@@ -172,6 +176,7 @@ describe('every page of the dashboard', () => {
         await page.getByRole('heading', { level: 1 }).waitFor();
         await screen.prepare?.(page);
         await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+        await standStill(page);
         expect(await faultsWideAndLight(page)).toEqual([]);
         expect(await faultsNarrowAndDark(page)).toEqual([]);
         expect(complaints).toEqual([]);
