@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { SERVICE_NAMES } from '@gateway/cluster';
 import { kafkaJars } from '@gateway/dev-infra';
 import { PAUSE_IMAGE } from './node-files';
 import { run, tryToRun } from './run';
@@ -16,18 +17,7 @@ export const ENGINE_IMAGES = {
 const STAND_INS = { ...ENGINE_IMAGES, pause: PAUSE_IMAGE };
 
 /** What the demo runs. */
-const PROGRAMS = [
-  'auth',
-  'rate-limit',
-  'billing-ledger',
-  'usage-aggregator',
-  'generation-query',
-  'inference-router',
-  'edge-proxy',
-  'dashboard-api',
-  'model-emulator',
-  'demo',
-];
+const PROGRAMS = [...SERVICE_NAMES, 'model-emulator', 'demo'];
 /** Of the demo's second version: the same programs, by another name. */
 export const NEXT_TAG = 'next';
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { SERVICE_NAMES } from '@gateway/cluster';
 import { auditBooks } from './books';
 import { conformance } from './conformance';
 import { ENGINE_IMAGES, NEXT_TAG } from './images';
@@ -32,19 +33,7 @@ const DEMO = [
   ...['--set', 'demo.enabled=true'],
   ...Object.entries(ENGINE_IMAGES).flatMap(([name, image]) => ['--set', `demo.images.${name}=${image}`]),
 ];
-const COMPONENTS = [
-  'edge-proxy',
-  'auth',
-  'rate-limit',
-  'billing-ledger',
-  'inference-router',
-  'usage-aggregator',
-  'generation-query',
-  'dashboard-api',
-  'redis',
-  'kafka',
-  'postgres',
-];
+const COMPONENTS = [...SERVICE_NAMES, 'redis', 'kafka', 'postgres'];
 const SCALED = { 'edge-proxy': [4, 1, 2], 'billing-ledger': [3, 1, 2] };
 
 export const INSTALL: Step = { name: 'helm install', group: 'install', run: install };
