@@ -20,7 +20,7 @@ const OWN_CLUSTER_SUITES = ['tools/cluster/src/(old-beside-new|spool)'];
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
-  'apps/e2e/src/(money|openapi|restrictions|sdk)',
+  'apps/e2e/src/(money|openapi|restrictions|sdk|traces)',
   'apps/e2e/src/clients/openai-node',
   // Two clusters at once would starve each other.
   '--maxWorkers=1',

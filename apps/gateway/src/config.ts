@@ -13,6 +13,7 @@ import {
   portSetting,
   readConfig,
 } from '@gateway/runtime';
+import { telemetryEnvironment } from '@gateway/telemetry';
 import { usageAggregatorEnvironment } from '@gateway/usage';
 import { z } from 'zod';
 
@@ -33,6 +34,7 @@ export const settings = z
     ...usageAggregatorEnvironment,
     ...eventLogEnvironment,
     ...mailEnvironment,
+    ...telemetryEnvironment,
     GATEWAY_HOST: z.string().default('127.0.0.1'),
     GATEWAY_ADMIN_PORT: portSetting.optional(),
     GATEWAY_STATE_DIR: z.string().default('.gateway'),

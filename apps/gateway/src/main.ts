@@ -1,6 +1,7 @@
 import { openStateDirectory } from '@gateway/demo';
 import { checkModelsFile } from '@gateway/inference-router';
 import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
+import { startTelemetry } from '@gateway/telemetry';
 import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
 import { explainFailure } from './explain-failure';
@@ -24,28 +25,39 @@ if (command === 'check_config') {
 
 orExit(() => openStateDirectory(config.stateDirectory));
 
-const log = createLogger({
-  name: 'gateway',
-  level: config.LOG_LEVEL,
-  pretty: process.stdout.isTTY === true,
-});
-const gateway = createGateway(config, log);
+void serve();
 
-void runProcess({
-  start: async () => {
-    try {
-      process.stdout.write(await gateway.start({ showSecrets: process.stdout.isTTY === true }));
-    } catch (error) {
-      const explanation = explainFailure(error, config);
-      if (explanation !== undefined) process.stderr.write(`${explanation}\n`);
-      throw error;
-    }
-  },
-  stop: () => gateway.stop(),
-  failed: gateway.failed,
-  graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,
-  log,
-});
+/** Telemetry comes first: what is made after it looks once whether there is any. */
+async function serve(): Promise<void> {
+  const telemetry = await startTelemetry({ serviceName: 'gateway', settings: config });
+  const isTerminal = process.stdout.isTTY === true;
+  const log = createLogger({
+    name: 'gateway',
+    level: config.LOG_LEVEL,
+    pretty: isTerminal,
+    onLine: telemetry.onLogLine,
+  });
+  telemetry.reportTo(log);
+  const gateway = createGateway(config, log);
+  await runProcess({
+    start: async () => {
+      try {
+        process.stdout.write(await gateway.start({ showSecrets: isTerminal }));
+      } catch (error) {
+        const explanation = explainFailure(error, config);
+        if (explanation !== undefined) process.stderr.write(`${explanation}\n`);
+        throw error;
+      }
+    },
+    stop: async () => {
+      await gateway.stop();
+      await telemetry.stop();
+    },
+    failed: gateway.failed,
+    graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,
+    log,
+  });
+}
 
 /** Everything that can be wrong before anything is started. */
 function loadConfiguration(): Config {

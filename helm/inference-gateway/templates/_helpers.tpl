@@ -115,6 +115,7 @@ capabilities: { drop: [ALL] }
 {{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
 {{- with include "gateway.apiUrl" .root }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
 {{- end -}}
+{{- with $values.telemetry.endpoint }}{{ $_ := set $plain "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- $plain = mergeOverwrite $plain (deepCopy $values.settings) $own.settings }}
 {{- range $name, $value := $plain }}
 - name: {{ $name }}
@@ -140,6 +141,16 @@ capabilities: { drop: [ALL] }
   valueFrom: { secretKeyRef: { name: {{ $secret }}, key: {{ . }}, optional: {{ not (has . $required) }} } }
 {{- end }}
 {{- end }}
+{{- with $values.telemetry.existingSecret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: OTEL_EXPORTER_OTLP_HEADERS } }
+{{- end }}
+{{- end }}
+
+{{/* Of a URL without one, that of its scheme. */}}
+{{- define "gateway.telemetryPort" -}}
+{{- $url := urlParse .Values.telemetry.endpoint -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
 {{- end }}
 
 {{/* Where the outside reaches the two doors; a demo is reached by `kubectl port-forward`. */}}

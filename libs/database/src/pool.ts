@@ -1,5 +1,7 @@
+import { tracing } from '@gateway/telemetry';
 import { Pool } from 'pg';
 import type { DatabaseLog } from './log';
+import { TracedPool } from './traced-pool';
 import { UnnamedStatements } from './unnamed-statements';
 import { assertSchemaName } from './schema-name';
 import { valueTypes } from './value-types';
@@ -44,7 +46,7 @@ export const MAX_IDLE_IN_TRANSACTION_MS = 1_500;
 export function createPool(options: PoolOptions): Pool {
   assertSchemaName(options.schema);
   const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS;
-  const pool = new Pool({
+  const pool = new (tracing() ? TracedPool : Pool)({
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.maxConnections,

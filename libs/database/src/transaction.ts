@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@gateway/base';
+import { traced } from '@gateway/telemetry';
 import type { Pool, PoolClient } from 'pg';
+import { statementSpan } from './traced-pool';
 import { isTransactionConflict } from './transient-error';
 
 export interface TransactionOptions {
@@ -26,7 +28,9 @@ export async function inTransaction<Result>(
   const maxAttempts = options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await attemptTransaction(pool, work, options.isolation ?? 'read committed');
+      return await traced('postgresql transaction', statementSpan('transaction'), () =>
+        attemptTransaction(pool, work, options.isolation ?? 'read committed'),
+      );
     } catch (error) {
       if (attempt >= maxAttempts || !isTransactionConflict(error)) throw error;
       await delay(backoffMs(attempt, BACKOFF, Math.random()));

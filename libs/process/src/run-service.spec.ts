@@ -4,18 +4,19 @@ import { createClient } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { eventually } from '@gateway/testing';
 import type { GatewayModule } from '@gateway/module';
+import { z } from 'zod';
 import { findFreePort } from '@gateway/database';
 import { createService, runService, type RunningService } from './run-service';
-import type { ServiceConfig } from './settings';
+import { serviceSettings, type ServiceConfig } from './settings';
 
-const config = async (): Promise<ServiceConfig> => ({
-  GATEWAY_HOST: '127.0.0.1',
-  GATEWAY_RPC_PORT: await findFreePort(),
-  GATEWAY_ADMIN_PORT: await findFreePort(),
-  GATEWAY_RPC_TLS_DIR: undefined,
-  GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
-  LOG_LEVEL: 'silent',
-});
+const config = async (): Promise<ServiceConfig> =>
+  z.object(serviceSettings).parse({
+    GATEWAY_HOST: '127.0.0.1',
+    GATEWAY_RPC_PORT: await findFreePort(),
+    GATEWAY_ADMIN_PORT: await findFreePort(),
+    GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
+    LOG_LEVEL: 'silent',
+  });
 
 describe('a service', () => {
   let service: RunningService;

@@ -8,10 +8,12 @@ import {
   createLogger,
   createMetrics,
   runProcess,
+  type CreateLoggerOptions,
   type Logger,
   type Registry,
 } from '@gateway/runtime';
 import type { EventSubscriber } from '@gateway/events';
+import { startTelemetry } from '@gateway/telemetry';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
 import { createRpcMetrics } from './rpc-metrics';
@@ -91,18 +93,36 @@ export function runService<Config extends ServiceConfig>(
     process.stdout.write('The configuration is valid.\n');
     return;
   }
-  const log = createLogger({ name, level: config.LOG_LEVEL, pretty: process.stdout.isTTY === true });
   if (task === 'migrate' && schemas !== undefined && keepsData(config)) {
-    void migrate({ schemas, config, log });
+    void migrate({ schemas, config, log: createLogger(logOptions(name, config)) });
     return;
   }
+  void serve({ name, config, wire });
+}
+
+/** Telemetry comes first: what is made after it looks once whether there is any. */
+async function serve<Config extends ServiceConfig>({
+  name,
+  config,
+  wire,
+}: Pick<ServiceOptions<Config>, 'name' | 'wire'> & { readonly config: Config }): Promise<void> {
+  const telemetry = await startTelemetry({ serviceName: name, settings: config });
+  const log = createLogger({ ...logOptions(name, config), onLine: telemetry.onLogLine });
+  telemetry.reportTo(log);
   const service = createService({ name, config, wire, log });
-  void runProcess({
+  await runProcess({
     start: service.start,
-    stop: service.stop,
+    stop: async () => {
+      await service.stop();
+      await telemetry.stop();
+    },
     graceMs: config.GATEWAY_SHUTDOWN_GRACE_MS + STOP_MARGIN_MS,
     log,
   });
+}
+
+function logOptions(name: string, { LOG_LEVEL: level }: ServiceConfig): CreateLoggerOptions {
+  return { name, level, pretty: process.stdout.isTTY === true };
 }
 
 export interface RunningService {

@@ -1,3 +1,4 @@
+import { telemetryEnvironment } from '@gateway/telemetry';
 import { logLevelSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 
@@ -16,6 +17,7 @@ export const serviceSettings = {
   /** For what runs, from the signal to the end. */
   GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting.default(30_000),
   LOG_LEVEL: logLevelSetting.default('info'),
+  ...telemetryEnvironment,
 };
 
 export type ServiceConfig = z.output<z.ZodObject<typeof serviceSettings>>;

@@ -1,5 +1,7 @@
+import { tracing } from '@gateway/telemetry';
 import type { CallOptions, GeneratedMethod, MessageCodec, RpcClient, ServiceDefinition } from './definition';
 import { encodeMessage } from './encode-message';
+import { endWith, openTracedCall, TracedStream } from './traced-call';
 import type { RpcTransport, TransportCall } from './transport';
 
 export interface ClientDefaults {
@@ -35,7 +37,7 @@ function unaryCaller(
 ) {
   const { requestType, responseType } = codecsOf(method);
   const decode = (bytes: Uint8Array): unknown => responseType.decode(bytes);
-  return (request: unknown, options?: CallOptions): Promise<unknown> => {
+  const send = (request: unknown, options?: CallOptions): Promise<unknown> => {
     try {
       const call = callOf(service, method, requestType, request, options, unaryTimeoutMs);
       return transport.unary(call).then(decode);
@@ -44,13 +46,23 @@ function unaryCaller(
       return Promise.reject(error);
     }
   };
+  return (request: unknown, options?: CallOptions): Promise<unknown> => {
+    const tracer = tracing();
+    const traced = tracer && openTracedCall(tracer, service, method.name, options);
+    return traced ? endWith(traced.span, send(request, traced.options)) : send(request, options);
+  };
 }
 
 function streamCaller(service: string, method: GeneratedMethod, transport: RpcTransport) {
   const { requestType, responseType } = codecsOf(method);
-  return (request: unknown, options?: CallOptions): AsyncIterable<unknown> => {
+  const open = (request: unknown, options?: CallOptions): DecodedStream => {
     const call = callOf(service, method, requestType, request, options, undefined);
     return new DecodedStream(transport.serverStream(call)[Symbol.asyncIterator](), responseType);
+  };
+  return (request: unknown, options?: CallOptions): AsyncIterable<unknown> => {
+    const tracer = tracing();
+    const traced = tracer && openTracedCall(tracer, service, method.name, options);
+    return traced ? new TracedStream(traced.span, open(request, traced.options)) : open(request, options);
   };
 }
 

@@ -1,9 +1,11 @@
 import { createLogSampler } from '@gateway/base';
 import { GatewayError, toGatewayError } from '@gateway/errors';
+import { tracing } from '@gateway/telemetry';
 import type { BoundService } from './bound-service';
 import type { CallContext, MessageCodec } from './definition';
 import { encodeMessage } from './encode-message';
 import { RpcError } from './rpc-error';
+import { invokeTraced } from './traced-call';
 
 /** Where a transport notes what its callers do not get to see. A pino logger fits. */
 export interface RpcLog {
@@ -37,11 +39,20 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
         requestType: MessageCodec<never>;
         responseType: MessageCodec<unknown>;
       };
-      byMethod.set(generated.name, {
+      const { name: method, responseStream: streams } = generated;
+      const invoke = (request: Uint8Array, context: CallContext): unknown =>
+        handlers[property]?.(requestType.decode(request), context);
+      byMethod.set(method, {
         service,
-        method: generated.name,
-        streams: generated.responseStream,
-        invoke: (request, context) => handlers[property]?.(requestType.decode(request), context),
+        method,
+        streams,
+        invoke: (request, context) => {
+          const tracer = tracing();
+          if (tracer === undefined || context.metadata['traceparent'] === undefined) {
+            return invoke(request, context);
+          }
+          return invokeTraced(tracer, { service, method, streams }, context, (seen) => invoke(request, seen));
+        },
         encode: (response) => encodeMessage(responseType, response),
       });
     }

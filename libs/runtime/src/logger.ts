@@ -1,3 +1,4 @@
+import { tracing } from '@gateway/telemetry';
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 
@@ -13,6 +14,8 @@ export interface CreateLoggerOptions {
   readonly pretty: boolean;
   /** Standard output when absent. */
   readonly destination?: DestinationStream;
+  /** Is given every line as well, finished and as JSON. Lines then name the trace that they belong to. */
+  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 const REDACTED = '[redacted]';
@@ -46,7 +49,13 @@ const KEY_VALUE = /sk-gw-[A-Za-z0-9_-]+/g;
  * A logger that writes no secret: fields that hold one are redacted by name,
  * and whatever looks like an API key is cut out of the finished line.
  */
-export function createLogger({ name, level, pretty: forPeople, destination }: CreateLoggerOptions): Logger {
+export function createLogger({
+  name,
+  level,
+  pretty: forPeople,
+  destination,
+  onLine,
+}: CreateLoggerOptions): Logger {
   const options: LoggerOptions = {
     name,
     level,
@@ -57,15 +66,32 @@ export function createLogger({ name, level, pretty: forPeople, destination }: Cr
       censor: REDACTED,
     },
     hooks: { streamWrite: withoutKeys },
+    ...(tracing() && { mixin: traceOfLine }),
   };
   const lines = destination ?? pino.destination({ dest: 1, sync: true });
-  if (!forPeople) return pino(options, lines);
+  if (!forPeople) return pino(options, onLine === undefined ? lines : tee(lines, onLine));
   const format = pretty.prettyFactory({
     colorize: destination === undefined,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid,hostname',
   });
-  return pino(options, { write: (line) => lines.write(format(line)) });
+  const readable = { write: (line: string) => void lines.write(format(line)) };
+  return pino(options, onLine === undefined ? readable : tee(readable, onLine));
+}
+
+function tee(lines: DestinationStream, onLine: (line: string) => void): DestinationStream {
+  return {
+    write: (line) => {
+      lines.write(line);
+      onLine(line);
+    },
+  };
+}
+
+/** As OpenTelemetry asks of logs that are no OTLP themselves. */
+function traceOfLine(): object {
+  const span = tracing()?.current();
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
 /** A logger that writes nothing, for tests and tools. */

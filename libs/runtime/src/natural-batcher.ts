@@ -1,3 +1,5 @@
+import { runBatch as runTracedBatch, tracing, type BatchMember } from '@gateway/telemetry';
+
 /**
  * Natural batching: what arrives while a batch is under way forms the next
  * one. There is no timer, so an idle caller waits for nothing but the end of the
@@ -25,6 +27,8 @@ interface Waiting<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
+  /** The span that asked for it, while there is one. */
+  readonly member: BatchMember | undefined;
 }
 
 export function createNaturalBatcher<Item, Result>(
@@ -42,7 +46,7 @@ export function createNaturalBatcher<Item, Result>(
   function submit(item: Item): Promise<Result> {
     if (queue.length >= maxQueuedItems) return Promise.reject(options.overflow());
     return new Promise((resolve, reject) => {
-      queue.push({ item, resolve, reject });
+      queue.push({ item, resolve, reject, member: memberOfTrace() });
       schedule();
     });
   }
@@ -63,7 +67,15 @@ export function createNaturalBatcher<Item, Result>(
   async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     running += 1;
     try {
-      const results = await options.run(batch.map((waiting) => waiting.item));
+      const items = batch.map((waiting) => waiting.item);
+      const tracer = tracing();
+      const results = await (tracer === undefined
+        ? options.run(items)
+        : runTracedBatch(
+            tracer,
+            batch.map(({ member }) => member),
+            () => options.run(items),
+          ));
       if (results.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} got ${results.length} results`);
       }
@@ -89,4 +101,9 @@ export function createNaturalBatcher<Item, Result>(
   }
 
   return { submit, idle };
+}
+
+function memberOfTrace(): BatchMember | undefined {
+  const span = tracing()?.current();
+  return span && { span, sinceMs: Date.now() };
 }

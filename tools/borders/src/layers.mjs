@@ -1,6 +1,7 @@
 // The platform's layers, lowest first. Each library stands on those before it and knows none after it.
 export const platformLayers = [
   'base',
+  'telemetry',
   'errors',
   'addresses',
   'contracts',

@@ -16,7 +16,7 @@ import {
 } from './render';
 
 /** By the names of settings that hold them. */
-const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY)$/;
+const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY|_OTLP_HEADERS)$/;
 const NO_SECRETS = ['GATEWAY_PUBLIC_URL', 'MODEL_EMULATOR_URL'];
 
 interface Variable {

@@ -1,4 +1,4 @@
 export { FairQueue, type FairQueueOptions } from './bodies/fair-queue';
 export { type BodyCheck, type BodyThreads, type KeyDirectory } from './ports';
 export { MinuteCounts } from './floods/minute-counts';
-export { readTraceContext } from './tracing/trace-context';
+export { readTraceContext, type TraceContext } from './tracing/trace-context';

@@ -1,6 +1,7 @@
 import { createNaturalBatcher } from '@gateway/runtime';
 import type { EventAppender, NewEvent } from '../event-log';
 import type { EventLogLimits } from './limits';
+import { appendTraced } from './traced-events';
 import { assertValid } from './valid-events';
 
 export class EventLogOverflowError extends Error {
@@ -47,7 +48,8 @@ export function createBatchingAppender(
   return {
     async append(topic, events) {
       assertValid(events, limits);
-      if (events.length > 0) await batcher.submit({ topic, events });
+      if (events.length === 0) return;
+      await appendTraced(topic, events, (seen) => batcher.submit({ topic, events: seen }));
     },
     idle: () => batcher.idle(),
   };

@@ -4,6 +4,7 @@ import type { LoggedEvent, Subscription, Unprocessable } from '../event-log';
 import { reasonOf, unprocessableOf } from './failed-delivery';
 import type { EventLogInstruments } from './instruments';
 import type { EventLogLimits } from './limits';
+import { handleTraced } from './traced-events';
 
 /** Thrown to leave a delivery whose subscription stops, or whose events are no longer this member's. */
 export class DeliveryStopped extends Error {
@@ -35,7 +36,8 @@ export type Deliver = (events: readonly LoggedEvent[]) => Promise<void>;
  * - any other failure of a batch makes its events be delivered one by one, and
  *   one that still fails is buried after some attempts.
  */
-export function createDelivery({ topic, group, handle }: Subscription, ports: DeliveryPorts): Deliver {
+export function createDelivery(subscription: Subscription, ports: DeliveryPorts): Deliver {
+  const { topic, group } = subscription;
   const { log, limits, instruments, isTransient } = ports;
   const labels = { topic, group };
   const handled = instruments.handled.labels(labels);
@@ -46,7 +48,7 @@ export function createDelivery({ topic, group, handle }: Subscription, ports: De
     let remaining = events;
     for (let failures = 1; remaining.length > 0; failures += 1) {
       try {
-        await handle(remaining);
+        await handleTraced(subscription, remaining);
         handled.inc(remaining.length);
         return;
       } catch (error) {

@@ -7,6 +7,7 @@ import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../messages/errors';
 import { createDocumentRoutes } from '../handlers/document-routes';
 import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './guards';
+import { requestSpans } from './request-spans';
 import { createEndpointRouter } from './router';
 import { createHandlers } from '../handlers';
 import { startPage } from '../handlers/start-page';
@@ -51,6 +52,7 @@ export function createApp(ports: DashboardApiPorts): Express {
     response.setHeader('cache-control', 'no-store');
     next();
   });
+  app.use('/api', requestSpans);
   app.use('/api', createCrossSiteGuard(settings.publicOrigin));
   app.use(PLAYGROUND_ESTIMATES, express.json({ limit: MAX_ESTIMATED_BODY_BYTES }));
   app.use('/api', express.json({ limit: MAX_BODY_BYTES }));

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type ErrorCode } from '@gateway/errors';
 import { type RateLimitState } from '@gateway/public-api';
+import { type Span } from '@gateway/telemetry';
 import { RequestCancelled } from './request-cancelled';
 
 /** The routes as metrics and logs name them. */
@@ -20,6 +21,8 @@ export interface Exchange {
   /** @throws RequestCancelled */
   readonly stopIfCancelled: () => void;
 
+  /** While traces are recorded. */
+  span?: Span;
   /** When all of its body was there. */
   bodyReadAtMs?: number;
   /** Sent as x-generation-id. */

@@ -1,7 +1,9 @@
+import { failureOf, tracing, type Span } from '@gateway/telemetry';
 import { Pool } from 'undici';
 import type { Provider } from '../../core/catalogue/model-catalogue';
 import type { ProviderAnswer, ProviderCall, ProviderTransport } from '../../core/ports';
 import { ProviderExchange } from './provider-exchange';
+import { TracedAnswer } from './traced-answer';
 
 /** How long an idle connection to a provider is kept when the provider names no time, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
@@ -66,12 +68,42 @@ function createPool(provider: Provider): ProviderPool {
   };
 }
 
-function send({ pool, path, headers }: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
-  const exchange = new ProviderExchange(call.target.provider.name, call.signal, call.onSent);
-  return exchange.send(pool, {
+function send(to: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
+  const tracer = tracing();
+  if (tracer?.current() === undefined) return exchange(to, call, undefined);
+  const { provider, providerModel } = call.target;
+  const span = tracer.start('chat', {
+    kind: 'client',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': provider.name,
+      'gen_ai.request.model': providerModel,
+      'http.request.method': 'POST',
+      'server.address': new URL(provider.baseUrl).host,
+    },
+  });
+  return exchange(to, call, span).then(
+    (answer) => new TracedAnswer(answer, span),
+    (error: unknown) => {
+      span.end(failureOf(error));
+      throw error;
+    },
+  );
+}
+
+function exchange(
+  { pool, path, headers }: ProviderPool,
+  { target: { provider }, signal, onSent, stream, body }: ProviderCall,
+  span: Span | undefined,
+): Promise<ProviderAnswer> {
+  return new ProviderExchange(provider.name, signal, onSent).send(pool, {
     method: 'POST',
     path,
-    headers: { ...headers, accept: call.stream ? 'text/event-stream' : 'application/json' },
-    body: call.body,
+    headers: {
+      ...headers,
+      ...(provider.sendsTraceparent ? span?.headers : undefined),
+      accept: stream ? 'text/event-stream' : 'application/json',
+    },
+    body,
   });
 }

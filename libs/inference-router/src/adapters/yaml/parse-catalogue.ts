@@ -133,6 +133,7 @@ function toProvider(
     maxAttempts: document.max_attempts,
     maxTokensParameter: document.max_tokens_parameter,
     developerAsSystem: document.developer_role === 'system',
+    sendsTraceparent: document.send_traceparent,
   };
 }
 

@@ -51,6 +51,7 @@ const providerSchema = z.strictObject({
   max_attempts: z.int().min(1).max(5).default(3),
   max_tokens_parameter: z.enum(maxTokensParameters).default('max_tokens'),
   developer_role: z.enum(['developer', 'system']).default('developer'),
+  send_traceparent: z.boolean().default(false),
 });
 
 /** Fields that the gateway sets itself: they decide what a request costs. */

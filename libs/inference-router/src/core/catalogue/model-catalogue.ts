@@ -66,6 +66,8 @@ export interface Provider {
   readonly maxTokensParameter: MaxTokensParameter;
   /** Whether messages of role "developer" are sent as "system". */
   readonly developerAsSystem: boolean;
+  /** Whether it is told which trace a call belongs to; not when absent. */
+  readonly sendsTraceparent?: boolean;
 }
 
 /** One way to get a model: a provider and its name for the model. */

@@ -1,4 +1,5 @@
 import type { Clock, UnixMs } from '@gateway/base';
+import { traced } from '@gateway/telemetry';
 import type { Cluster, Redis } from 'ioredis';
 import {
   CHECKS,
@@ -149,7 +150,9 @@ function byOrganization<Item extends AdmissionRef>(items: readonly Item[]): [str
 function defineScripts(redis: Redis | Cluster): Record<'admit' | 'finish' | 'renew', RunScript> {
   const define = (name: string, lua: string): RunScript => {
     redis.defineCommand(name, { lua, numberOfKeys: KEYS_PER_ORGANIZATION });
-    return (redis as unknown as Record<string, RunScript>)[name]?.bind(redis) as RunScript;
+    const script = (redis as unknown as Record<string, RunScript>)[name]?.bind(redis) as RunScript;
+    const attributes = { 'db.system.name': 'redis', 'db.query.summary': name };
+    return (...args) => traced('redis', { kind: 'client', attributes }, () => script(...args));
   };
   return {
     admit: define('gatewayAdmit', ADMIT_SCRIPT),

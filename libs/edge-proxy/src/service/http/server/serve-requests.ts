@@ -7,6 +7,7 @@ import { type Answerer } from '../answer/answer';
 import { RequestCancelled } from '../request-cancelled';
 import { limits } from '../../settings';
 import { type Exchange, openExchange, type RouteName } from '../exchange';
+import { endRequestSpan, inRequestSpan, openRequestSpan } from './request-span';
 
 export interface ServerOfRequestsPorts {
   readonly handlers: Readonly<Record<RouteName, (exchange: Exchange) => Promise<void> | void>>;
@@ -39,7 +40,8 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
   let running = 0;
 
   function serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void {
-    void run(open(route, request, response), handlers[route]);
+    const exchange = open(route, request, response);
+    void inRequestSpan(exchange, () => run(exchange, handlers[route]));
   }
 
   function serveFailure(error: unknown, request: IncomingMessage, response: ServerResponse): void {
@@ -51,7 +53,10 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
   function open(route: RouteName, request: IncomingMessage, response: ServerResponse): Exchange {
     metrics.requestOpened();
     enter();
-    return openExchange(request, response, { route, requestId: newRequestId(), startedAtMs: now(), onClose });
+    const start = { route, requestId: newRequestId(), startedAtMs: now(), onClose };
+    const exchange = openExchange(request, response, start);
+    exchange.span = openRequestSpan(exchange);
+    return exchange;
   }
 
   async function run(
@@ -101,21 +106,20 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
     const status = exchange.isCancelled() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
     const durationMs = now() - exchange.startedAtMs;
     metrics.requestClosed(exchange, status, durationMs);
-    requestLog.info(
-      {
-        requestId,
-        generationId,
-        organizationId,
-        keyId,
-        modelId,
-        method: request.method,
-        route,
-        status,
-        code: errorCode,
-        durationMs,
-      },
-      'request',
-    );
+    const line = {
+      requestId,
+      generationId,
+      organizationId,
+      keyId,
+      modelId,
+      method: request.method,
+      route,
+      status,
+      code: errorCode,
+      durationMs,
+    };
+    inRequestSpan(exchange, () => requestLog.info(line, 'request'));
+    endRequestSpan(exchange, status);
     leave();
   }
 

@@ -1,0 +1,171 @@
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+
+/** A span as a collector gets it. Ids in hex. */
+export interface ReceivedSpan {
+  readonly service: string;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for the first of a trace. */
+  readonly parentSpanId: string;
+  readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Ids of the spans that it names besides. */
+  readonly links: readonly string[];
+  readonly failed: boolean;
+}
+
+export interface ReceivedLine {
+  readonly service: string;
+  readonly severity: string;
+  readonly body: unknown;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface OtlpReceiver {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  readonly spans: readonly ReceivedSpan[];
+  readonly lines: readonly ReceivedLine[];
+  /** Headers of every export. */
+  readonly headers: readonly NodeJS.Dict<string | string[]>[];
+  /** All that came, byte by byte, to search for what must not be in it. */
+  bytes(): Buffer;
+  close(): Promise<void>;
+}
+
+/** What stands for a collector: takes OTLP over HTTP as protobuf and keeps all of it. */
+export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+  const bodies: Buffer[] = [];
+  const spans: ReceivedSpan[] = [];
+  const lines: ReceivedLine[] = [];
+  const headers: NodeJS.Dict<string | string[]>[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts);
+      bodies.push(body);
+      headers.push(request.headers);
+      if (request.url === '/v1/traces') spans.push(...readSpans(body));
+      else if (request.url === '/v1/logs') lines.push(...readLines(body));
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    lines,
+    headers,
+    bytes: () => Buffer.concat(bodies),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+const STATUS_ERROR = 2;
+
+/** Of a message: what came under each field's number. Messages, texts and bytes are as bytes. */
+type Fields = ReadonlyMap<number, readonly (Uint8Array | bigint | number)[]>;
+
+// The numbers are those of opentelemetry/proto, which never change.
+const readSpans = (body: Uint8Array): ReceivedSpan[] => readSignal(body, toSpan);
+const readLines = (body: Uint8Array): ReceivedLine[] => readSignal(body, toLine);
+
+function readSignal<Item>(body: Uint8Array, read: (service: string, fields: Fields) => Item): Item[] {
+  return messages(fieldsOf(body), 1).flatMap((resource) => {
+    const [about] = messages(resource, 1);
+    const service = String(attributesOf(about, 1)['service.name']);
+    return messages(resource, 2).flatMap((scope) => messages(scope, 2).map((item) => read(service, item)));
+  });
+}
+
+function toSpan(service: string, fields: Fields): ReceivedSpan {
+  const [status] = messages(fields, 15);
+  return {
+    service,
+    name: text(fields, 5),
+    traceId: hex(fields, 1),
+    spanId: hex(fields, 2),
+    parentSpanId: hex(fields, 4),
+    kind: KINDS[Number(fields.get(6)?.[0] ?? 0)] ?? 'internal',
+    attributes: attributesOf(fields, 9),
+    links: messages(fields, 13).map((link) => hex(link, 2)),
+    failed: Number(status?.get(3)?.[0] ?? 0) === STATUS_ERROR,
+  };
+}
+
+function toLine(service: string, fields: Fields): ReceivedLine {
+  const [body] = messages(fields, 5);
+  return {
+    service,
+    severity: text(fields, 3),
+    body: body && valueOf(body),
+    traceId: hex(fields, 9),
+    spanId: hex(fields, 10),
+    attributes: attributesOf(fields, 6),
+  };
+}
+
+function fieldsOf(message: Uint8Array): Fields {
+  const reader = new BinaryReader(message);
+  const fields = new Map<number, (Uint8Array | bigint | number)[]>();
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    const value = readValue(reader, wireType);
+    fields.set(number, [...(fields.get(number) ?? []), value]);
+  }
+  return fields;
+}
+
+function readValue(reader: BinaryReader, wireType: WireType): Uint8Array | bigint | number {
+  switch (wireType) {
+    case WireType.LengthDelimited:
+      return reader.bytes();
+    case WireType.Bit64:
+      return reader.double();
+    case WireType.Bit32:
+      return reader.fixed32();
+    default:
+      return BigInt(reader.uint64());
+  }
+}
+
+function messages(fields: Fields, number: number): Fields[] {
+  return (fields.get(number) ?? []).map((bytes) => fieldsOf(bytes as Uint8Array));
+}
+
+function text(fields: Fields, number: number): string {
+  return Buffer.from((fields.get(number)?.[0] as Uint8Array | undefined) ?? []).toString('utf8');
+}
+
+function hex(fields: Fields, number: number): string {
+  return Buffer.from((fields.get(number)?.[0] as Uint8Array | undefined) ?? []).toString('hex');
+}
+
+function attributesOf(fields: Fields | undefined, number: number): Record<string, unknown> {
+  if (fields === undefined) return {};
+  const pairs = messages(fields, number).map((pair) => {
+    const [value] = messages(pair, 2);
+    return [text(pair, 1), value && valueOf(value)];
+  });
+  return Object.fromEntries(pairs) as Record<string, unknown>;
+}
+
+/** An AnyValue: what is neither text, flag nor number is only there. */
+function valueOf(value: Fields): unknown {
+  if (value.has(1)) return text(value, 1);
+  if (value.has(2)) return value.get(2)?.[0] === 1n;
+  if (value.has(3)) return Number(value.get(3)?.[0]);
+  if (value.has(4)) return value.get(4)?.[0];
+  return value.size === 0 ? '' : 'structure';
+}
