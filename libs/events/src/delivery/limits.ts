@@ -42,7 +42,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxBatchSize: 200,
   maxAttempts: 5,
   backoff: { firstMs: 50, maxMs: 5_000 },
-  gatherMs: 20,
+  gatherMs: 50,
   pollIntervalMs: 1_000,
   lockRetryMs: 1_000,
   retentionMs: 7 * 24 * 60 * 60 * 1000,

@@ -1,4 +1,4 @@
-/** The pauses of one consumer, all of which end at once when it is stopped. */
+/** The pauses of one consumer, some at the same time, all of which end at once when it is stopped. */
 export interface Waiter {
   readonly stopped: boolean;
   stop(): void;
@@ -14,20 +14,18 @@ export function createWaiter(): Waiter {
   let stopped = false;
   let woken = false;
   let endWait: (() => void) | undefined;
-  let endPause: (() => void) | undefined;
+  const endsOfPauses = new Set<() => void>();
   let tellStopped: () => void = () => undefined;
   const whenStopped = new Promise<void>((resolve) => (tellStopped = resolve));
 
-  function timed(ms: number, offerEnd: (end: (() => void) | undefined) => void): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        offerEnd(undefined);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      offerEnd(end);
+  /** Resolves after that time, or when what it hands out is called. */
+  async function timed(ms: number, offerEnd: (end: () => void) => void): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+      offerEnd(resolve);
     });
+    clearTimeout(timer);
   }
 
   return {
@@ -39,7 +37,7 @@ export function createWaiter(): Waiter {
       stopped = true;
       tellStopped();
       endWait?.();
-      endPause?.();
+      for (const end of endsOfPauses) end();
     },
     wake() {
       woken = true;
@@ -47,10 +45,14 @@ export function createWaiter(): Waiter {
     },
     async waitForWake(timeoutMs) {
       if (!woken && !stopped) await timed(timeoutMs, (end) => (endWait = end));
+      endWait = undefined;
       woken = false;
     },
     async pause(ms) {
-      if (!stopped) await timed(ms, (end) => (endPause = end));
+      if (stopped) return;
+      let endOfThis: () => void = () => undefined;
+      await timed(ms, (end) => endsOfPauses.add((endOfThis = end)));
+      endsOfPauses.delete(endOfThis);
     },
   };
 }

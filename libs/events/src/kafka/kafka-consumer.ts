@@ -4,8 +4,9 @@ import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
 import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } from '../event-log';
 import type { ConsumerParts } from '../postgres/consumer-parts';
+import { createJointDelivery, type JointDelivery } from './joint-delivery';
 import type { KafkaTopics } from './kafka-topics';
-import { afterPosition, positionOf } from './positions';
+import { afterPosition, offsetOf, positionOf } from './positions';
 
 export interface KafkaConsumerParts extends Omit<ConsumerParts, 'pool'> {
   readonly kafka: Kafka;
@@ -18,12 +19,12 @@ export interface KafkaConsumerParts extends Omit<ConsumerParts, 'pool'> {
 export interface KafkaConsumerOptions {
   /** A member that was not heard of for this long has lost its partitions to others. */
   readonly sessionTimeoutMs: number;
-  /** Partitions that one member works on at once. */
-  readonly maxConcurrentPartitions: number;
 }
 
 const HEARTBEATS_PER_SESSION = 6;
 const MAX_WAIT_MS = 1_000;
+/** Partitions whose events are handled together; of more, the others come next. */
+const JOINT_PARTITIONS = 32;
 
 /** A group reads each topic by a Kafka group of its own, so that no member has to know what others read. */
 export function groupIdOf({ topic, group }: Pick<Subscription, 'topic' | 'group'>): string {
@@ -57,6 +58,7 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
         // Whoever crashes is replaced, here; two who do so would be one too many.
         retry: { retries: 5, restartOnFailure: async () => false },
       });
+      const joint = jointDeliveryOf(consumer);
       try {
         await parts.topics.ensure(topic);
         const crashed = crashOf(consumer, () => (failures = 0));
@@ -65,8 +67,8 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
         await consumer.run({
           autoCommit: false,
           eachBatchAutoResolve: false,
-          partitionsConsumedConcurrently: options.maxConcurrentPartitions,
-          eachBatch: (payload) => handleBatch(consumer, payload),
+          partitionsConsumedConcurrently: JOINT_PARTITIONS,
+          eachBatch: (payload) => handleBatch(joint, payload),
         });
         await Promise.race([crashed, waiter.whenStopped]);
       } catch (error) {
@@ -81,34 +83,37 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
 
   const lagByPartition = new Map<number, number>();
 
-  async function handleBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
-    const { batch, isRunning, isStale, resolveOffset } = payload;
-    const alive = keepAlive(payload);
-    const ours = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
-
-    async function commit({ position }: LoggedEvent): Promise<void> {
-      const { partition, offset } = afterPosition(position);
-      await consumer.commitOffsets([{ topic, partition, offset }]);
-      resolveOffset(String(BigInt(offset) - 1n));
-    }
-
+  function jointDeliveryOf(consumer: Consumer): JointDelivery {
+    const commit = async (last: readonly LoggedEvent[]): Promise<void> => {
+      await consumer.commitOffsets(last.map(({ position }) => ({ topic, ...afterPosition(position) })));
+    };
     const deliver = createDelivery(subscription, {
       ...parts,
-      commit,
+      commit: (event) => commit([event]),
       pause: async (ms) => {
         if (ms > 0) await waiter.pause(ms);
-        if (!ours()) throw new DeliveryStopped();
+        joint.assertOurs();
       },
     });
+    const joint = createJointDelivery({ deliver, commit, maxBatchSize });
+    return joint;
+  }
+
+  async function handleBatch(joint: JointDelivery, payload: EachBatchPayload): Promise<void> {
+    const { batch, isRunning, isStale, resolveOffset } = payload;
+    const alive = keepAlive(payload);
+    const isOurs = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOf(events, maxBatchSize, limits.maxBatchBytes)) {
-        if (!ours()) break;
-        await deliver(chunk);
-        await commit(chunk.at(-1) as LoggedEvent);
+        if (!isOurs()) break;
+        await joint.submit({ events: chunk, isOurs });
+        if (isOurs()) resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
       }
       lagByPartition.set(batch.partition, Number(batch.offsetLag()));
       lag.set([...lagByPartition.values()].reduce((sum, each) => sum + each, 0));
+      // A batch costs much the same for one event as for fifty, and nobody waits for the answer.
+      if (batch.offsetLag() === '0') await waiter.pause(limits.gatherMs);
     } catch (error) {
       if (!(error instanceof DeliveryStopped)) throw error;
     } finally {

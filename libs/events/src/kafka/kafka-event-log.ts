@@ -57,7 +57,6 @@ export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag 
 const DEFAULT_PARTITIONS = 12;
 const DEFAULTS: KafkaConsumerOptions & KafkaWriterOptions = {
   sessionTimeoutMs: 10_000,
-  maxConcurrentPartitions: 4,
   writeTimeoutMs: 2_000,
   restMs: 1_000,
 };

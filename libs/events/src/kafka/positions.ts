@@ -11,3 +11,8 @@ export function afterPosition(position: bigint): { readonly partition: number; r
   const partitions = BigInt(MAX_PARTITIONS);
   return { partition: Number(position % partitions), offset: String(position / partitions + 1n) };
 }
+
+/** Of the event itself. */
+export function offsetOf(position: bigint): string {
+  return String(position / BigInt(MAX_PARTITIONS));
+}

@@ -1,0 +1,76 @@
+import { createNaturalBatcher } from '@gateway/runtime';
+import { DeliveryStopped, type Deliver } from '../delivery/deliver';
+import type { LoggedEvent } from '../event-log';
+
+/** Events of one partition, in order. */
+export interface Part {
+  readonly events: readonly LoggedEvent[];
+  /** Whether the partition is still this member's. */
+  readonly isOurs: () => boolean;
+}
+
+export interface JointDeliveryPorts {
+  readonly deliver: Deliver;
+  /** The group is done with everything up to and with these events, each the last of a part. */
+  readonly commit: (last: readonly LoggedEvent[]) => Promise<void>;
+  /** Of one delivery, in events; a part is never divided. */
+  readonly maxBatchSize: number;
+}
+
+export interface JointDelivery {
+  /** Resolves when the part was delivered and committed, or is no longer ours. */
+  submit(part: Part): Promise<void>;
+  /** Throws DeliveryStopped when nothing of what is being delivered is ours any more, or some of it is not. */
+  assertOurs(): void;
+}
+
+/**
+ * What partitions bring at the same time is handled together: a batch costs a
+ * handler much the same for one event as for fifty, and with many keys each
+ * partition has but a few.
+ */
+export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeliveryPorts): JointDelivery {
+  let underWay: readonly Part[] = [];
+
+  async function deliverTogether(parts: readonly Part[]): Promise<void> {
+    underWay = parts.filter(({ isOurs }) => isOurs());
+    const lasts = underWay.flatMap(({ events }) => events.slice(-1));
+    if (lasts.length === 0) return;
+    await deliver(underWay.flatMap(({ events }) => events));
+    await commit(lasts);
+  }
+
+  // One at a time: the next part of a partition comes after this one.
+  const batcher = createNaturalBatcher<Part, void>({
+    maxBatchSize: Number.MAX_SAFE_INTEGER,
+    maxQueuedItems: Number.MAX_SAFE_INTEGER,
+    maxConcurrentBatches: 1,
+    overflow: () => new Error('unreachable: there are only so many partitions'),
+    run: async (parts) => {
+      for (const together of upTo(maxBatchSize, parts)) await deliverTogether(together);
+      return parts.map(() => undefined);
+    },
+  });
+
+  return {
+    submit: (part) => batcher.submit(part),
+    assertOurs() {
+      if (!underWay.every(({ isOurs }) => isOurs())) throw new DeliveryStopped();
+    },
+  };
+}
+
+function* upTo(maxEvents: number, parts: readonly Part[]): Generator<readonly Part[]> {
+  let together: Part[] = [];
+  let events = 0;
+  for (const part of parts) {
+    if (together.length > 0 && events + part.events.length > maxEvents) {
+      yield together;
+      together = [];
+      events = 0;
+    }
+    together.push(part);
+    events += part.events.length;
+  }
+  if (together.length > 0) yield together;
+}
