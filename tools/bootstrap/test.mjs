@@ -3,9 +3,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { argumentsOf, CHECKS, contractsAgainst } from './lib/checks.mjs';
-import { say } from './lib/console.mjs';
+import { startClusterForTests } from './lib/cluster-for-tests.mjs';
+import { say, startProgress } from './lib/console.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
-import { exitOnFailure, root, runStep, runVisibly, StepFailed } from './lib/run.mjs';
+import { capture, exitOnFailure, inTurns, root, runVisibly } from './lib/run.mjs';
 import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
 
@@ -16,15 +17,17 @@ const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-
 
 /** They start a cluster of their own, so they run with those that have one, not beside all others. */
 const OWN_CLUSTER_SUITES = ['tools/cluster/src/(old-beside-new|spool)'];
-/** The contract and the money, which hold wherever the services run; the others are about one process, its memory and its start. */
+/** What holds wherever the services run; the others are about one process, its memory and its start, or about the dashboard. */
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
-  'apps/e2e/src/(money|openapi|restrictions|sdk|traces)',
+  'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts|traces)',
   'apps/e2e/src/clients/openai-node',
-  // Two clusters at once would starve each other.
+  // Some start one of their own settings, and two that start at once would starve each other.
   '--maxWorkers=1',
 ];
+/** Most keep one core busy. */
+const CHECKS_AT_ONCE = 2;
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
@@ -49,16 +52,19 @@ process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 async function runChecks() {
   const baseline = await contractBaseline();
   if (baseline === undefined) say('SKIPPED: contracts against those before: there is no history here.');
-  for (const check of [...CHECKS, ...(baseline ? [contractsAgainst(baseline)] : [])]) {
-    try {
-      await runStep(check.title, check.script, argumentsOf(check));
-      totals.passed += 1;
-    } catch (error) {
-      if (!(error instanceof StepFailed)) throw error;
-      say(error.message);
-      totals.failed += 1;
-    }
-  }
+  const checks = [...CHECKS, ...(baseline ? [contractsAgainst(baseline)] : [])];
+  const progress = startProgress(`${checks.length} static checks`);
+  const results = await inTurns(checks, CHECKS_AT_ONCE, (check) =>
+    capture(process.execPath, [check.script, ...argumentsOf(check)]),
+  );
+  const failed = results.filter(({ code }) => code !== 0).length;
+  progress[failed === 0 ? 'done' : 'failed']();
+  checks.forEach(({ title }, index) => {
+    const { code, output } = results[index];
+    if (code !== 0) say(`${output.trim()}\n\n${title} failed (exit code ${code}).`);
+  });
+  totals.passed += checks.length - failed;
+  totals.failed += failed;
 }
 
 /** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */
@@ -70,7 +76,17 @@ async function testCluster() {
     return;
   }
   say('\nThe same with every service in processes of its own:');
-  await runJest(CLUSTER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'cluster' });
+  const cluster = await startClusterForTests({
+    withPooler: isOnPath('pgbouncer') || process.env.CI === 'true',
+  });
+  try {
+    await runJest(CLUSTER_SUITES, {
+      GATEWAY_TEST_DEPLOYMENT: 'cluster',
+      GATEWAY_TEST_CLUSTER: cluster.description,
+    });
+  } finally {
+    await cluster.stop();
+  }
   say('\nWhat breaks, and what the books say afterwards:');
   const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...SHORT_CHAOS]);
   totals[code === 0 ? 'passed' : 'failed'] += 1;

@@ -2,20 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { freezeDatabaseOf, testsCluster } from '@gateway/testing';
 import { Client } from 'pg';
-import { startWorld, type World } from '../src/support/world';
+import { joinWorld, type CommonWorld } from '../src/support/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';
 
-/** A deployment that the suite starts itself, and so may break. */
+/** A deployment that the tests started, and so may break while no other suite runs. */
 export async function startOwnDeployment(
   onAnswer?: Deployment['onAnswer'],
 ): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
-  const world = await startWorld();
+  const world = await joinWorld();
   const deployment = await openDeployment(world.gateway, breakageOf(world));
   return { deployment: { ...deployment, ...(onAnswer ? { onAnswer } : {}) }, stop: () => world.stop() };
 }
 
 /** Breaks its own database, where the system tells which its processes are. */
-function breakageOf(world: World): Breakage | undefined {
+function breakageOf(world: CommonWorld): Breakage | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
   return {
     async withoutDatabase(during) {
@@ -38,7 +38,7 @@ function breakageOf(world: World): Breakage | undefined {
 }
 
 /** As the owner of the server, in the database of the usage domain. */
-async function runSql(world: World, sql: string): Promise<void> {
+async function runSql(world: CommonWorld, sql: string): Promise<void> {
   const read = (name: string) =>
     readFileSync(path.join(world.gateway.stateDirectory, 'postgres', name), 'utf8').trim();
   const client = new Client({

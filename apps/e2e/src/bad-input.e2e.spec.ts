@@ -2,17 +2,17 @@ import http from 'node:http';
 import net from 'node:net';
 import { nothingReserved } from './support/accounting';
 import { type Tenant } from './support/admin-client';
-import { startWorld, type World } from './support/world';
+import { joinWorld, type CommonWorld } from './support/world';
 
 jest.setTimeout(120_000);
 
 describe('bad input', () => {
-  let world: World;
+  let world: CommonWorld;
   let tenant: Tenant;
   let model: string;
 
   beforeAll(async () => {
-    world = await startWorld();
+    world = await joinWorld();
     // One slot: a request that leaves it behind is seen by the next.
     tenant = await world.tenant({ limits: { concurrency: 1 } });
     model = 'demo/small';

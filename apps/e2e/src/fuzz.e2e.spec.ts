@@ -5,7 +5,7 @@ import { nothingReserved } from './support/accounting';
 import { openApiFile } from './support/api-document';
 import { eventually } from './support/eventually';
 import { pythonWith } from './support/python';
-import { startWorld, type World } from './support/world';
+import { joinWorld, type CommonWorld } from './support/world';
 
 jest.setTimeout(180_000);
 
@@ -33,13 +33,13 @@ interface Schema {
 }
 
 describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
-  let world: World;
+  let world: CommonWorld;
   let apiKey: string;
   let folder: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fuzz-'));
-    world = await startWorld();
+    world = await joinWorld();
     const tenant = await world.tenant({ credit: '1000000.00', limits: { multiple_completions: true } });
     ({ apiKey } = tenant);
   });

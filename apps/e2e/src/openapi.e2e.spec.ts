@@ -4,7 +4,7 @@ import { settledGeneration } from './support/accounting';
 import { type Tenant } from './support/admin-client';
 import { apiDocument, ask, openApiFile } from './support/api-document';
 import { pngDataUri } from './support/png';
-import { startWorld, type World } from './support/world';
+import { joinWorld, type CommonWorld } from './support/world';
 
 jest.setTimeout(120_000);
 
@@ -18,11 +18,11 @@ const tool = {
 };
 
 describe('the OpenAPI document and the running gateway', () => {
-  let world: World;
+  let world: CommonWorld;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await startWorld();
+    world = await joinWorld();
     tenant = await world.tenant({ limits: { requests_per_minute: 10_000, tokens_per_minute: 100_000_000 } });
   });
 

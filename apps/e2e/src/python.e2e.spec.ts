@@ -1,17 +1,17 @@
 import { pythonWith } from './support/python';
-import { startWorld, type World } from './support/world';
+import { joinWorld, type CommonWorld } from './support/world';
 
 jest.setTimeout(120_000);
 
 const python = pythonWith('openai');
 
 describe('the official openai Python SDK, unchanged', () => {
-  let world: World | undefined;
+  let world: CommonWorld | undefined;
 
   afterAll(() => world?.stop());
 
   python.it('completes, streams, calls tools, answers JSON and raises the right classes', async () => {
-    world = await startWorld();
+    world = await joinWorld();
     const tenant = await world.tenant();
     const output = await python.run(['sdk.py'], {
       env: { GATEWAY_BASE_URL: world.gateway.baseUrl, GATEWAY_API_KEY: tenant.apiKey },

@@ -1,4 +1,4 @@
-import { startWorld, type World } from './support/world';
+import { joinWorld, startWorld, type CommonWorld, type World } from './support/world';
 import { type Tenant } from './support/admin-client';
 
 jest.setTimeout(60_000);
@@ -69,10 +69,10 @@ describe('IP allowlists behind trusted proxies', () => {
 });
 
 describe('a key that is revoked while its stream runs', () => {
-  let world: World;
+  let world: CommonWorld;
 
   beforeAll(async () => {
-    world = await startWorld();
+    world = await joinWorld();
   });
 
   afterAll(() => world?.stop());

@@ -11,7 +11,7 @@ import {
 } from './support/accounting';
 import { type Tenant } from './support/admin-client';
 import { pngDataUri } from './support/png';
-import { startWorld, type World } from './support/world';
+import { joinWorld, type CommonWorld } from './support/world';
 
 jest.setTimeout(120_000);
 
@@ -22,7 +22,7 @@ interface ListedModel {
 }
 
 describe('the official openai Node SDK, unchanged', () => {
-  let world: World;
+  let world: CommonWorld;
   let tenant: Tenant;
   let client: OpenAI;
   let models: ListedModel[];
@@ -39,7 +39,7 @@ describe('the official openai Node SDK, unchanged', () => {
   };
 
   beforeAll(async () => {
-    world = await startWorld();
+    world = await joinWorld();
     tenant = await world.tenant({ limits: { max_output_tokens: 1000 } });
     client = world.client(tenant.apiKey);
     models = (await client.models.list()).data as unknown as ListedModel[];

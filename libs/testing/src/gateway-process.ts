@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { pgbouncer } from '@gateway/dev-infra';
 
-/** What the gateway writes to dev.json, plus how to end it. */
-export interface GatewayProcess {
+/** What the gateway writes to dev.json, and where its processes are. */
+export interface RunningGateway {
   /** With /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -17,6 +17,10 @@ export interface GatewayProcess {
   readonly adminUrls: readonly string[];
   readonly pid: number;
   readonly stateDirectory: string;
+}
+
+/** One that the tests started, and so how to end it. */
+export interface GatewayProcess extends RunningGateway {
   /** Resolves with its exit code, or null after a signal. */
   readonly exited: Promise<number | null>;
   /** Everything it printed so far. */
@@ -41,6 +45,28 @@ export interface StartOptions {
  */
 export const testsCluster = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'cluster';
 
+/** A cluster that runs for all suites that want nothing special of it, as its starter describes it. */
+interface SharedCluster {
+  readonly gateway: RunningGateway;
+  readonly emulatorUrl: string;
+}
+
+/** @returns undefined when each suite starts its own. */
+export function sharedCluster(): SharedCluster | undefined {
+  const text = process.env['GATEWAY_TEST_CLUSTER'];
+  if (!testsCluster() || !text) return undefined;
+  const { pid, stateDirectory, emulatorUrl } = JSON.parse(text) as {
+    pid: number;
+    stateDirectory: string;
+    emulatorUrl: string;
+  };
+  const adminUrls = readAdminUrls(stateDirectory) ?? [];
+  return {
+    gateway: { ...readDevFile(stateDirectory), adminUrl: adminUrls[0] ?? '', adminUrls, pid, stateDirectory },
+    emulatorUrl,
+  };
+}
+
 const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 120_000;
 
@@ -52,7 +78,6 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   if (!existsSync(main))
     throw new Error(`The ${program} is not built: run \`npm run build\`, or \`npm test\`.`);
   const stateDirectory = options.stateDirectory ?? makeStateDirectory();
-  const devFile = path.join(stateDirectory, 'dev.json');
   // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...argumentsOf(program)], {
     cwd: root,
@@ -83,12 +108,8 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
 
   try {
     const adminUrl = await ready(child, output, exited);
-    const dev = JSON.parse(readFileSync(devFile, 'utf8')) as Pick<
-      GatewayProcess,
-      'baseUrl' | 'apiKey' | 'dashboardUrl' | 'adminEmail' | 'adminPassword'
-    >;
     return {
-      ...dev,
+      ...readDevFile(stateDirectory),
       adminUrl,
       adminUrls: readAdminUrls(stateDirectory) ?? [adminUrl],
       pid: child.pid as number,
@@ -136,6 +157,12 @@ function workspaceRoot(from = process.cwd()): string {
   const parent = path.dirname(from);
   if (parent === from) throw new Error('run the tests from within the workspace');
   return workspaceRoot(parent);
+}
+
+function readDevFile(
+  stateDirectory: string,
+): Pick<RunningGateway, 'baseUrl' | 'apiKey' | 'dashboardUrl' | 'adminEmail' | 'adminPassword'> {
+  return JSON.parse(readFileSync(path.join(stateDirectory, 'dev.json'), 'utf8')) as RunningGateway;
 }
 
 /** As a cluster writes it down. */

@@ -42,6 +42,17 @@ export async function runSteps(title, programs) {
   throw new StepFailed(`${failed.output.trim()}\n\n${title} failed (exit code ${failed.code}).`);
 }
 
+/** Does the work for each item, for so many at a time; answers the results in the items' order. */
+export async function inTurns(items, atOnce, work) {
+  const results = new Array(items.length);
+  let next = 0;
+  const take = async () => {
+    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index]);
+  };
+  await Promise.all(Array.from({ length: atOnce }, take));
+  return results;
+}
+
 /** Runs a program with our own input and output; answers its exit code. */
 export function runVisibly(command, args, env = {}) {
   return new Promise((resolve, reject) => {

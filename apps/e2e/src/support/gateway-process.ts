@@ -1,1 +1,7 @@
-export { startGateway, type GatewayProcess, type StartOptions } from '@gateway/testing';
+export {
+  sharedCluster,
+  startGateway,
+  type GatewayProcess,
+  type RunningGateway,
+  type StartOptions,
+} from '@gateway/testing';

@@ -1,19 +1,55 @@
 import { startModelEmulator } from '@gateway/model-emulator';
 import OpenAI from 'openai';
 import { createTenant, signIn, type AdminClient, type Tenant } from './admin-client';
-import { startGateway, type GatewayProcess, type StartOptions } from './gateway-process';
+import {
+  sharedCluster,
+  startGateway,
+  type GatewayProcess,
+  type RunningGateway,
+  type StartOptions,
+} from './gateway-process';
 
-/** A running gateway over a model emulator that lives in the test's own process, where its faults and counts can be reached. */
-export interface World {
-  readonly gateway: GatewayProcess;
+/** A running gateway with its own settings, over a model emulator whose counts tell what reached a provider. */
+export interface CommonWorld {
+  readonly gateway: RunningGateway;
   readonly emulatorUrl: string;
   readonly admin: AdminClient;
   tenant(options?: Parameters<typeof createTenant>[1]): Promise<Tenant>;
   client(apiKey: string, options?: { maxRetries?: number }): OpenAI;
+  stop(): Promise<void>;
+}
+
+/** One that no other suite uses, so that it may end. */
+export interface World extends CommonWorld {
+  readonly gateway: GatewayProcess;
   /** Ends the gateway as a crash would and starts it again on the same state. */
   crashAndRestart(): Promise<void>;
   stop(options?: { keepState?: boolean }): Promise<void>;
 }
+
+/**
+ * For suites that want no settings of their own and leave alone what others
+ * made. Starting a cluster takes longer than most suites, so they share one
+ * where there is one; a suite's organizations, keys and money are its own.
+ */
+export async function joinWorld(): Promise<CommonWorld> {
+  const shared = sharedCluster();
+  if (shared === undefined) return startWorld();
+  const { gateway } = shared;
+  const admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);
+  return {
+    ...shared,
+    admin,
+    tenant: (options) => createTenant(admin, options),
+    client: clientOf(gateway),
+    stop: () => Promise.resolve(),
+  };
+}
+
+const clientOf =
+  ({ baseUrl }: RunningGateway) =>
+  (apiKey: string, { maxRetries = 0 } = {}) =>
+    new OpenAI({ baseURL: baseUrl, apiKey, maxRetries });
 
 export async function startWorld(options: StartOptions = {}): Promise<World> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
@@ -39,7 +75,7 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
     },
     emulatorUrl: emulator.url,
     tenant: (tenantOptions) => createTenant(admin, tenantOptions),
-    client: (apiKey, { maxRetries = 0 } = {}) => new OpenAI({ baseURL: gateway.baseUrl, apiKey, maxRetries }),
+    client: (apiKey, options) => clientOf(gateway)(apiKey, options),
     async crashAndRestart() {
       await gateway.kill();
       gateway = await start(gateway.stateDirectory);
