@@ -66,6 +66,7 @@ export async function startGateway(
       GATEWAY_ADMIN_PORT: '0',
       GATEWAY_STATE_DIR: state,
       GATEWAY_MODELS_FILE: models,
+      ...openTelemetrySettings(),
     },
   });
   const dev = await waitUntilServing(child, path.join(state, 'dev.json'));
@@ -87,6 +88,11 @@ export async function startGateway(
     databasePids,
     settled: () => settled(dashboard, tenant.organizationId),
   };
+}
+
+/** What traces cost is the difference to a run without. */
+function openTelemetrySettings(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
 }
 
 /** Waits for dev.json and for the API to answer with the key in it. */

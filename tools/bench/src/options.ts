@@ -45,6 +45,8 @@ npm run bench -- --organizations COUNT [--hot]
 npm run bench -- --cluster
 npm run bench -- --rpc
 
+Settings of OpenTelemetry (OTEL_…) are passed on to the gateway, so that what traces cost can be measured.
+
 Measures the gateway (auth, limits, hold and settlement on) beside a bare node:http proxy and a bare
 express proxy in front of the same canned upstream. Every answer is checked.
 
