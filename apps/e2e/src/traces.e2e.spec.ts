@@ -241,6 +241,31 @@ describe('traces', () => {
     expect(world.gateway.output()).toContain(`"trace_id":"${trace.id}"`);
   });
 
+  it('are named by the histograms of latency, for those who read OpenMetrics', async () => {
+    const trace = newTrace('01');
+    await complete('test/told', { traceparent: trace.header });
+    const read = (accept: string) =>
+      Promise.all(
+        world.gateway.adminUrls.map(async (url) => {
+          const answer = await fetch(`${url}/metrics`, { headers: { accept } });
+          return answer.text();
+        }),
+      ).then((texts) => texts.join('\n'));
+    const text = await eventually('the exemplar', async () => {
+      const metrics = await read('application/openmetrics-text; version=1.0.0');
+      return metrics.includes(`trace_id="${trace.id}"`) ? metrics : undefined;
+    });
+    expect(text).toMatch(
+      /gateway_edge_proxy_request_duration_seconds_bucket\{.*\} \d+ # \{trace_id="[0-9a-f]{32}"\}/,
+    );
+    // Only so are counters called the same in both formats.
+    const counters = [...(await read('text/plain')).matchAll(/^# TYPE (\S+) counter$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(counters.length).toBeGreaterThan(20);
+    expect(counters.filter((name) => !name?.endsWith('_total'))).toEqual([]);
+  });
+
   it('hold no key, no prompt and no answer', async () => {
     // Also of what goes wrong.
     await fetch(`${world.gateway.baseUrl}/chat/completions`, {

@@ -1,5 +1,6 @@
 import type { RpcCallEnd } from '@gateway/rpc/grpc';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { createLatencyHistogram, type BoundLatency } from '@gateway/runtime';
+import { Counter, type Registry } from 'prom-client';
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 120, 600];
 
@@ -12,7 +13,7 @@ export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void 
     labelNames: ['rpc', 'outcome'],
     registers,
   });
-  const durations = new Histogram({
+  const durations = createLatencyHistogram({
     name: 'gateway_rpc_call_duration_seconds',
     help: 'From the begin of a call that is served to its end, by method.',
     labelNames: ['rpc'],
@@ -21,15 +22,15 @@ export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void 
   });
   // At most one entry per method, and per outcome of the closed error table.
   const boundCalls = new Map<string, { inc(): void }>();
-  const boundDurations = new Map<string, { observe(seconds: number): void }>();
+  const boundDurations = new Map<string, BoundLatency>();
 
-  return ({ rpc, outcome, durationMs }) => {
+  return ({ rpc, outcome, durationMs, trace }) => {
     const name = `${rpc} ${outcome}`;
     let counter = boundCalls.get(name);
     if (!counter) boundCalls.set(name, (counter = calls.labels(rpc, outcome)));
     counter.inc();
     let histogram = boundDurations.get(rpc);
-    if (!histogram) boundDurations.set(rpc, (histogram = durations.labels(rpc)));
-    histogram.observe(durationMs / 1_000);
+    if (!histogram) boundDurations.set(rpc, (histogram = durations.labels({ rpc })));
+    histogram.observe(durationMs / 1_000, trace);
   };
 }

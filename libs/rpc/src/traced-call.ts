@@ -1,4 +1,4 @@
-import { failureOf, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
+import { failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
 
 /** What a span says of its call, in OpenTelemetry's terms. */
@@ -15,6 +15,17 @@ function startOf(
       parent: { traceparent: metadata['traceparent'], tracestate: metadata['tracestate'] },
     }),
   };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
+
+/** The trace that a call says it is of, while traces are recorded. */
+export function traceOfCall({
+  traceparent,
+}: CallMetadata): { readonly traceId: string; readonly isSampled: boolean } | undefined {
+  if (traceparent === undefined || tracing() === undefined) return undefined;
+  const [, traceId, flags = ''] = TRACEPARENT.exec(traceparent) ?? [];
+  return traceId === undefined ? undefined : { traceId, isSampled: (parseInt(flags, 16) & 1) === 1 };
 }
 
 export interface TracedCall {

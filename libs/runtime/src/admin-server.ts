@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo } from 'node:net';
 import { type Registry } from 'prom-client';
 import { type Logger } from 'pino';
+import { renderMetrics } from './render-metrics';
 
 export interface AdminServerOptions {
   readonly host: string;
@@ -25,7 +26,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /**
  * What orchestrators and scrapers ask, on a port of its own that is not public:
  * `/livez` (the process answers), `/readyz` (200, or 503 while it should get no
- * requests), `/metrics` (Prometheus text).
+ * requests), `/metrics` (Prometheus text, or OpenMetrics).
  */
 export function createAdminServer({ host, port, metrics, ready, log }: AdminServerOptions): AdminServer {
   const server = createServer((request, response) => {
@@ -45,10 +46,12 @@ export function createAdminServer({ host, port, metrics, ready, log }: AdminServ
         return plain(response, 200, 'ok');
       case '/readyz':
         return (await ready()) ? plain(response, 200, 'ok') : plain(response, 503, 'not ready');
-      case '/metrics':
-        response.setHeader('content-type', metrics.contentType);
-        response.end(await metrics.metrics());
+      case '/metrics': {
+        const { contentType, text } = await renderMetrics(metrics, request.headers.accept);
+        response.setHeader('content-type', contentType);
+        response.end(text);
         return;
+      }
       default:
         return plain(response, 404, 'not found');
     }

@@ -1,5 +1,6 @@
 import { type Usage } from '@gateway/contracts/common';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { type FloodKind } from './floods/flood-guard';
 import { type Exchange, type RouteName } from './http/exchange';
 
@@ -28,14 +29,14 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     labelNames: ['route', 'status', 'code'],
     registers,
   });
-  const durations = new Histogram({
+  const durations = createLatencyHistogram({
     name: 'gateway_edge_proxy_request_duration_seconds',
     help: 'From the head of a request to the end of its answer, by route.',
     labelNames: ['route'],
     buckets: DURATION_BUCKETS_S,
     registers,
   });
-  const admissions = new Histogram({
+  const admissions = createLatencyHistogram({
     name: 'gateway_edge_proxy_admission_seconds',
     help: 'From the end of the body of a chat completion until the router is asked: checks, limits and the hold.',
     buckets: ADMISSION_BUCKETS_S,
@@ -72,24 +73,25 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
 
   // At most one entry per route, status and code of the closed error table.
   const boundRequests = new Map<string, { inc(): void }>();
-  const boundDurations = new Map<RouteName, { observe(seconds: number): void }>();
+  const boundDurations = new Map<RouteName, BoundLatency>();
+  const admission = admissions.labels({});
   const promptTokens = tokens.labels('prompt');
   const completionTokens = tokens.labels('completion');
   const refusedFloods = { address: floods.labels('address'), key: floods.labels('key') };
 
   return {
     requestOpened: () => inFlight.inc(),
-    requestClosed: ({ route, errorCode = 'ok' }, status, durationMs) => {
+    requestClosed: ({ route, errorCode = 'ok', span }, status, durationMs) => {
       inFlight.dec();
       const name = `${route} ${status} ${errorCode}`;
       let counter = boundRequests.get(name);
       if (!counter) boundRequests.set(name, (counter = requests.labels(route, String(status), errorCode)));
       counter.inc();
       let histogram = boundDurations.get(route);
-      if (!histogram) boundDurations.set(route, (histogram = durations.labels(route)));
-      histogram.observe(durationMs / 1000);
+      if (!histogram) boundDurations.set(route, (histogram = durations.labels({ route })));
+      histogram.observe(durationMs / 1000, span);
     },
-    admitted: (durationMs) => admissions.observe(durationMs / 1000),
+    admitted: (durationMs) => admission.observe(durationMs / 1000),
     streamOpened: () => streams.inc(),
     streamClosed: () => streams.dec(),
     tokensUsed: (usage) => {

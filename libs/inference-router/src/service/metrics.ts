@@ -1,6 +1,7 @@
 import { usdNumber } from '@gateway/base';
 import type { Logger, Registry } from '@gateway/runtime';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
+import { Counter, Gauge } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome } from '../core/generation/attempt-outcome';
 import type { RouterObserver } from '../core/ports';
@@ -19,7 +20,7 @@ export interface RouterMetrics {
 }
 
 interface BoundInstruments {
-  readonly firstEvent: Histogram.Internal<'provider' | 'model'>;
+  readonly firstEvent: BoundLatency;
   readonly outcomes: Map<AttemptOutcome, Counter.Internal>;
 }
 
@@ -45,7 +46,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     labelNames: [...target],
     registers,
   });
-  const firstEvent = new Histogram({
+  const firstEvent = createLatencyHistogram({
     name: 'gateway_inference_router_first_event_seconds',
     help: 'From sending a request to its first event, or to its whole answer when not streamed.',
     labelNames: [...target],

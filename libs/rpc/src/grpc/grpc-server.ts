@@ -12,6 +12,7 @@ import { MAX_MESSAGE_BYTES } from '../limits';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall } from '../server-call';
+import { traceOfCall } from '../traced-call';
 import { sendMessages } from './grpc-send-messages';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import {
@@ -54,6 +55,8 @@ export interface RpcCallEnd {
   /** "ok", "cancelled" when the caller or its deadline ended it, or the code of the failure. */
   readonly outcome: string;
   readonly durationMs: number;
+  /** What the call belongs to. */
+  readonly trace?: ReturnType<typeof traceOfCall>;
 }
 
 export interface GrpcServer {
@@ -145,7 +148,8 @@ export function createGrpcServer({
   function ended(open: CallUnderWay, outcome: string): boolean {
     if (!underWay.delete(open)) return false;
     const { rpc, startedAtMs } = open;
-    onCallEnd?.({ rpc, outcome, durationMs: performance.now() - startedAtMs });
+    const durationMs = performance.now() - startedAtMs;
+    onCallEnd?.({ rpc, outcome, durationMs, trace: traceOfCall(open.context.metadata) });
     return true;
   }
 
