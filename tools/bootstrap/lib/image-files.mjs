@@ -5,7 +5,8 @@ import { importsOf, npmCommand, servesDashboard } from './set-up.mjs';
 
 /** What is for other databases, bundlers or editors, and larger than the rest of the image. */
 const NEEDLESS = [
-  /\.(d\.ts|d\.mts|d\.cts|map|md|markdown)$/,
+  /\.(ts|mts|cts|map|md|markdown)$/,
+  /^node_modules\/bintrees\/test\//,
   /^node_modules\/\.package-lock\.json$/,
   /^node_modules\/gpt-tokenizer\/(dist|src|data)\//,
   /^node_modules\/gpt-tokenizer\/(cjs|esm)\/(bpeRanks|encoding)\/(?!o200k_base|cl100k_base)[^/]+\.js$/,
@@ -16,15 +17,17 @@ const NEEDLESS = [
 ];
 
 /**
- * Writes what an image holds: `app`, with the program in dist/program, the
- * packages that it uses, a list of them (CycloneDX) and the health check, and
- * `state`, an empty folder. The same sources give the same bytes.
+ * Writes what an image holds: `node`, which builds it, `app`, with the program
+ * in dist/program, the packages that it uses, a list of them (CycloneDX) and
+ * the health check, and `state`, an empty folder. The same sources give the
+ * same bytes.
  */
 export async function layOutImage(program, folder) {
   rmSync(folder, { recursive: true, force: true });
   const app = path.join(folder, 'app');
   mkdirSync(path.join(app, 'node_modules'), { recursive: true });
   mkdirSync(path.join(folder, 'state'));
+  cpSync(process.execPath, path.join(folder, 'node'));
   cpSync(path.join(root, 'dist', program), path.join(app, 'dist', 'program'), { recursive: true });
   if (servesDashboard(program)) {
     cpSync(path.join(root, 'dist', 'dashboard'), path.join(app, 'dist', 'dashboard'), { recursive: true });

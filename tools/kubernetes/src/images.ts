@@ -1,12 +1,11 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES } from '@gateway/cluster';
 import { kafkaJars } from '@gateway/dev-infra';
+import { ENGINE_BASE, makeBases, SERVICE_BASE } from './bases';
 import { PAUSE_IMAGE } from './node-files';
-import { run, tryToRun } from './run';
-
-const BASE_IMAGE = 'gateway-kubernetes/base:latest';
+import { run } from './run';
 
 /** Images of the demo's engines, and what the node itself needs: targets of images/Dockerfile. */
 export const ENGINE_IMAGES = {
@@ -21,23 +20,20 @@ const PROGRAMS = [...SERVICE_NAMES, 'model-emulator', 'demo'];
 /** Of the demo's second version: the same programs, by another name. */
 export const NEXT_TAG = 'next';
 
-export interface Images {
-  readonly all: readonly string[];
-}
-
-/** Builds all images of this tree with Docker, on a base that debootstrap makes once. */
+/**
+ * Builds all images of this tree with Docker, on bases of Debian's packages.
+ *
+ * @returns their names.
+ */
 export async function buildImages(
   root: string,
   version: string,
   say: (text: string) => void,
-): Promise<Images> {
+): Promise<string[]> {
   await run('docker', ['version']).catch((error: unknown) => {
     throw new Error('Docker does not answer; it builds the images.', { cause: error });
   });
-  if ((await tryToRun('docker', ['images', '--quiet', BASE_IMAGE])).trim() === '') {
-    say('making a base for images with debootstrap, once');
-    await makeBase();
-  }
+  await makeBases(say);
   say('building images');
   for (const program of PROGRAMS) await buildProgram(root, program, version);
   await buildStandIns(path.join(root, 'tools/kubernetes/images'));
@@ -47,7 +43,7 @@ export async function buildImages(
     await run('docker', ['tag', `${image}:${version}`, `${image}:${NEXT_TAG}`]);
     own.push(`${image}:${version}`, `${image}:${NEXT_TAG}`);
   }
-  return { all: [...own, ...Object.values(STAND_INS)] };
+  return [...own, ...Object.values(STAND_INS)];
 }
 
 /** By docker/Dockerfile, but with the files laid out by this tree, whose packages are installed already. */
@@ -60,7 +56,7 @@ async function buildProgram(root: string, program: string, version: string): Pro
     const original = await readFile(path.join(root, 'docker/Dockerfile'), 'utf8');
     const lastStage = original.slice(original.indexOf('FROM ${BASE_IMAGE}'));
     const text = `ARG BASE_IMAGE\nFROM scratch AS build\nCOPY image /image\n\n${lastStage}`;
-    const settings = [`APP=${program}`, `VERSION=${version}`, `BASE_IMAGE=${BASE_IMAGE}`];
+    const settings = [`APP=${program}`, `VERSION=${version}`, `BASE_IMAGE=${SERVICE_BASE}`];
     await run(
       'docker',
       [
@@ -81,41 +77,10 @@ async function buildStandIns(source: string): Promise<void> {
     await cp(source, context, { recursive: true });
     await cp(await kafkaJars(), path.join(context, 'jars'), { recursive: true });
     for (const [target, image] of Object.entries(STAND_INS)) {
-      const settings = ['--build-arg', `BASE_IMAGE=${BASE_IMAGE}`];
+      const settings = ['--build-arg', `BASE_IMAGE=${ENGINE_BASE}`];
       await run('docker', ['build', '--target', target, '--tag', image, ...settings, context]);
     }
   } finally {
     await rm(context, { recursive: true, force: true });
-  }
-}
-
-const ENGINE_PACKAGES = ['postgresql', 'redis-server', 'openjdk-17-jre-headless'];
-
-/** Debian with this machine's Node and the engines' packages. */
-async function makeBase(): Promise<void> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'gateway-kubernetes-base-'));
-  const within = (...names: string[]): string => path.join(folder, ...names);
-  try {
-    await run('debootstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', folder]);
-    // Packages of servers would start them.
-    await writeFile(within('usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-    await run('mount', ['-t', 'proc', 'proc', within('proc')]);
-    try {
-      const install = ['install', '--yes', '--no-install-recommends', ...ENGINE_PACKAGES];
-      await run('chroot', [folder, 'apt-get', '--option', 'Dpkg::Options::=--force-unsafe-io', ...install]);
-    } finally {
-      await run('umount', [within('proc')]);
-    }
-    for (const waste of ['var/cache/apt/archives', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/man']) {
-      await rm(within(waste), { recursive: true, force: true });
-    }
-    await mkdir(within('var/cache/apt/archives/partial'), { recursive: true });
-    await cp(process.execPath, within('usr/bin/node'));
-    const archive = `${folder}.tar`;
-    await run('tar', ['--directory', folder, '--create', '--file', archive, '.']);
-    await run('docker', ['import', archive, BASE_IMAGE]);
-    await rm(archive);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

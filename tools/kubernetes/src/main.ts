@@ -1,74 +1,68 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { buildImages } from './images';
-import { Load } from './load';
-import { startNode, takeDown } from './node';
+import { Enclosure, takeDown } from './enclosure';
 import { readOptions, USAGE, type Options } from './options';
-import { buildPrograms } from './programs';
-import { Release } from './release';
+import { prepare } from './prepare';
 import { renderTable, type StepResult } from './report';
-import { INSTALL, STEPS, type Step, type StepContext } from './steps';
+import { runVisibly } from './run';
+import { STEPS } from './steps';
+import { tryChart } from './try-chart';
 
 const USAGE_EXIT_CODE = 2;
+/** How this program calls itself within the enclosure; the name of a file for the results follows. */
+const WITHIN = '--within';
 const root = path.resolve(__dirname, '../..');
-const startedMs = Date.now();
-
-function say(text: string): void {
-  const seconds = ((Date.now() - startedMs) / 1_000).toFixed(0).padStart(5);
-  process.stdout.write(`${seconds} s  ${text}\n`);
-}
 
 async function main(): Promise<number> {
-  const options = readOrExit();
-  if (options.down) {
-    await takeDown(options.cache, options.state);
+  const [first, resultsFile = '', ...others] = process.argv.slice(2);
+  if (first === WITHIN) {
+    await writeFile(resultsFile, JSON.stringify(await tryChart(readOrExit(others), root)));
     return 0;
   }
-  const results: StepResult[] = [];
-  const timed = async <Value>(name: string, work: () => Promise<Value>): Promise<Value> => {
-    const beganMs = Date.now();
-    const value = await work();
-    results.push({ name, durationMs: Date.now() - beganMs, failed: false, note: '' });
-    return value;
-  };
-  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  await timed('programs', () => buildPrograms(options.cache, say));
-  const images = await timed('images', () => buildImages(root, version, say));
+  const argv = process.argv.slice(2);
+  const options = readOrExit(argv);
+  if (options.down) {
+    await takeDown(options.state);
+    return 0;
+  }
+  if (existsSync(options.state) && !options.kept) {
+    throw new Error(
+      `${options.state} is there already: --kept goes on with that cluster, --down takes it down`,
+    );
+  }
   endOnSignals(options);
   try {
-    say('starting the node');
-    const node = await timed('a node that is ready', () => startNode(options.cache, options.state));
-    say(`export KUBECONFIG=${node.kubeconfig}`);
-    await timed('images on the node', () => node.loadImages(images.all));
-    const release = new Release(node, { cache: options.cache, root });
-    let load: Promise<Load> | undefined;
-    const context: StepContext = {
-      root,
-      release,
-      load: () => (load ??= Load.open(release, options.rate)),
-    };
-    const installed = await tryStep(INSTALL, context);
-    results.push(installed);
-    const chosen = STEPS.filter(({ group }) => options.only.length === 0 || options.only.includes(group));
-    for (const step of installed.failed ? [] : chosen) results.push(await tryStep(step, context));
-  } finally {
+    await mkdir(options.state, { recursive: true });
+    const before = options.kept ? [] : await prepare(options, root);
+    const enclosure = await (options.kept ? findEnclosure(options) : Enclosure.open(options.state));
+    const results = [...before, ...(await runWithin(enclosure, options, argv))];
     process.stdout.write(`\n${renderTable(results)}\n`);
-    if (!options.keep) await takeDown(options.cache, options.state);
+    if (options.keep) process.stdout.write(`\nWithin: ${enclosure.command('bash').join(' ')}\n`);
+    return results.some(({ failed }) => failed) ? 1 : 0;
+  } finally {
+    if (!options.keep) await takeDown(options.state);
   }
-  return results.some(({ failed }) => failed) ? 1 : 0;
 }
 
-async function tryStep({ name, run }: Step, context: StepContext): Promise<StepResult> {
-  say(name);
-  const beganMs = Date.now();
-  const result = await run(context).then(
-    (note) => ({ failed: false, note }),
-    (error: unknown) => ({ failed: true, note: error instanceof Error ? error.message : String(error) }),
+async function findEnclosure({ state }: Options): Promise<Enclosure> {
+  const found = await Enclosure.find(state);
+  if (found === undefined) throw new Error(`${state} holds no cluster that runs`);
+  return found;
+}
+
+/** The same program again, in the network of the node: its clients must not be elsewhere. */
+async function runWithin(
+  enclosure: Enclosure,
+  { state }: Options,
+  argv: readonly string[],
+): Promise<StepResult[]> {
+  const resultsFile = path.join(state, 'results.json');
+  const code = await runVisibly(
+    enclosure.command(process.execPath, __filename, WITHIN, resultsFile, ...argv),
   );
-  say(`  ${result.failed ? 'failed' : 'passed'} ${result.note}`);
-  return { name, durationMs: Date.now() - beganMs, ...result };
+  if (code !== 0) throw new Error('the chart could not be tried');
+  return JSON.parse(readFileSync(resultsFile, 'utf8')) as StepResult[];
 }
 
 /** Ctrl-C takes everything down as well; a second one does not wait for it. */
@@ -78,16 +72,16 @@ function endOnSignals(options: Options): void {
     process.on(name, () => {
       if (isEnding) process.exit(1);
       isEnding = true;
-      say('taking the cluster down');
-      takeDown(options.cache, options.state).finally(() => process.exit(1));
+      process.stdout.write('taking the cluster down\n');
+      takeDown(options.state).finally(() => process.exit(1));
     });
   }
 }
 
-function readOrExit(): Options {
+function readOrExit(argv: readonly string[]): Options {
   const groups = [...new Set(STEPS.map(({ group }) => group))];
   try {
-    const options = readOptions(process.argv.slice(2), root, groups);
+    const options = readOptions(argv, root, groups);
     if (options !== 'help') return options;
     process.stdout.write(USAGE);
     process.exit(0);

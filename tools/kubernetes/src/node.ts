@@ -1,19 +1,17 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   NODE_ADDRESS,
   NODE_BRIDGE,
   NODE_NAME,
-  POD_BRIDGE,
   POD_NETWORK,
   SERVICE_NETWORK,
+  nodeFiles,
   writeNodeFiles,
 } from './node-files';
-import { endProcesses, Processes } from './processes';
+import { Processes } from './processes';
 import { programIn } from './programs';
-import { run, tryToRun } from './run';
+import { run } from './run';
 import { volumeManifests } from './volumes';
 
 /** A Kubernetes of one node that runs. */
@@ -22,27 +20,23 @@ export interface KubernetesNode {
   /** @returns what `kubectl` wrote. */
   kubectl(...args: readonly string[]): Promise<string>;
   apply(manifests: string): Promise<void>;
-  /** Makes images of Docker's known to the node. */
-  loadImages(names: readonly string[]): Promise<void>;
+  /** @param archive as `docker save` writes it. */
+  loadImages(archive: string): Promise<void>;
 }
 
 const READY_MS = 180_000;
 const POLL_MS = 500;
-const FORWARDED = [
-  ['-i', POD_BRIDGE],
-  ['-o', POD_BRIDGE],
-];
 
-/** Starts etcd, the control plane, containerd, the kubelet, kube-proxy and CoreDNS, and waits for a node that is ready. */
+/**
+ * Starts etcd, the control plane, containerd, the kubelet, kube-proxy and CoreDNS, and waits for a node that is ready.
+ * Runs in the enclosure, whose network it sets up.
+ */
 export async function startNode(cache: string, state: string): Promise<KubernetesNode> {
-  if (existsSync(state)) throw new Error(`${state} is there already; --down takes that cluster down`);
-  await mkdir(state, { recursive: true });
   const files = writeNodeFiles(state);
   await openNetwork();
   const processes = new Processes(state);
   const program = (name: string): string => programIn(cache, name);
-  const kubectl = (...args: readonly string[]): Promise<string> =>
-    run(program('kubectl'), ['--kubeconfig', files.kubeconfig, ...args]);
+  const node = openNode(cache, state);
 
   processes.start('containerd', 'containerd', [
     ...['--config', path.join(state, 'containerd.toml')],
@@ -71,7 +65,7 @@ export async function startNode(cache: string, state: string): Promise<Kubernete
     `--advertise-address=${NODE_ADDRESS}`,
     '--kubelet-preferred-address-types=InternalIP',
   ]);
-  await until('the API server answers', () => kubectl('get', '--raw', '/readyz'));
+  await until('the API server answers', () => node.kubectl('get', '--raw', '/readyz'));
 
   const own = `--kubeconfig=${files.kubeconfig}`;
   const name = `--hostname-override=${NODE_NAME}`;
@@ -97,30 +91,26 @@ export async function startNode(cache: string, state: string): Promise<Kubernete
     '--conntrack-max-per-core=0',
   ]);
   await until('the node is ready', () =>
-    kubectl('wait', '--for=condition=Ready', `node/${NODE_NAME}`, '--timeout=5s'),
+    node.kubectl('wait', '--for=condition=Ready', `node/${NODE_NAME}`, '--timeout=5s'),
   );
-  const apply = async (manifests: string): Promise<void> => {
-    const args = ['--kubeconfig', files.kubeconfig, 'apply', '--filename', '-'];
-    await run(program('kubectl'), args, { input: manifests });
-  };
-  await apply(await volumeManifests(files.volumes));
+  await node.apply(await volumeManifests(files.volumes));
+  return node;
+}
+
+/** The node that was started with this state. Runs in the enclosure. */
+export function openNode(cache: string, state: string): KubernetesNode {
+  const { kubeconfig, containerdSocket } = nodeFiles(state);
+  const kubectl = (args: readonly string[], input?: string): Promise<string> =>
+    run(programIn(cache, 'kubectl'), ['--kubeconfig', kubeconfig, ...args], { input });
   return {
-    kubeconfig: files.kubeconfig,
-    kubectl,
-    apply,
-    async loadImages(names) {
-      const archive = path.join(state, 'images.tar');
-      await run('docker', ['save', '--output', archive, ...names]);
-      await run('ctr', [
-        '--address',
-        files.containerdSocket,
-        '--namespace',
-        'k8s.io',
-        'images',
-        'import',
-        archive,
-      ]);
-      await rm(archive);
+    kubeconfig,
+    kubectl: (...args) => kubectl(args),
+    async apply(manifests) {
+      await kubectl(['apply', '--filename', '-'], manifests);
+    },
+    async loadImages(archive) {
+      const own = ['--address', containerdSocket, '--namespace', 'k8s.io'];
+      await run('ctr', [...own, 'images', 'import', archive]);
     },
   };
 }
@@ -139,40 +129,10 @@ async function until(what: string, isSo: () => Promise<unknown>): Promise<void> 
 }
 
 async function openNetwork(): Promise<void> {
-  await tryToRun('ip', ['link', 'add', NODE_BRIDGE, 'type', 'bridge']);
-  await tryToRun('ip', ['address', 'add', `${NODE_ADDRESS}/32`, 'dev', NODE_BRIDGE]);
+  await run('ip', ['link', 'add', NODE_BRIDGE, 'type', 'bridge']);
+  await run('ip', ['address', 'add', `${NODE_ADDRESS}/32`, 'dev', NODE_BRIDGE]);
   await run('ip', ['link', 'set', NODE_BRIDGE, 'up']);
   await run('sysctl', ['-qw', 'net.ipv4.ip_forward=1']);
   // Answers between two pods on one bridge pass the rules that gave a service its address, or nobody knows them.
   await run('sysctl', ['-qw', 'net.bridge.bridge-nf-call-iptables=1']);
-  // Docker drops what it does not forward itself.
-  for (const rule of FORWARDED) await run('iptables', ['-I', 'FORWARD', ...rule, '-j', 'ACCEPT']);
-}
-
-/** Ends what runs, unmounts what is mounted, and removes the state; also what only came up in part. */
-export async function takeDown(cache: string, state: string): Promise<void> {
-  if (!existsSync(state)) return;
-  const socket = path.join(state, 'containerd.sock');
-  await endProcesses(state, (name) => name !== 'containerd');
-  const ctr = ['--address', socket, '--namespace', 'k8s.io'];
-  const tasks = await tryToRun('ctr', [...ctr, 'tasks', 'list', '--quiet']);
-  for (const task of tasks.split('\n').filter(Boolean)) {
-    await tryToRun('ctr', [...ctr, 'tasks', 'delete', '--force', task]);
-  }
-  await endProcesses(state, (name) => name === 'containerd');
-  await tryToRun(programIn(cache, 'kube-proxy'), ['--cleanup']);
-  for (const rule of FORWARDED) await tryToRun('iptables', ['-D', 'FORWARD', ...rule, '-j', 'ACCEPT']);
-  for (const bridge of [NODE_BRIDGE, POD_BRIDGE]) await tryToRun('ip', ['link', 'delete', bridge]);
-  for (const mounted of await mountsBelow(state)) await tryToRun('umount', ['--lazy', mounted]);
-  await rm(state, { recursive: true, force: true, maxRetries: 5 });
-}
-
-async function mountsBelow(folder: string): Promise<string[]> {
-  const mounts = await readFile('/proc/self/mounts', 'utf8');
-  return mounts
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '')
-    .filter((target) => target.startsWith(`${folder}/`))
-    .sort()
-    .reverse();
 }

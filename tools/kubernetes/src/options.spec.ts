@@ -9,6 +9,7 @@ describe('the options', () => {
       rate: 10,
       only: [],
       keep: false,
+      kept: false,
       down: false,
     });
     expect(readOptions(['--cache', '/elsewhere'], '/tree', STEPS)).toMatchObject({ cache: '/elsewhere' });
