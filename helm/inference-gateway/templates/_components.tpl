@@ -1,6 +1,6 @@
 {{/*
 The services, whom each calls, what it keeps its data in, and which settings
-beyond those are secret. Everything else of the chart follows from this table:
+beyond those are secret, and which topic it consumes. Everything else of the chart follows from this table:
 settings, network policies, migrations. A test compares it with what the
 services read and call.
 */}}
@@ -20,6 +20,7 @@ billing-ledger:
   rpc: true
   database: true
   kafka: true
+  consumes: generation.finished
   internet: true
   secrets: [GATEWAY_SMTP_URL]
 usage-aggregator:
@@ -27,6 +28,7 @@ usage-aggregator:
   rpc: true
   database: true
   kafka: true
+  consumes: generation.settled
 generation-query:
   values: generationQuery
   rpc: true

@@ -84,6 +84,11 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
+{{- define "gateway.kafkaBrokers" -}}
+{{- $ofDemo := ternary (printf "%s-kafka:9092" (include "gateway.prefix" .)) "" .Values.demo.enabled -}}
+{{- required "kafka.brokers: the brokers' addresses are needed" (.Values.kafka.brokers | default $ofDemo) -}}
+{{- end }}
+
 {{/* The environment of a service: dict of root, name and component. */}}
 {{- define "gateway.environment" -}}
 {{- $values := .root.Values -}}
@@ -93,8 +98,7 @@ capabilities: { drop: [ALL] }
 {{- $_ := set $plain "GATEWAY_SHUTDOWN_GRACE_MS" (mul (include "gateway.graceSeconds" .) 1000 | toString) -}}
 {{- if $values.rpcTls.enabled }}{{ $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" }}{{ end -}}
 {{- if .component.kafka -}}
-{{- $brokers := $values.kafka.brokers | default (ternary (printf "%s-kafka:9092" (include "gateway.prefix" .root)) "" $values.demo.enabled) -}}
-{{- $_ := set $plain "KAFKA_BROKERS" (required "kafka.brokers: the brokers' addresses are needed" $brokers) -}}
+{{- $_ := set $plain "KAFKA_BROKERS" (include "gateway.kafkaBrokers" .root) -}}
 {{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
 {{- end -}}
 {{- if .component.spool -}}

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SERVICE_NAMES } from '@gateway/cluster';
 import { describeWith } from '@gateway/dev-infra';
+import { groupIdOf, TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { documentedSettings } from '@gateway/testing';
+import { parse } from 'yaml';
+import { immutableFields } from './immutable-fields';
 import {
   helm,
   kubeconform,
@@ -200,24 +204,57 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
-  it('keeps what an upgrade may not change: the names of volumes and the labels by which pods are found', () => {
+  it.each(['least', 'everything', 'demo'] as const)(
+    'can be upgraded to from the version before, with the values "%s"',
+    (values) => {
+      const before = parse(readFileSync(path.join(__dirname, 'immutable-fields.yaml'), 'utf8')) as Record<
+        Values,
+        unknown
+      >;
+      expect(immutableFields(objectsOf(values))).toEqual(before[values]);
+    },
+  );
+
+  it('keeps the spool of a router when its workload goes', () => {
     const router = workloads(objectsOf('least')).find((each) => componentOf(each) === 'inference-router');
-    expect(router?.kind).toBe('StatefulSet');
-    expect(router?.metadata.name).toBe('gw-inference-gateway-inference-router');
-    expect(router?.spec.serviceName).toBe('gw-inference-gateway-inference-router');
-    const labels = {
-      'app.kubernetes.io/name': 'inference-gateway',
-      'app.kubernetes.io/instance': 'gw',
-      'app.kubernetes.io/component': 'inference-router',
+    expect(router?.spec.persistentVolumeClaimRetentionPolicy).toEqual({
+      whenDeleted: 'Retain',
+      whenScaled: 'Retain',
+    });
+  });
+
+  it('scales consumers by the events that wait for them, where KEDA does so', () => {
+    const objects = objectsOf('everything');
+    const consumed = {
+      'billing-ledger': TOPIC_GENERATION_FINISHED,
+      'usage-aggregator': TOPIC_GENERATION_SETTLED,
     };
-    expect(router?.spec.selector.matchLabels).toEqual(labels);
-    // These cannot be changed at all, so nothing in them follows a version.
-    expect(router?.spec.volumeClaimTemplates).toEqual([
-      {
-        metadata: { name: 'state', labels },
-        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } },
-      },
-    ]);
+    const scaled = ofKind(objects, 'ScaledObject');
+    expect(scaled.map(componentOf).sort()).toEqual(Object.keys(consumed));
+    for (const [component, topic] of Object.entries(consumed)) {
+      const object = scaled.find((each) => componentOf(each) === component);
+      const [, kafka] = object?.spec.triggers as { metadata: object; authenticationRef: { name: string } }[];
+      expect(kafka?.metadata).toMatchObject({
+        bootstrapServers: 'kafka-0:9093,kafka-1:9093',
+        topic,
+        consumerGroup: groupIdOf({ topic, group: component }),
+        lagThreshold: '500',
+        tls: 'enable',
+        sasl: 'scram_sha512',
+      });
+      const login = ofKind(objects, 'TriggerAuthentication').find(
+        ({ metadata }) => metadata.name === kafka?.authenticationRef.name,
+      );
+      expect(login?.spec.secretTargetRef.map(({ key }: { key: string }) => key)).toEqual([
+        'KAFKA_USERNAME',
+        'KAFKA_PASSWORD',
+      ]);
+      // Two that scale one workload would undo each other's work.
+      expect(
+        ofKind(objects, 'HorizontalPodAutoscaler').filter((each) => componentOf(each) === component),
+      ).toEqual([]);
+    }
+    expect(ofKind(objectsOf('production'), 'ScaledObject')).toEqual([]);
   });
 
   describe('its demo', () => {
@@ -377,5 +414,17 @@ describeWith(kubeconform, 'the objects of the chart', () => {
   it('would be refused with a field that Kubernetes does not know', () => {
     const broken = renderText('least').replace('readinessProbe:', 'readynessProbe:');
     expect(validate(broken)).toContain('readynessProbe');
+  });
+
+  it.each([
+    ['ScaledObject', 'maxReplicaCount:', 'maxReplicasCount:'],
+    ['HTTPRoute', 'backendRequest:', 'backendRequests:'],
+    ['PodMonitor', 'podMetricsEndpoints:', 'podMetricEndpoints:'],
+    ['PrometheusRule', 'expr:', 'expression:'],
+    ['Certificate', 'issuerRef:', 'issuer:'],
+  ])('would be refused as a %s with a field that its definition does not know', (kind, field, other) => {
+    const text = renderText('everything');
+    expect(text).toContain(field);
+    expect(validate(text.replace(field, other))).toContain(kind);
   });
 });

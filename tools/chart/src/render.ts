@@ -64,13 +64,12 @@ export function lint(values: Values): { readonly status: number | null; readonly
   return { status, output: stdout + stderr };
 }
 
-/** What kubeconform says of it; empty when nothing is wrong. Kinds of others than Kubernetes itself are not known to it. */
+/** What kubeconform says of it; empty when nothing is wrong. */
 export function validate(manifests: string): string {
   const schemas = `${process.env['KUBERNETES_SCHEMAS']}/{{.ResourceKind}}{{.KindSuffix}}.json`;
-  const foreign = 'Certificate,HTTPRoute,PodMonitor,PrometheusRule';
   const { stdout, stderr } = spawnSync(
     kubeconformProgram() ?? 'kubeconform',
-    ['-strict', '-skip', foreign, '-schema-location', schemas],
+    ['-strict', '-schema-location', schemas],
     { input: manifests, encoding: 'utf8' },
   );
   return stdout + stderr;

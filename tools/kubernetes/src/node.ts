@@ -132,6 +132,8 @@ async function openNetwork(): Promise<void> {
   await run('ip', ['link', 'add', NODE_BRIDGE, 'type', 'bridge']);
   await run('ip', ['address', 'add', `${NODE_ADDRESS}/32`, 'dev', NODE_BRIDGE]);
   await run('ip', ['link', 'set', NODE_BRIDGE, 'up']);
+  // Nobody has these addresses, but only what has a way out meets the rules that lead to a pod.
+  await run('ip', ['route', 'add', SERVICE_NETWORK, 'dev', NODE_BRIDGE]);
   await run('sysctl', ['-qw', 'net.ipv4.ip_forward=1']);
   // Answers between two pods on one bridge pass the rules that gave a service its address, or nobody knows them.
   await run('sysctl', ['-qw', 'net.bridge.bridge-nf-call-iptables=1']);

@@ -55,7 +55,8 @@ export class Release {
   }
 
   async upgrade(...values: readonly string[]): Promise<void> {
-    await this.helm('upgrade', RELEASE, this.chart(), '--reuse-values', ...values, ...WAIT);
+    // Those of the release, over the defaults of this chart: an earlier one did not have them all.
+    await this.helm('upgrade', RELEASE, this.chart(), '--reset-then-reuse-values', ...values, ...WAIT);
   }
 
   async rollback(): Promise<void> {

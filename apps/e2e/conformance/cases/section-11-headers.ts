@@ -133,7 +133,8 @@ export const headerCases = casesOf('11', [
 function exchange(baseUrl: string, text: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), hostname, () => socket.write(text));
+    // An address with the scheme's own port has none.
+    const socket = net.connect(Number(port || 80), hostname, () => socket.write(text));
     let answer = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
     socket.once('close', () => resolve(answer)).once('error', reject);

@@ -4,8 +4,8 @@ import { eventually } from '../../src/support/eventually';
 import { assertError, body, casesOf, chat, directive, type Deployment, type RawResponse } from '../framework';
 
 const AT_ONCE = 200;
-/** Longer than it takes to send all of them, also when several cases do so at once. */
-const RUNNING = directive('[[delay:10000]]');
+/** Begins at once and goes on until its caller hangs up, so it runs for as long as others are still on their way. */
+const RUNNING = { stream: true, ...directive('[[tokens:100]] [[rate:1]]') };
 
 /** Limits to the last request, token and nano-dollar. */
 export const exactnessCases = casesOf('8', [
@@ -70,14 +70,14 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     waits: true,
     async prove(deployment) {
-      const request = body(deployment, { max_tokens: 100, ...RUNNING });
+      const request = { max_tokens: 100, ...RUNNING };
       const probe = await deployment.tenant({ limits: { tokens_per_minute: 1_000_000 } });
-      const { headers } = await chat(deployment, request, { apiKey: probe.apiKey });
-      const charge = 1_000_000 - Number(headers['x-ratelimit-remaining-tokens']);
+      const [first] = await streamAtOnce(deployment, request, { apiKey: probe.apiKey, count: 1 });
+      const charge = 1_000_000 - Number(first?.headers['x-ratelimit-remaining-tokens']);
       assert.ok(charge > 100);
       const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: charge * 9 + charge - 1 } });
       await untilSecondsAreLeft(20);
-      const answers = await allAtOnce(() => chat(deployment, request, { apiKey }));
+      const answers = await streamAtOnce(deployment, request, { apiKey });
       assertExactly(answers, 9, 'tpm_exceeded', 'tpm');
     },
   },
@@ -87,11 +87,14 @@ export const exactnessCases = casesOf('8', [
     waits: true,
     async prove(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 7 } });
-      const answers = await allAtOnce(() => chat(deployment, body(deployment, RUNNING), { apiKey }));
+      const answers = await streamAtOnce(deployment, { max_tokens: 100, ...RUNNING }, { apiKey });
       assertExactly(answers, 7, 'rpm_exceeded', 'concurrency');
       for (const { headers, status } of answers)
         if (status === 429) assert.equal(headers['retry-after'], '1');
-      assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
+      await eventually('the slots are free', async () => {
+        const { status } = await chat(deployment, body(deployment), { apiKey });
+        return status === 200 ? true : undefined;
+      });
     },
   },
   {
@@ -99,11 +102,11 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     waits: true,
     async prove(deployment) {
-      const request = body(deployment, { max_tokens: 100, ...RUNNING });
-      const estimate = await estimateOf(deployment, request);
+      const request = { max_tokens: 100, ...RUNNING };
+      const estimate = await estimateOf(deployment, body(deployment, request));
       const budget = (estimate * 5.5).toFixed(9);
       const { apiKey } = await deployment.tenant({ limits: { daily_budget_usd: budget } });
-      const answers = await allAtOnce(() => chat(deployment, request, { apiKey }));
+      const answers = await streamAtOnce(deployment, request, { apiKey });
       assertExactly(answers, 5, 'daily_budget_exceeded', 'daily_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
     },
@@ -113,10 +116,10 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     waits: true,
     async prove(deployment) {
-      const request = body(deployment, { max_tokens: 100, ...RUNNING });
-      const estimate = await estimateOf(deployment, request);
+      const request = { max_tokens: 100, ...RUNNING };
+      const estimate = await estimateOf(deployment, body(deployment, request));
       const { apiKey } = await deployment.tenant({ credit: (estimate * 6.5).toFixed(9) });
-      const answers = await allAtOnce(() => chat(deployment, request, { apiKey }));
+      const answers = await streamAtOnce(deployment, request, { apiKey });
       assertExactly(answers, 6, 'insufficient_credits');
       const { available } = await nothingReserved(deployment.baseUrl, apiKey);
       assert.ok(available >= 0);
@@ -216,6 +219,31 @@ export const exactnessCases = casesOf('8', [
 
 function allAtOnce(ask: () => Promise<RawResponse>): Promise<RawResponse[]> {
   return Promise.all(Array.from({ length: AT_ONCE }, ask));
+}
+
+/** The heads of all answers, and what refusals say; the streams that run are cancelled once all are there. */
+async function streamAtOnce(
+  deployment: Deployment,
+  request: Record<string, unknown>,
+  { apiKey, count = AT_ONCE }: { readonly apiKey: string; readonly count?: number },
+): Promise<RawResponse[]> {
+  const callers = new AbortController();
+  const ask = async (): Promise<RawResponse> => {
+    const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body(deployment, request)),
+      signal: callers.signal,
+    });
+    const text = response.ok ? '' : await response.text();
+    const headers = Object.fromEntries(response.headers);
+    return { status: response.status, headers, text, json: <Body>() => JSON.parse(text) as Body };
+  };
+  try {
+    return await Promise.all(Array.from({ length: count }, ask));
+  } finally {
+    callers.abort();
+  }
 }
 
 function assertExactly(
