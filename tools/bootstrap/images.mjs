@@ -2,15 +2,19 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { say } from './lib/console.mjs';
 import { capture, exitOnFailure, Misused, root, runVisibly, StepFailed } from './lib/run.mjs';
 import { IMAGE_PROGRAMS } from './lib/set-up.mjs';
+import { settleImage } from './lib/settle-image.mjs';
 
 const USAGE = `npm run images -- [options]
 
   --app NAME           of ${IMAGE_PROGRAMS.join(', ')};
                        may be repeated; all when absent
-  --base IMAGE         what images stand on: has node (default node:20-bookworm-slim)
-  --build-image IMAGE  what builds them: has node and npm (the same default)
+  --base IMAGE         what images stand on: has the libraries of node
+                       (default ${ofDockerfile('BASE_IMAGE')})
+  --build-image IMAGE  what builds them: has node and npm
+                       (default ${ofDockerfile('BUILD_IMAGE')})
   --tag TAG            default: the version in package.json
   --network NAME       of the build, such as host (default: Docker's own)`;
 
@@ -21,13 +25,17 @@ try {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const {
     app: apps = IMAGE_PROGRAMS,
-    base,
+    base = ofDockerfile('BASE_IMAGE'),
     'build-image': buildImage,
     tag = version,
     network,
   } = readArguments();
   const { code, output } = await capture('git', ['rev-parse', 'HEAD']).catch(() => ({ code: 1 }));
   const revision = code === 0 ? output.trim() : 'unknown';
+  const isHere = await capture('docker', ['image', 'inspect', base]);
+  if (isHere.code !== 0 && (await runVisibly('docker', ['pull', base]))) {
+    throw new StepFailed(`There is no image '${base}'.`);
+  }
   for (const app of apps) {
     const given = {
       APP: app,
@@ -38,17 +46,25 @@ try {
       BUILD_IMAGE: buildImage,
     };
     const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+    const image = `inference-gateway/${app}:${tag}`;
     const failed = await runVisibly('docker', [
       'build',
-      ...['--file', 'docker/Dockerfile', '--tag', `inference-gateway/${app}:${tag}`],
+      ...['--file', 'docker/Dockerfile', '--tag', image],
       ...(network === undefined ? [] : ['--network', network]),
       ...settings.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
       '.',
     ]);
     if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
+    say(`${image} ${await settleImage(image, base)}`);
   }
 } catch (error) {
   exitOnFailure(error.code === 'ENOENT' ? new StepFailed('There is no `docker` on the PATH.') : error);
+}
+
+/** What an argument of the Dockerfile is by itself. */
+function ofDockerfile(name) {
+  const text = readFileSync(path.join(root, 'docker/Dockerfile'), 'utf8');
+  return text.match(new RegExp(`^ARG ${name}=(.*)$`, 'm'))[1];
 }
 
 function readArguments() {
