@@ -102,7 +102,8 @@ function readComment(comment) {
 /** Secret settings come from secrets alone, and where things are in a pod is the chart's to say. */
 function isGiven(name) {
   const secret =
-    /_URL$|_SECRET$|_PASSWORD$|_USERNAME$|_OTLP_HEADERS$|_OTLP_ENDPOINT$|^GATEWAY_SECRETS_KEY$/.test(name) && name !== 'GATEWAY_PUBLIC_URL';
+    /_URL$|_SECRET$|_PASSWORD$|_USERNAME$|_OTLP_HEADERS$|_OTLP_ENDPOINT$|^GATEWAY_SECRETS_KEY$/.test(name) &&
+    name !== 'GATEWAY_PUBLIC_URL';
   return secret || /_TARGET$|_PORT$|_DIR$|_FILE$|^GATEWAY_HOST$|^KAFKA_BROKERS$/.test(name);
 }
 
