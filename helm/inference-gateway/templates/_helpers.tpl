@@ -76,6 +76,15 @@ capabilities: { drop: [ALL] }
 {{- div (int64 $ms) 1000 -}}
 {{- end }}
 
+{{/* Waits before a pod is told to stop; without a program of its own where Kubernetes can. */}}
+{{- define "gateway.preStop" -}}
+{{- if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}
+sleep: { seconds: {{ .Values.pod.preStopSeconds }} }
+{{- else -}}
+exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds }}e3)'] }
+{{- end -}}
+{{- end }}
+
 {{/* Addresses of every replica of the services that one calls: names of headless services. */}}
 {{- define "gateway.targets" -}}
 {{- range .component.calls }}

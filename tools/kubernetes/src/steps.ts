@@ -1,13 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@gateway/cluster';
 import { auditBooks } from './books';
+import { untilScaledOut } from './autoscaling-step';
 import { conformance } from './conformance';
 import { ENGINE_IMAGES, NEXT_TAG } from './images';
+import { throughIngress } from './ingress-step';
 import { seenIn, type Load, type Seen } from './load';
+import type { KubernetesNode } from './node';
+import { enforcePolicies } from './policies-step';
 import { PREFIX, type Release } from './release';
 
 export interface StepContext {
   readonly root: string;
+  readonly cache: string;
+  readonly node: KubernetesNode;
   readonly release: Release;
   /** Begins at the first step that needs it. */
   readonly load: () => Promise<Load>;
@@ -36,12 +42,17 @@ const DEMO = [
 const COMPONENTS = [...SERVICE_NAMES, 'redis', 'kafka', 'postgres'];
 const SCALED = { 'edge-proxy': [4, 1, 2], 'billing-ledger': [3, 1, 2] };
 
+const MOST_EDGES = 3;
+/** Of some twenty that are sent apart. */
+const STREAMED_PIECES = 10;
+
 export const INSTALL: Step = { name: 'helm install', group: 'install', run: install };
 
 /** After the installation, in this order. */
 export const STEPS: readonly Step[] = [
   { name: 'helm test', group: 'test', run: helmTest },
   { name: 'conformance', group: 'conformance', run: ({ root, release }) => conformance(root, release) },
+  { name: 'network policies under load', group: 'policies', run: policies },
   { name: 'helm upgrade under load', group: 'upgrade', run: upgrade },
   ...COMPONENTS.map((component) => ({
     name: `delete a pod of ${component}`,
@@ -54,6 +65,8 @@ export const STEPS: readonly Step[] = [
     run: scale(component, counts),
   })),
   { name: 'helm rollback under load', group: 'rollback', run: rollback },
+  { name: 'Ingress and HTTPRoute under load', group: 'ingress', run: ingress },
+  { name: 'autoscaling of the edge under load', group: 'autoscaling', run: autoscaling },
   { name: 'books', group: 'books', run: books },
   { name: 'helm uninstall', group: 'uninstall', run: uninstall },
 ];
@@ -69,6 +82,15 @@ async function install({ release }: StepContext): Promise<string> {
 async function helmTest({ release }: StepContext): Promise<string> {
   await release.test();
   return '';
+}
+
+async function policies({ release, load }: StepContext): Promise<string> {
+  const opened = await load();
+  let seen: Seen | undefined;
+  const { tried, open } = await enforcePolicies(release, async (work) => {
+    seen = await opened.during(work);
+  });
+  return `${tried} connections tried between pods, ${open} came about, all as wanted; ${withoutFailure(seen!)}`;
 }
 
 async function upgrade({ release, load }: StepContext): Promise<string> {
@@ -120,6 +142,27 @@ function scale(component: string, counts: readonly number[]): Run {
   };
 }
 
+async function ingress({ cache, node, release, load }: StepContext): Promise<string> {
+  const results = await throughIngress({ cache, node, release, load: await load() });
+  return results
+    .map(({ kind, seen, pieces }) => {
+      if (pieces < STREAMED_PIECES) throw new Error(`a stream through ${kind} came in ${pieces} pieces`);
+      return `${kind}: ${withoutFailure(seen)}, a stream in ${pieces} pieces`;
+    })
+    .join('; ');
+}
+
+async function autoscaling({ node, release, load }: StepContext): Promise<string> {
+  let scaled = '';
+  const seen = await (
+    await load()
+  ).during(async () => {
+    scaled = await untilScaledOut(node, release, MOST_EDGES);
+    await untilReady(release);
+  });
+  return `${scaled}; ${withoutFailure(seen)}`;
+}
+
 async function books({ release, load }: StepContext): Promise<string> {
   const opened = await load();
   const faults = await auditBooks(release, opened);
@@ -135,17 +178,29 @@ const OF_NAMESPACE = ['configmap/kube-root-ca.crt', 'serviceaccount/default'];
 
 async function uninstall({ release }: StepContext): Promise<string> {
   await release.uninstall();
+  const deadline = Date.now() + READY_MS;
+  for (;;) {
+    const left = await leftOf(release);
+    const volumes = left.filter((name) => name.startsWith('persistentvolumeclaim/'));
+    const others = left.filter((name) => !volumes.includes(name) && name !== KEPT_SECRET);
+    if (others.length === 0)
+      return `nothing left but ${volumes.length} volumes and the secret of their passwords`;
+    // Pods may still end what they began.
+    if (Date.now() > deadline) throw new Error(`left behind: ${others.join(', ')}`);
+    await delay(POLL_MS);
+  }
+}
+
+/** Everything in the namespace but what is the namespace's own. */
+async function leftOf(release: Release): Promise<string[]> {
   const kinds = await release.kubectl(
     ...['api-resources', '--verbs=list', '--namespaced', '--output', 'name'],
   );
-  const listed = kinds.split('\n').filter((kind) => kind !== '' && !kind.startsWith('events'));
-  const left = (await release.kubectl('get', listed.join(','), '--output', 'name'))
+  // Events are of the past, and metrics of pods that may be gone.
+  const listed = kinds.split('\n').filter((kind) => kind !== '' && !/^events|metrics\.k8s\.io$/.test(kind));
+  return (await release.kubectl('get', listed.join(','), '--output', 'name'))
     .split('\n')
     .filter((name) => name !== '' && !OF_NAMESPACE.includes(name));
-  const volumes = left.filter((name) => name.startsWith('persistentvolumeclaim/'));
-  const others = left.filter((name) => !volumes.includes(name) && name !== KEPT_SECRET);
-  if (others.length > 0) throw new Error(`left behind: ${others.join(', ')}`);
-  return `nothing left but ${volumes.length} volumes and the secret of their passwords`;
 }
 
 /** Until no pod is on its way in or out. */

@@ -22,7 +22,13 @@ export async function tryChart(options: Options, root: string): Promise<StepResu
   }
   const release = new Release(node, { cache, root });
   let load: Promise<Load> | undefined;
-  const context: StepContext = { root, release, load: () => (load ??= Load.open(release, rate)) };
+  const context: StepContext = {
+    root,
+    cache,
+    node,
+    release,
+    load: () => (load ??= Load.open(release, rate)),
+  };
   const isInstalled = kept || (await recorder.tried(INSTALL.name, () => INSTALL.run(context)));
   const chosen = STEPS.filter(({ group }) => only.length === 0 || only.includes(group));
   for (const { name, run } of isInstalled ? chosen : []) await recorder.tried(name, () => run(context));

@@ -228,6 +228,8 @@ async function streamAtOnce(
   { apiKey, count = AT_ONCE }: { readonly apiKey: string; readonly count?: number },
 ): Promise<RawResponse[]> {
   const callers = new AbortController();
+  // A response that nobody holds is collected as garbage, and its stream cancelled with it.
+  const held: Response[] = [];
   const ask = async (): Promise<RawResponse> => {
     const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
       method: 'POST',
@@ -235,6 +237,7 @@ async function streamAtOnce(
       body: JSON.stringify(body(deployment, request)),
       signal: callers.signal,
     });
+    held.push(response);
     const text = response.ok ? '' : await response.text();
     const headers = Object.fromEntries(response.headers);
     return { status: response.status, headers, text, json: <Body>() => JSON.parse(text) as Body };
@@ -243,6 +246,7 @@ async function streamAtOnce(
     return await Promise.all(Array.from({ length: count }, ask));
   } finally {
     callers.abort();
+    await Promise.allSettled(held.map((response) => response.body?.cancel()));
   }
 }
 
