@@ -3,7 +3,13 @@ import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } fro
 import { AuthAdminDefinition, AuthDefinition, Scope, SecretToEnd } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
-import { createClient, createInProcessTransport, type RpcTransport, type TransportCall } from '@gateway/rpc';
+import {
+  createClient,
+  createInProcessTransport,
+  type MessageTransport,
+  type RpcTransport,
+  type TransportCall,
+} from '@gateway/rpc';
 import { createGrpcServer, createGrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/testing';
@@ -12,7 +18,7 @@ const ACTOR = { id: 'system', label: 'system', ipAddress: '' };
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
 
 /** A network between one edge and auth that can be made to fail. */
-class Network implements RpcTransport {
+class Network {
   /** The watch and its renewals vanish without an error; questions about keys still pass. */
   deaf = false;
   /** Nothing passes at all. */
@@ -20,9 +26,13 @@ class Network implements RpcTransport {
   readonly calls: Record<string, number> = {};
   delay: (call: TransportCall) => Promise<void> = () => Promise.resolve();
 
-  constructor(private readonly replicas: () => RpcTransport) {}
+  constructor(private readonly replicas: () => MessageTransport) {}
 
-  async unary(call: TransportCall): Promise<Uint8Array> {
+  get carries(): MessageTransport['carries'] {
+    return this.replicas().carries;
+  }
+
+  async unary(call: TransportCall): Promise<unknown> {
     this.calls[call.method] = (this.calls[call.method] ?? 0) + 1;
     if (this.down) throw new Error('the network is down');
     if (this.deaf && call.method === 'RenewLease') return vanish(call);
@@ -33,7 +43,7 @@ class Network implements RpcTransport {
     return answer;
   }
 
-  async *serverStream(call: TransportCall): AsyncGenerator<Uint8Array> {
+  async *serverStream(call: TransportCall): AsyncGenerator<unknown> {
     if (this.down) throw new Error('the network is down');
     if (this.deaf) await vanish(call);
     for await (const message of this.replicas().serverStream(call)) {
@@ -121,7 +131,8 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
     organizationId,
 
     edge(pick: () => number = () => 0) {
-      const network = new Network(() => replica(pick()));
+      // Messages or bytes: it passes on whatever the replicas carry.
+      const network = new Network(() => replica(pick()) as MessageTransport);
       const directory = createKeyDirectory({
         auth: createClient(AuthDefinition, network),
         edgeId: newId('edge'),

@@ -44,7 +44,7 @@ import {
 } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { type BoundService, createClient, createInProcessTransport } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
 import { createTokenizer, MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
 import {
@@ -66,6 +66,8 @@ export interface ModuleParts {
   readonly emulatorUrl: string | undefined;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Of the calls between modules; as their transport has it when absent. */
+  readonly freezesMessages?: boolean;
 }
 
 /** Long prompts that wait to be counted; the next is refused with `no_capacity`. */
@@ -73,11 +75,11 @@ const MAX_WAITING_REQUEST_COUNTS = 64;
 /** Long answers that wait to be counted; the next is estimated, since its end must be recorded. */
 const MAX_WAITING_ANSWER_COUNTS = 1_000;
 
-/**
- * The whole system on one page: every module with its adapters, and who calls
- * whom. Messages are encoded and decoded between them as they are over gRPC.
- */
-export function createModules({ config, pools, eventLog, emulatorUrl, log, metrics }: ModuleParts) {
+/** The whole system on one page: every module with its adapters, and who calls whom. */
+export function createModules(parts: ModuleParts) {
+  const { config, pools, eventLog, emulatorUrl, log, metrics, freezesMessages } = parts;
+  const transportTo = (services: readonly BoundService[]) =>
+    createInProcessTransport(services, { log, ...(freezesMessages !== undefined && { freezesMessages }) });
   const mailer = openMailer(config);
   const auth = createAuthModule({
     adapters: createAuthAdapters({
@@ -119,9 +121,8 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
   });
   const generationQuery = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
 
-  const stores = createInProcessTransport(
+  const stores = transportTo(
     [auth, rateLimit, billingLedger, generationQuery].flatMap(({ services }) => services),
-    { log },
   );
   const clients = {
     auth: createClient(AuthDefinition, stores),
@@ -158,10 +159,7 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
 
-  const routerClient = createClient(
-    InferenceRouterDefinition,
-    createInProcessTransport(inferenceRouter.services, { log }),
-  );
+  const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services));
   const edgeProxy = createEdgeProxyModule({
     keyDirectory: createKeyDirectory({
       auth: clients.auth,
@@ -193,16 +191,13 @@ export function createModules({ config, pools, eventLog, emulatorUrl, log, metri
     generationReports: createClient(GenerationReportsDefinition, stores),
     ledgerAdmin: clients.ledgerAdmin,
     inferenceRouter: routerClient,
-    routerAdmin: createClient(
-      InferenceRouterAdminDefinition,
-      createInProcessTransport(inferenceRouter.services, { log }),
-    ),
+    routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services)),
     estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS })),
     // Each serves those of its own group, so that the name of the service is taken twice.
     deadLetters: new Map(
       [billingLedger, usageAggregator].map(({ name, services }) => [
         name,
-        createClient(DeadLettersDefinition, createInProcessTransport(services, { log })),
+        createClient(DeadLettersDefinition, transportTo(services)),
       ]),
     ),
     newId,

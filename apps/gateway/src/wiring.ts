@@ -64,6 +64,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       emulatorUrl: demoProvider.url,
       log,
       metrics,
+      freezesMessages: false,
     });
     life.onStop(() => modules.tokenizer.close());
     await life.startModules(modules.inOrder);

@@ -37,10 +37,13 @@ function unaryCaller(
 ) {
   const { requestType, responseType } = codecsOf(method);
   const decode = (bytes: Uint8Array): unknown => responseType.decode(bytes);
-  const send = (request: unknown, options?: CallOptions): Promise<unknown> => {
+  const send = (message: unknown, options?: CallOptions): Promise<unknown> => {
     try {
-      const call = callOf(service, method, requestType, request, options, unaryTimeoutMs);
-      return transport.unary(call).then(decode);
+      if (transport.carries === 'messages') {
+        return transport.unary(callOf(service, method, message, options, unaryTimeoutMs));
+      }
+      const request = encodeMessage(requestType, message);
+      return transport.unary(callOf(service, method, request, options, unaryTimeoutMs)).then(decode);
     } catch (error) {
       // A message that cannot be encoded.
       return Promise.reject(error);
@@ -55,9 +58,13 @@ function unaryCaller(
 
 function streamCaller(service: string, method: GeneratedMethod, transport: RpcTransport) {
   const { requestType, responseType } = codecsOf(method);
-  const open = (request: unknown, options?: CallOptions): DecodedStream => {
-    const call = callOf(service, method, requestType, request, options, undefined);
-    return new DecodedStream(transport.serverStream(call)[Symbol.asyncIterator](), responseType);
+  const open = (message: unknown, options?: CallOptions): AsyncIterableIterator<unknown> => {
+    if (transport.carries === 'messages') {
+      return transport.serverStream(callOf(service, method, message, options, undefined));
+    }
+    const request = encodeMessage(requestType, message);
+    const bytes = transport.serverStream(callOf(service, method, request, options, undefined));
+    return new DecodedStream(bytes[Symbol.asyncIterator](), responseType);
   };
   return (request: unknown, options?: CallOptions): AsyncIterable<unknown> => {
     const tracer = tracing();
@@ -92,15 +99,13 @@ class DecodedStream implements AsyncIterableIterator<unknown> {
   }
 }
 
-function callOf(
+function callOf<Payload>(
   service: string,
   { name: method, options: declared }: GeneratedMethod,
-  requestType: MessageCodec<unknown>,
-  message: unknown,
+  request: Payload,
   options: CallOptions | undefined,
   timeoutMs: number | undefined,
-): TransportCall {
-  const request = encodeMessage(requestType, message);
+): TransportCall<Payload> {
   const idempotent = IDEMPOTENT_LEVELS.has(declared?.idempotencyLevel ?? '');
   if (options === undefined) return { service, method, request, idempotent, timeoutMs };
   return {

@@ -2,7 +2,7 @@ import { CallerLink, endedBeforeStart } from './caller-link';
 import { checkedMetadata } from './call-metadata';
 import type { DeadlineWheel } from './deadline-wheel';
 import { decodeError, encodeError } from './error-codec';
-import { tooLarge, type RpcError } from './rpc-error';
+import { type RpcError } from './rpc-error';
 import { reportFailure, type RpcLog, type ServedMethod } from './served-methods';
 import { ServerCall } from './server-call';
 import type { TransportCall } from './transport';
@@ -10,7 +10,8 @@ import type { TransportCall } from './transport';
 /** What the calls of one in-process transport share. */
 export interface InProcessRuntime {
   readonly deadlines: DeadlineWheel;
-  readonly maxMessageBytes: number;
+  /** What every message goes through. */
+  readonly handOver: (message: unknown) => unknown;
   readonly log: RpcLog | undefined;
 }
 
@@ -23,7 +24,6 @@ export function openCall(
 ): { readonly context: ServerCall; readonly link: CallerLink | undefined } {
   const ended = endedBeforeStart(call, timeoutMs);
   if (ended !== undefined) throw ended;
-  checkedSize('a request', call.request, runtime);
   const metadata = checkedMetadata(call.metadata);
   if (timeoutMs === undefined) {
     const context = new ServerCall(metadata, undefined);
@@ -51,13 +51,4 @@ function linkTo(
 export function crossed(thrown: unknown, served: ServedMethod, runtime: InProcessRuntime): Error {
   reportFailure(runtime.log, served, thrown);
   return decodeError(encodeError(thrown));
-}
-
-export function checkedSize(
-  what: string,
-  bytes: Uint8Array,
-  { maxMessageBytes }: InProcessRuntime,
-): Uint8Array {
-  if (bytes.length > maxMessageBytes) throw tooLarge(what, bytes.length, maxMessageBytes);
-  return bytes;
 }

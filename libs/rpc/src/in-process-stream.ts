@@ -1,11 +1,11 @@
 import type { CallerLink } from './caller-link';
-import { checkedSize, crossed, openCall, type InProcessRuntime } from './in-process-call';
+import { crossed, openCall, type InProcessRuntime } from './in-process-call';
 import { cancelledCall, type RpcError } from './rpc-error';
 import { noSuchMethod, type ServedMethod } from './served-methods';
 import type { ServerCall } from './server-call';
 import type { TransportCall } from './transport';
 
-type Result = IteratorResult<Uint8Array, undefined>;
+type Result = IteratorResult<unknown, undefined>;
 
 interface Reader {
   readonly resolve: (result: Result) => void;
@@ -21,7 +21,7 @@ const DONE: Result = { done: true, value: undefined };
  * It is not an async generator, in which a failure or a leave would have to
  * wait behind a handler that does not answer.
  */
-export class InProcessStream implements AsyncIterableIterator<Uint8Array, undefined> {
+export class InProcessStream implements AsyncIterableIterator<unknown, undefined> {
   readonly #createdMs = performance.now();
   #state: 'new' | 'open' | 'ended' = 'new';
   #context: ServerCall | undefined;
@@ -79,7 +79,10 @@ export class InProcessStream implements AsyncIterableIterator<Uint8Array, undefi
       return;
     }
     try {
-      const messages = this.served.invoke(this.call.request, this.#context) as AsyncIterable<unknown>;
+      const messages = this.served.invoke(
+        this.runtime.handOver(this.call.request),
+        this.#context,
+      ) as AsyncIterable<unknown>;
       this.#messages = messages[Symbol.asyncIterator]();
     } catch (thrown) {
       this.#fail(this.served, thrown);
@@ -90,22 +93,15 @@ export class InProcessStream implements AsyncIterableIterator<Uint8Array, undefi
     const { served } = this;
     if (this.#state !== 'open' || served === undefined) return;
     this.#messages?.next().then(
-      (result) => this.#take(served, result),
+      (result) => this.#take(result),
       (thrown: unknown) => this.#fail(served, thrown),
     );
   }
 
-  #take(served: ServedMethod, result: IteratorResult<unknown>): void {
+  #take(result: IteratorResult<unknown>): void {
     if (this.#state === 'ended') return;
     if (result.done) return this.#end(undefined);
-    try {
-      const value = checkedSize('a message', served.encode(result.value), this.runtime);
-      this.#readers.shift()?.resolve({ done: false, value });
-    } catch (error) {
-      this.#context?.abort(cancelledCall(this.call));
-      this.#fail(served, error);
-      this.#leaveHandler();
-    }
+    this.#readers.shift()?.resolve({ done: false, value: this.runtime.handOver(result.value) });
   }
 
   #fail(served: ServedMethod, thrown: unknown): void {

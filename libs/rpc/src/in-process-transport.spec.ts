@@ -3,8 +3,8 @@ import { HealthDefinition } from './grpc/health';
 import { createInProcessTransport } from './in-process-transport';
 import { describeRpcTransport } from './rpc.contract';
 
-describeRpcTransport('in process', async (services, options) => ({
-  transport: createInProcessTransport(services, options),
+describeRpcTransport('in process', 'messages', async (services, { log }) => ({
+  transport: createInProcessTransport(services, { log }),
   close: async () => undefined,
 }));
 

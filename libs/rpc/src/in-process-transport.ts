@@ -1,32 +1,37 @@
 import type { BoundService } from './bound-service';
 import { DeadlineWheel } from './deadline-wheel';
-import { checkedSize, crossed, openCall, type InProcessRuntime } from './in-process-call';
+import { frozenMessage } from './frozen-message';
+import { crossed, openCall, type InProcessRuntime } from './in-process-call';
 import { InProcessStream } from './in-process-stream';
-import { MAX_MESSAGE_BYTES } from './limits';
 import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from './served-methods';
-import type { RpcTransport, TransportCall } from './transport';
+import type { MessageTransport, TransportCall } from './transport';
 
 export interface InProcessTransportOptions {
   /** For what of a failure does not cross to the caller. */
   readonly log?: RpcLog;
-  /** MAX_MESSAGE_BYTES when absent. */
-  readonly maxMessageBytes?: number;
+  /**
+   * Freezes every message on its way, so that a side which changes one is found
+   * out. It costs more than the call, so that whoever is in a hurry says false.
+   */
+  readonly freezesMessages?: boolean;
 }
 
 /**
  * Calls handlers of the same process. It keeps every promise of a network
- * transport (messages are copied through bytes, errors through their codec,
- * deadlines and cancellation reach the handler), so that a module cannot tell
- * where its peers run.
+ * transport (errors go through their codec, deadlines and cancellation reach
+ * the handler), so that a module cannot tell where its peers run. Messages are
+ * handed over as they are: neither side changes one, ever.
  */
 export function createInProcessTransport(
   services: readonly BoundService[],
-  { log, maxMessageBytes = MAX_MESSAGE_BYTES }: InProcessTransportOptions = {},
-): RpcTransport {
+  { log, freezesMessages = true }: InProcessTransportOptions = {},
+): MessageTransport {
   const methods = servedMethods(services);
-  const runtime: InProcessRuntime = { deadlines: new DeadlineWheel(), maxMessageBytes, log };
+  const handOver = freezesMessages ? frozenMessage : (message: unknown) => message;
+  const runtime: InProcessRuntime = { deadlines: new DeadlineWheel(), handOver, log };
 
   return {
+    carries: 'messages',
     unary: (call) => {
       const served = methods.get(call.service)?.get(call.method);
       if (served === undefined || served.streams) return Promise.reject(noSuchMethod(call));
@@ -49,20 +54,15 @@ function callHandler(
   served: ServedMethod,
   call: TransportCall,
   runtime: InProcessRuntime,
-  resolve: (response: Uint8Array) => void,
+  resolve: (response: unknown) => void,
   reject: (error: unknown) => void,
 ): void {
   const { context, link } = openCall(call, call.timeoutMs, runtime, reject);
 
   function succeed(response: unknown): void {
     if (context.aborted) return;
-    try {
-      const bytes = checkedSize('a response', served.encode(response), runtime);
-      link?.release();
-      resolve(bytes);
-    } catch (error) {
-      fail(error);
-    }
+    link?.release();
+    resolve(runtime.handOver(response));
   }
   function fail(thrown: unknown): void {
     if (context.aborted) return;
@@ -71,7 +71,7 @@ function callHandler(
   }
 
   try {
-    (served.invoke(call.request, context) as Promise<unknown>).then(succeed, fail);
+    (served.invoke(runtime.handOver(call.request), context) as Promise<unknown>).then(succeed, fail);
   } catch (thrown) {
     fail(thrown);
   }

@@ -13,13 +13,15 @@ export interface RpcLog {
   error(fields: object, message: string): void;
 }
 
-/** One method of a bound service as a transport sees it: bytes in, bytes out. */
+/** One method of a bound service as a transport sees it. */
 export interface ServedMethod {
   readonly service: string;
   readonly method: string;
   readonly streams: boolean;
   /** A promise, or an async iterable for a method that streams. May throw. */
-  invoke(request: Uint8Array, context: CallContext): unknown;
+  invoke(request: unknown, context: CallContext): unknown;
+  /** For transports that carry bytes. */
+  decode(request: Uint8Array): unknown;
   encode(response: unknown): Uint8Array;
 }
 
@@ -36,12 +38,12 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
     for (const [property, generated] of Object.entries(definition.methods)) {
       if (generated.requestStream) throw new Error(`${service}/${generated.name} streams its requests`);
       const { requestType, responseType } = generated as unknown as {
-        requestType: MessageCodec<never>;
+        requestType: MessageCodec<unknown>;
         responseType: MessageCodec<unknown>;
       };
       const { name: method, responseStream: streams } = generated;
-      const invoke = (request: Uint8Array, context: CallContext): unknown =>
-        handlers[property]?.(requestType.decode(request), context);
+      const invoke = (request: unknown, context: CallContext): unknown =>
+        handlers[property]?.(request as never, context);
       byMethod.set(method, {
         service,
         method,
@@ -53,6 +55,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
           }
           return invokeTraced(tracer, { service, method, streams }, context, (seen) => invoke(request, seen));
         },
+        decode: (request) => requestType.decode(request),
         encode: (response) => encodeMessage(responseType, response),
       });
     }

@@ -1,12 +1,12 @@
 import type { CallMetadata } from './definition';
 
-/** One call as a transport sees it: names and bytes, nothing of the messages. */
-export interface TransportCall {
+/** One call as a transport sees it: names and a payload, nothing of what it means. */
+export interface TransportCall<Payload = unknown> {
   /** Such as "gateway.auth.v1.Auth". */
   readonly service: string;
   /** Such as "VerifyKey". */
   readonly method: string;
-  readonly request: Uint8Array;
+  readonly request: Payload;
   /** Its contract says that doing it twice has the effect of once: it may be sent again. */
   readonly idempotent?: boolean;
   readonly signal?: AbortSignal;
@@ -15,7 +15,7 @@ export interface TransportCall {
 }
 
 /**
- * Moves bytes to a service and back. Duties of every implementation:
+ * Moves payloads to a service and back. Duties of every implementation:
  * - A failure rejects with a GatewayError. What the handler did not throw as
  *   one arrives as a bare `internal_error`.
  * - Aborting `signal`, or running out of `timeoutMs`, rejects at once and aborts
@@ -23,7 +23,19 @@ export interface TransportCall {
  * - A stream holds a bounded number of unread messages; then the handler waits.
  * - Leaving a stream early (`break`, `return()`) aborts the handler's signal.
  */
-export interface RpcTransport {
-  unary(call: TransportCall): Promise<Uint8Array>;
-  serverStream(call: TransportCall): AsyncIterable<Uint8Array>;
+interface Transport<Payload> {
+  unary(call: TransportCall<Payload>): Promise<Payload>;
+  serverStream(call: TransportCall<Payload>): AsyncIterableIterator<Payload>;
 }
+
+/** Between processes. */
+export interface BytesTransport extends Transport<Uint8Array> {
+  readonly carries: 'bytes';
+}
+
+/** Within a process: messages cross as they are, and both sides leave them so. */
+export interface MessageTransport extends Transport<unknown> {
+  readonly carries: 'messages';
+}
+
+export type RpcTransport = BytesTransport | MessageTransport;

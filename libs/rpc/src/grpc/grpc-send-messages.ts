@@ -14,7 +14,7 @@ export async function sendMessages(
   call: ServerWritableStream<Buffer, Buffer>,
   context: ServerCall,
 ): Promise<void> {
-  const messages = served.invoke(call.request, context) as AsyncIterable<unknown>;
+  const messages = served.invoke(served.decode(call.request), context) as AsyncIterable<unknown>;
   const iterator = messages[Symbol.asyncIterator]();
   context.signal.addEventListener('abort', () => leave(iterator));
   while (!context.aborted) {

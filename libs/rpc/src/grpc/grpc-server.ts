@@ -173,7 +173,7 @@ export function createGrpcServer({
         }
       };
       try {
-        (served.invoke(call.request, open.context) as Promise<unknown>).then(succeed, fail);
+        (served.invoke(served.decode(call.request), open.context) as Promise<unknown>).then(succeed, fail);
       } catch (thrown) {
         fail(thrown);
       }

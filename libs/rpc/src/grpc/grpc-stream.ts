@@ -32,7 +32,7 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
 
   constructor(
     private readonly client: Client,
-    private readonly call: TransportCall,
+    private readonly call: TransportCall<Uint8Array>,
   ) {
     this.#path = pathOf(call.service, call.method);
     this.#deadline = call.timeoutMs === undefined ? undefined : Date.now() + call.timeoutMs;

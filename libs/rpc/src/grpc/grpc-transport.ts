@@ -3,7 +3,7 @@ import { endedBeforeStart } from '../caller-link';
 import { checkedMetadata } from '../call-metadata';
 import { MAX_MESSAGE_BYTES } from '../limits';
 import { cancelledCall } from '../rpc-error';
-import type { RpcTransport, TransportCall } from '../transport';
+import type { BytesTransport, TransportCall } from '../transport';
 import { startCall } from './grpc-call';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
 import { GrpcStream } from './grpc-stream';
@@ -18,7 +18,7 @@ export interface GrpcTransportOptions {
   readonly maxMessageBytes?: number;
 }
 
-export interface GrpcTransport extends RpcTransport {
+export interface GrpcTransport extends BytesTransport {
   /** Lets go of the connections. Calls under way fail as unavailable, as do later ones. */
   close(): void;
 }
@@ -39,13 +39,14 @@ export function createGrpcTransport({
 /** The calls of one gRPC client. */
 export function transportOver(client: Client): GrpcTransport {
   return {
+    carries: 'bytes',
     unary: (call) => unary(client, call),
     serverStream: (call) => new GrpcStream(client, call),
     close: () => client.close(),
   };
 }
 
-function unary(client: Client, call: TransportCall): Promise<Uint8Array> {
+function unary(client: Client, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const ended = endedBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;

@@ -82,7 +82,8 @@ async function drive(
   order: LoadOrder,
   log: ReturnType<typeof createSilentLogger>,
 ): Promise<LoadFigures> {
-  const ledger = createClient(BillingLedgerDefinition, createInProcessTransport(services, { log }));
+  const transport = createInProcessTransport(services, { log, freezesMessages: false });
+  const ledger = createClient(BillingLedgerDefinition, transport);
   const begin = performance.now() + order.warmUpMs;
   const end = begin + order.windowMs;
   const figures = {

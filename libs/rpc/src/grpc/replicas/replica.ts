@@ -1,5 +1,5 @@
 import { connectivityState, type Client } from '@grpc/grpc-js';
-import type { RpcTransport } from '../../transport';
+import type { BytesTransport } from '../../transport';
 
 /** How one replica is doing, as far as calls to it tell. */
 export interface ReplicaLimits {
@@ -12,7 +12,7 @@ export interface ReplicaLimits {
 export interface ReplicaParts {
   readonly address: string;
   readonly client: Client;
-  readonly transport: RpcTransport;
+  readonly transport: BytesTransport;
   /** Resolves when the replica answers, ready or not; rejects when it does not in time. */
   readonly probe: (timeoutMs: number) => Promise<void>;
   readonly limits: ReplicaLimits;
@@ -35,7 +35,7 @@ export interface OpenCall {
  */
 export class Replica {
   readonly address: string;
-  readonly transport: RpcTransport;
+  readonly transport: BytesTransport;
   #open = 0;
   /** Of the open calls, those that have heard nothing yet. */
   #waiting = 0;

@@ -9,7 +9,7 @@ import type { ServerAddress } from './addresses';
 import { createReplicatedTransport, type ReplicatedTransportLimits } from './replicated-transport';
 import { startTcpRelay, type TcpRelay } from './testing/tcp-relay';
 
-describeRpcTransport('over gRPC to replicas', async (services, { maxMessageBytes, ...options }) => {
+describeRpcTransport('over gRPC to replicas', 'bytes', async (services, { maxMessageBytes, ...options }) => {
   const servers = [0, 1].map(() =>
     createGrpcServer({ services, host: '127.0.0.1', port: 0, drainMs: 100, maxMessageBytes, ...options }),
   );

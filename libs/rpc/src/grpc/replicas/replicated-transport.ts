@@ -82,7 +82,7 @@ export function createReplicatedTransport({
     limits,
   );
 
-  async function unary(call: TransportCall): Promise<Uint8Array> {
+  async function unary(call: TransportCall<Uint8Array>): Promise<Uint8Array> {
     const startedMs = performance.now();
     const leftMs = (): number | undefined =>
       call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - startedMs);
@@ -112,13 +112,14 @@ export function createReplicatedTransport({
   }
 
   return {
+    carries: 'bytes',
     unary,
     serverStream: (call) => new ReplicaStream(call, replicas, limits.connectWaitMs),
     close: () => replicas.close(),
   };
 }
 
-async function attempt(replica: Replica, call: TransportCall): Promise<Uint8Array> {
+async function attempt(replica: Replica, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
   const open = replica.open();
   try {
     const answer = await replica.transport.unary(call);
@@ -133,7 +134,7 @@ async function attempt(replica: Replica, call: TransportCall): Promise<Uint8Arra
 }
 
 /** As `attempt`, and gives up as unavailable when the replica falls silent. */
-function attemptUntilSilent(replica: Replica, call: TransportCall): Promise<Uint8Array> {
+function attemptUntilSilent(replica: Replica, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const stopListening = replica.whenSilent(() => {
       stopListening();
@@ -158,7 +159,7 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
   #left = false;
 
   constructor(
-    private readonly call: TransportCall,
+    private readonly call: TransportCall<Uint8Array>,
     private readonly replicas: ReplicaSet,
     private readonly connectWaitMs: number,
   ) {}

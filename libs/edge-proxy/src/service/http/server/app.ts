@@ -1,7 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { endpoints } from '@gateway/public-api';
 import { type RouteName } from '../exchange';
+import { pathOf } from '../request/query';
 
 /** Answers one request; never throws and never rejects. */
 export type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
@@ -15,8 +16,27 @@ export interface AppPorts {
 /**
  * The public routes. Paths match exactly, case and trailing slash included;
  * whatever else is asked for, OPTIONS included, is an unknown route.
+ *
+ * What is written just as a route is, as nearly every request is, is looked up.
+ * Express has the rest, such as HEAD or an address with its host; its walk over
+ * the routes would cost as much as all that is checked of a request here.
  */
-export function createApp({ serve, serveFailure }: AppPorts): Express {
+export function createApp(ports: AppPorts): RequestListener {
+  const app = createExpressApp(ports);
+  const routes = new Map<string | undefined, Map<string, RouteName>>();
+  for (const { name, method, path } of endpoints) {
+    const ofMethod = routes.get(method);
+    if (ofMethod) ofMethod.set(path, name);
+    else routes.set(method, new Map([[path, name]]));
+  }
+  return (request, response) => {
+    const route = routes.get(request.method)?.get(pathOf(request));
+    if (route === undefined) app(request, response);
+    else ports.serve(route, request, response);
+  };
+}
+
+function createExpressApp({ serve, serveFailure }: AppPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
