@@ -1,3 +1,4 @@
+import { toAbortSignal } from '@gateway/base';
 import { createHash } from 'node:crypto';
 import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, Scope, SecretToEnd } from '@gateway/contracts/auth';
@@ -57,7 +58,7 @@ class Network {
   /** Takes its time, but not beyond the caller's patience. */
   private async pass(call: TransportCall): Promise<void> {
     const passed = new AbortController();
-    const signal = call.signal ? AbortSignal.any([call.signal, passed.signal]) : passed.signal;
+    const signal = call.signal ? AbortSignal.any([toAbortSignal(call.signal), passed.signal]) : passed.signal;
     const vanished = vanish({ ...call, signal });
     vanished.catch(() => undefined);
     await Promise.race([this.delay(call), vanished]).finally(() => passed.abort());

@@ -1,3 +1,4 @@
+export * from './cancellation';
 export * from './backoff';
 export * from './brand';
 export * from './changes';

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 
 /**
@@ -38,7 +39,7 @@ export type CallMetadata = Readonly<Record<string, string>>;
 
 export interface CallOptions {
   /** Cancels the call at both ends. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   /** From now; replaces the client's default. The handler sees the same deadline. */
   readonly timeoutMs?: number;
   readonly metadata?: CallMetadata;
@@ -46,7 +47,7 @@ export interface CallOptions {
 
 export interface CallContext {
   /** Aborts when the caller cancels, disconnects, or the deadline passes. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Absent when the call has no deadline. */
   readonly deadlineUnixMs?: number;
   readonly metadata: CallMetadata;

@@ -1,3 +1,4 @@
+import { toAbortSignal, type CancelSignal } from '@gateway/base';
 import { once } from 'node:events';
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from './bound-service';
@@ -65,7 +66,7 @@ async function caught(work: Promise<unknown> | AsyncIterable<unknown>): Promise<
   throw new Error('nothing was thrown');
 }
 
-function firstRejection(signal: AbortSignal): Promise<never> {
+function firstRejection(signal: CancelSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
     signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -351,7 +352,7 @@ export function describeRpcTransport(
       it('end a unary call and abort its handler', async () => {
         let handlerEnded: Promise<unknown> = Promise.resolve();
         ask = (_, { signal }) => {
-          handlerEnded = once(signal, 'abort');
+          handlerEnded = once(toAbortSignal(signal), 'abort');
           return new Promise(() => undefined);
         };
         const error = await caught(client.ask(note(1), { timeoutMs: 30 }));
@@ -410,7 +411,7 @@ export function describeRpcTransport(
         const controller = new AbortController();
         let handlerEnded: Promise<unknown> = Promise.resolve();
         ask = (_, { signal }) => {
-          handlerEnded = once(signal, 'abort');
+          handlerEnded = once(toAbortSignal(signal), 'abort');
           controller.abort();
           return new Promise(() => undefined);
         };
@@ -429,7 +430,7 @@ export function describeRpcTransport(
               controller.abort();
             });
             // Over a network the news may still be under way.
-            if (!context.signal.aborted) await once(context.signal, 'abort');
+            if (!context.signal.aborted) await once(toAbortSignal(context.signal), 'abort');
             resolve(context.signal.aborted);
             return request;
           };
@@ -443,7 +444,7 @@ export function describeRpcTransport(
         const controller = new AbortController();
         let handlerEnded: Promise<unknown> = Promise.resolve();
         list = async function* (_, { signal }) {
-          handlerEnded = once(signal, 'abort');
+          handlerEnded = once(toAbortSignal(signal), 'abort');
           yield note(1);
           await new Promise(() => undefined);
         };
@@ -469,7 +470,7 @@ export function describeRpcTransport(
       });
 
       it('is not mistaken for by the normal end of a call', async () => {
-        const signals: AbortSignal[] = [];
+        const signals: CancelSignal[] = [];
         ask = async (request, { signal }) => {
           signals.push(signal);
           return request;
@@ -569,7 +570,7 @@ export function describeRpcTransport(
       it('left while the handler waits for something abort it as well', async () => {
         let handlerEnded: Promise<unknown> = Promise.resolve();
         list = async function* (_, { signal }) {
-          handlerEnded = once(signal, 'abort');
+          handlerEnded = once(toAbortSignal(signal), 'abort');
           yield note(1);
           await new Promise(() => undefined);
         };

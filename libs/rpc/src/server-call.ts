@@ -1,3 +1,4 @@
+import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { CallContext, CallMetadata } from './definition';
 import type { RpcError } from './rpc-error';
 
@@ -6,7 +7,7 @@ import type { RpcError } from './rpc-error';
  * it is made when it is first asked for.
  */
 export class ServerCall implements CallContext {
-  #controller: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
   #reason: RpcError | undefined;
 
   constructor(
@@ -14,12 +15,12 @@ export class ServerCall implements CallContext {
     readonly deadlineUnixMs: number | undefined,
   ) {}
 
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+  get signal(): CancelSignal {
+    if (this.#cancellation === undefined) {
+      this.#cancellation = new Cancellation();
+      if (this.#reason !== undefined) this.#cancellation.abort(this.#reason);
     }
-    return this.#controller.signal;
+    return this.#cancellation;
   }
 
   /** Whether nobody waits for the answer any more. */
@@ -30,6 +31,6 @@ export class ServerCall implements CallContext {
   abort(reason: RpcError): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    this.#controller?.abort(reason);
+    this.#cancellation?.abort(reason);
   }
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
 
@@ -158,7 +159,7 @@ class TracedContext implements CallContext {
     this.metadata = { ...context.metadata, ...span.headers };
   }
 
-  get signal(): AbortSignal {
+  get signal(): CancelSignal {
     return this.context.signal;
   }
 

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import type { CallMetadata } from './definition';
 
 /** One call as a transport sees it: names and a payload, nothing of what it means. */
@@ -9,7 +10,7 @@ export interface TransportCall<Payload = unknown> {
   readonly request: Payload;
   /** Its contract says that doing it twice has the effect of once: it may be sent again. */
   readonly idempotent?: boolean;
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   readonly timeoutMs?: number;
   readonly metadata?: CallMetadata;
 }

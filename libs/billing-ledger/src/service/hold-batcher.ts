@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { createNaturalBatcher } from '@gateway/runtime';
 import { GatewayError } from '@gateway/errors';
 import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
@@ -23,14 +24,14 @@ export interface HoldBatcher {
    */
   holdAll(
     holds: readonly (HoldRequest | HoldOutcome)[],
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<readonly HoldOutcome[]>;
   idle(): Promise<void>;
 }
 
 interface Item {
   readonly hold: HoldRequest;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): HoldBatcher {

@@ -1,4 +1,4 @@
-import type { NanoUsd, UnixMs } from '@gateway/base';
+import type { CancelSignal, NanoUsd, UnixMs } from '@gateway/base';
 import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
 import type { AttemptOutcome } from './generation/attempt-outcome';
 import type { FinishedGeneration } from './generation/finished-generation';
@@ -37,7 +37,7 @@ export interface ProviderCall {
   readonly body: Uint8Array;
   readonly stream: boolean;
   /** Aborting closes the provider's connection at once, also while the answer is read. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Told when the request goes out over a connection; from then on the provider may work on it. */
   readonly onSent: () => void;
 }

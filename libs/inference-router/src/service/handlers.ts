@@ -1,3 +1,4 @@
+import { toAbortSignal } from '@gateway/base';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
@@ -20,7 +21,8 @@ export function createRouterHandlers({
   stopping,
 }: HandlerPorts): RpcHandlers<typeof InferenceRouterDefinition> {
   return {
-    watchCatalogue: (_request, { signal }) => watchCatalogue(catalogue, AbortSignal.any([signal, stopping])),
+    watchCatalogue: (_request, { signal }) =>
+      watchCatalogue(catalogue, AbortSignal.any([toAbortSignal(signal), stopping])),
     async *generate(message, context) {
       const request = toGenerationRequest(message);
       checkRequest(request);

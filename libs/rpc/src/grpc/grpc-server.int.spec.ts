@@ -1,3 +1,4 @@
+import { toAbortSignal } from '@gateway/base';
 import { once } from 'node:events';
 import { GatewayError } from '@gateway/errors';
 import { bindService } from '../bound-service';
@@ -51,7 +52,7 @@ describe('the gRPC server', () => {
       check: (request, context) => check(request, context),
       watch: async function* (_, { signal }) {
         yield SERVING;
-        await once(signal, 'abort');
+        await once(toAbortSignal(signal), 'abort');
       },
     });
     const onCallEnd = (end: RpcCallEnd) => void ends.push(end);
@@ -119,7 +120,7 @@ describe('the gRPC server', () => {
     const arrived = gate();
     let handlerEnded: Promise<unknown> = Promise.resolve();
     check = (_, { signal }) => {
-      handlerEnded = once(signal, 'abort');
+      handlerEnded = once(toAbortSignal(signal), 'abort');
       arrived.open();
       return new Promise(() => undefined);
     };

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from '../bound-service';
@@ -101,7 +102,7 @@ export function createHealth(
     return serving && (await isReady()) ? ServingStatus.Serving : ServingStatus.NotServing;
   };
 
-  async function* watch(service: string, signal: AbortSignal): AsyncGenerator<HealthCheckResponse> {
+  async function* watch(service: string, signal: CancelSignal): AsyncGenerator<HealthCheckResponse> {
     let told: ServingStatus | undefined;
     while (!signal.aborted) {
       const status = await statusOf(service);
@@ -112,7 +113,7 @@ export function createHealth(
     }
   }
 
-  function changed(signal: AbortSignal): Promise<void> {
+  function changed(signal: CancelSignal): Promise<void> {
     if (signal.aborted || stopped) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = (): void => {

@@ -1,9 +1,10 @@
+import type { CancelSignal } from '@gateway/base';
 /** Callers that wait for the next time something happens. */
 export class Waiters {
   private readonly waiting = new Set<() => void>();
 
   /** Resolves at the next `wake`, after `maxMs`, or when `signal` aborts. */
-  wait(signal: AbortSignal, maxMs?: number): Promise<void> {
+  wait(signal: CancelSignal, maxMs?: number): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {

@@ -1,3 +1,4 @@
+import { type CancelSignal, throwIfAborted } from '@gateway/base';
 import type { EdgeLeases, InvalidationFeed } from './ports';
 
 /** An acknowledgement whose notice was lost is seen this late at worst. */
@@ -12,13 +13,13 @@ const MAX_WAIT_MS = 250;
 export async function awaitEdges(
   { leases, feed }: { leases: EdgeLeases; feed: InvalidationFeed },
   sequence: bigint,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<void> {
   for (;;) {
     const remainingMs = await leases.unacknowledgedForMs(sequence);
     if (remainingMs === 0) return;
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     await feed.acknowledged(Math.min(remainingMs, MAX_WAIT_MS), signal);
-    signal.throwIfAborted();
+    throwIfAborted(signal);
   }
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 /** What immediate revocation needs from outside. */
 
 /** What an edge has to forget. */
@@ -41,7 +42,7 @@ export interface InvalidationFeed {
    * the first; when some are no longer known, a single one that says to forget
    * all. Empty once `signal` aborts or the feed stops.
    */
-  after(sequence: bigint, signal: AbortSignal): Promise<readonly Invalidation[]>;
+  after(sequence: bigint, signal: CancelSignal): Promise<readonly Invalidation[]>;
   /** Resolves when an edge acknowledged something, after `maxMs`, or when `signal` aborts. */
-  acknowledged(maxMs: number, signal: AbortSignal): Promise<void>;
+  acknowledged(maxMs: number, signal: CancelSignal): Promise<void>;
 }

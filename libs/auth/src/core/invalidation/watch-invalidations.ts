@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import type { AuthPorts } from '../ports';
 import type { Invalidation } from './ports';
@@ -13,7 +14,7 @@ type WatchPorts = Pick<AuthPorts, 'leases' | 'feed' | 'newId' | 'settings'>;
 export async function* watchInvalidations(
   { leases, feed, newId, settings }: WatchPorts,
   edgeId: string,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): AsyncGenerator<Invalidation> {
   checkEdgeId(edgeId);
   const watchId = newId('watch');

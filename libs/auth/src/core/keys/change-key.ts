@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal } from '../admin-refusal';
 import { awaitEdges } from '../invalidation/await-edges';
@@ -22,7 +23,7 @@ export async function changeKey(
   ports: KeyPorts,
   { organizationId, keyId }: KeyTarget,
   decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
   if (!isIdLike(organizationId) || !isIdLike(keyId)) return notFound('key');
   const committed = await ports.keys.change(organizationId, keyId, decide);

@@ -1,5 +1,5 @@
 import { isRefusal } from '@gateway/errors';
-import type { UnixMs } from '@gateway/base';
+import type { CancelSignal, UnixMs } from '@gateway/base';
 import { notFound, refusals, type AdminRefusal } from '../admin-refusal';
 import { auditOf, keyFields } from '../audit/audit';
 import { awaitEdges } from '../invalidation/await-edges';
@@ -30,7 +30,7 @@ export async function createSessionKey(
     'keys' | 'leases' | 'feed' | 'secrets' | 'addressRanges' | 'clock' | 'newId' | 'settings'
   >,
   { actor, organizationId, settings: requested, sessionId, lifetimeMs }: CreateSessionKey,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<CreatedKey | AdminRefusal> {
   if (!isIdLike(organizationId)) return notFound('organization');
   if (!isIdLike(sessionId)) return refusals.notSignedIn;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import type { AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
@@ -7,7 +8,7 @@ import type { ApiKey } from '../model';
 export async function revokeKey(
   ports: KeyPorts,
   target: KeyTarget,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
   return changeKey(
     ports,

@@ -1,5 +1,5 @@
 import { isRefusal } from '@gateway/errors';
-import type { UnixMs } from '@gateway/base';
+import type { CancelSignal, UnixMs } from '@gateway/base';
 import { conflict, invalid, notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
 import { awaitEdges } from '../invalidation/await-edges';
@@ -29,7 +29,7 @@ export interface RotateKey extends KeyTarget {
 export async function rotateKey(
   ports: KeyPorts & Pick<AuthPorts, 'secrets'>,
   request: RotateKey,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<CreatedKey | AdminRefusal> {
   const { actor, organizationId, keyId, previousWorksUntil, endsNow } = request;
   if (!isIdLike(organizationId) || !isIdLike(keyId)) return notFound('key');
@@ -73,7 +73,7 @@ export async function rotateKey(
 export async function endPreviousSecret(
   ports: KeyPorts,
   target: KeyTarget,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
   return changeKey(
     ports,

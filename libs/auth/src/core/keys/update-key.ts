@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { checkVersion, conflict, type AdminRefusal } from '../admin-refusal';
 import { auditOf, changedFields, keyFields } from '../audit/audit';
@@ -14,7 +15,7 @@ export interface UpdateKey extends KeyTarget {
 export async function updateKey(
   ports: KeyPorts,
   request: UpdateKey,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
   return changeKey(
     ports,

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { checkVersion, notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf, changedFields, organizationFields } from '../audit/audit';
@@ -26,7 +27,7 @@ export interface OrganizationChange {
 export async function changeOrganization(
   ports: OrganizationPorts,
   { actor, organizationId, action, expectedVersion, apply }: OrganizationChange,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Organization | AdminRefusal> {
   if (!isIdLike(organizationId)) return notFound('organization');
   const committed = await ports.organizations.change(organizationId, (current) => {

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import type { AdminRefusal } from '../admin-refusal';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
 import { checkLimits } from './limits';
@@ -14,7 +15,7 @@ export interface SetOrganizationLimits {
 export async function setOrganizationLimits(
   ports: OrganizationPorts,
   { limits, ...change }: SetOrganizationLimits,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Organization | AdminRefusal> {
   const refusal = checkLimits(limits);
   if (refusal) return refusal;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import type { AdminRefusal } from '../admin-refusal';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
@@ -15,7 +16,7 @@ export interface SetOrganizationSuspended {
 export async function setOrganizationSuspended(
   ports: OrganizationPorts,
   { actor, organizationId, suspended, reason: requestedReason }: SetOrganizationSuspended,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Organization | AdminRefusal> {
   let reason: string | undefined;
   if (suspended && requestedReason !== undefined) {

@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { CancelSignal, UnixMs } from '@gateway/base';
 import { notFound, type AdminRefusal } from '../admin-refusal';
 import { auditOf } from '../audit/audit';
 import type { Actor, EndedSessions, Member, NewSession, Session, SignInMethod } from '../model';
@@ -95,7 +95,7 @@ export function isRunning(session: Session, now: UnixMs, sessionIdleMs: number):
 export async function signOut(
   ports: EndPorts & Pick<AuthPorts, 'secrets'>,
   sessionToken: string,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<void> {
   await endedEverywhere(ports, await endSessionOf(ports, ports.secrets.sha256(sessionToken)), signal);
 }
@@ -121,7 +121,7 @@ export async function endSessionOf(
 type EndPorts = Pick<AuthPorts, 'sessions' | 'leases' | 'feed' | 'clock' | 'newId'>;
 
 /** Answers once no edge can accept a key of a session that has ended. */
-async function endedEverywhere(ports: EndPorts, { sequence }: EndedSessions, signal: AbortSignal) {
+async function endedEverywhere(ports: EndPorts, { sequence }: EndedSessions, signal: CancelSignal) {
   if (sequence !== undefined) await awaitEdges(ports, sequence, signal);
 }
 
@@ -129,7 +129,7 @@ async function endedEverywhere(ports: EndPorts, { sequence }: EndedSessions, sig
 export async function endSession(
   ports: EndPorts,
   { actor, sessionId }: { readonly actor: Actor; readonly sessionId: string },
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   const details = { session: sessionId };
   const audit = auditOf({ actor, action: 'session.end', target: actor.id, details }, ports);
@@ -144,7 +144,7 @@ export async function endSession(
 export async function endOtherSessions(
   ports: EndPorts,
   { actor, keptSessionId }: { readonly actor: Actor; readonly keptSessionId: string },
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<number> {
   const ended = await ports.sessions.deleteOthers(actor.id, keptSessionId, (count) =>
     auditOf({ actor, action: 'session.end_others', target: actor.id, details: { ended: count } }, ports),

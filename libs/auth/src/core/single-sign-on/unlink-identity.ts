@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { refuseUnlessPermitted } from '../access/authorize';
 import { conflict, notFound, type AdminRefusal } from '../admin-refusal';
@@ -24,7 +25,7 @@ export interface UnlinkOwn extends FromSession {
 export async function unlinkOwnIdentity(
   ports: UnlinkPorts & OwnAccountPorts,
   { issuer, password, ...from }: UnlinkOwn,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   const signedIn = await ownAccount(ports, from);
   if (isRefusal(signedIn)) return signedIn;
@@ -39,7 +40,7 @@ export async function unlinkOwnIdentity(
 export async function unlinkIdentity(
   ports: UnlinkPorts & Pick<AuthPorts, 'members' | 'memberships'>,
   { actor, memberId, issuer }: { readonly actor: Actor; readonly memberId: string; readonly issuer: string },
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
   if (refusal) return refusal;
@@ -64,7 +65,7 @@ interface Unlinking {
 async function unlink(
   ports: UnlinkPorts,
   { actor, member, ...which }: Unlinking,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   const { id: target, email } = member;
   const details = { email, issuer: which.issuer };

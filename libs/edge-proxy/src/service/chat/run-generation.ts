@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Cancellation } from '@gateway/base';
 import {
   type Finished,
   type GenerateRequest,
@@ -104,7 +105,7 @@ async function passOn(
   ports: RunGenerationPorts,
   { exchange, request, runToTheEnd }: GenerationRun,
 ): Promise<Passed> {
-  const cancel = new AbortController();
+  const cancel = new Cancellation();
   if (!runToTheEnd) exchange.onCancelled(() => cancel.abort());
   let stream: EventStream | undefined;
   let finished: Finished | undefined;
@@ -114,7 +115,7 @@ async function passOn(
 
   try {
     const messages = ports.inferenceRouter.generate(request, {
-      signal: cancel.signal,
+      signal: cancel,
       timeoutMs: ports.generationTimeoutMs,
       metadata: callMetadata(exchange),
     });

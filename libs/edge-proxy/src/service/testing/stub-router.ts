@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import {
   type GenerateRequest,
   type GenerateResponse,
@@ -10,7 +11,7 @@ import { type FaultPlan } from './fault-plan';
 import { type StubLedger } from './stub-ledger';
 
 /** What a generation does, step by step; may throw, and may watch the signal. */
-export type Script = (request: GenerateRequest, signal: AbortSignal) => AsyncIterable<GenerateResponse>;
+export type Script = (request: GenerateRequest, signal: CancelSignal) => AsyncIterable<GenerateResponse>;
 
 export interface StubRouter {
   readonly handlers: RpcHandlers<typeof InferenceRouterDefinition>;
@@ -132,7 +133,7 @@ function completion(request: GenerateRequest): Buffer {
   );
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
+export function aborted(signal: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import type { Dispatcher } from 'undici';
 import type { ProviderAnswer } from '../../core/ports';
 import { toTransportFailure } from './transport-failure';
@@ -30,7 +31,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
 
   constructor(
     private readonly providerName: string,
-    private readonly signal: AbortSignal,
+    private readonly signal: CancelSignal,
     private readonly onSent: () => void,
   ) {}
 

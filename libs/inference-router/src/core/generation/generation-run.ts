@@ -1,4 +1,4 @@
-import type { Clock, Prices } from '@gateway/base';
+import { type Clock, type Prices, Cancellation, type CancelSignal } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
@@ -16,7 +16,7 @@ import {
 
 export interface GenerationCall {
   /** Aborts when the caller cancels, or its deadline passes. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly deadlineUnixMs: number | undefined;
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
@@ -46,7 +46,7 @@ export class GenerationRun {
   private settling: Settling | undefined;
   private stopped = false;
   private readonly scope: SettleScope;
-  private readonly controller = new AbortController();
+  private readonly cancellation = new Cancellation();
 
   constructor(
     private readonly ports: SettlePorts & { readonly clock: Clock },
@@ -68,8 +68,8 @@ export class GenerationRun {
   }
 
   /** Aborts when the generation is cancelled: by its caller, its deadline, or a stop. */
-  get signal(): AbortSignal {
-    return this.controller.signal;
+  get signal(): CancelSignal {
+    return this.cancellation;
   }
 
   /** The router stops and can wait no longer. */
@@ -154,7 +154,7 @@ export class GenerationRun {
   }
 
   private readonly onCancel = (): void => {
-    this.controller.abort();
+    this.cancellation.abort();
     // A caller that cancelled may never ask for the next event, so its end must not wait for that.
     if (this.opened) this.endCancelled();
   };

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import type { Bulkheads } from '../resilience/bulkhead';
 import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import type { CompletionHead } from '../completion/completion';
@@ -41,7 +42,7 @@ export interface OpenGenerationCall {
   readonly model: Model;
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Told which target has the request, and undefined when it no longer has. */
   readonly onDispatch: (target: Target | undefined) => void;
   /** Told when the request has gone out to that target. */
@@ -137,7 +138,7 @@ async function tryTarget(
 }
 
 /** Waits, unless the generation is cancelled first. */
-function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+function pause(timers: Timers, ms: number, signal: CancelSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       timer.cancel();

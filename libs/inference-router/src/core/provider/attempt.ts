@@ -1,3 +1,4 @@
+import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { Target } from '../catalogue/model-catalogue';
 import type { ProviderAnswer, Timer, Timers } from '../ports';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
@@ -13,7 +14,7 @@ export const MAX_ERROR_BYTES = 64 * 1024;
  * aborted socket fails in many ways, but only one was the reason.
  */
 export class Attempt {
-  private readonly controller = new AbortController();
+  private readonly cancellation = new Cancellation();
   private readonly total: Timer;
   private phase: Timer | undefined;
   private waiting = false;
@@ -24,7 +25,7 @@ export class Attempt {
   constructor(
     readonly target: Target,
     private readonly timers: Timers,
-    private readonly callerSignal: AbortSignal,
+    private readonly callerSignal: CancelSignal,
     /** Of the provider's total time, what earlier attempts have left. */
     totalMs: number,
   ) {
@@ -33,8 +34,8 @@ export class Attempt {
     if (callerSignal.aborted) this.onCallerCancelled();
   }
 
-  get signal(): AbortSignal {
-    return this.controller.signal;
+  get signal(): CancelSignal {
+    return this.cancellation;
   }
 
   /** Fails the step under way with a timeout after so many milliseconds, unless `expect` is called again. */
@@ -112,7 +113,7 @@ export class Attempt {
     if (this.ended) return;
     this.reason = reason;
     this.releaseTimers();
-    this.controller.abort(this.reason);
+    this.cancellation.abort(this.reason);
   }
 
   private releaseTimers(): void {

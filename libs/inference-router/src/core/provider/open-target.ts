@@ -1,4 +1,4 @@
-import type { Clock } from '@gateway/base';
+import type { CancelSignal, Clock } from '@gateway/base';
 import { Attempt, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from './attempt';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { classifyAnswer, classifyErrorObject } from './classify-answer';
@@ -41,7 +41,7 @@ export interface TargetCall {
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
   readonly body: Uint8Array;
-  readonly callerSignal: AbortSignal;
+  readonly callerSignal: CancelSignal;
   /** Told when the request goes out to the provider. */
   readonly onSent: () => void;
   /** What is left of the generation's time. */

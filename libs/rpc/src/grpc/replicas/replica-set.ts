@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { RpcError } from '../../rpc-error';
 import type { ServerAddress } from './addresses';
 import type { Replica } from './replica';
@@ -52,7 +53,7 @@ export class ReplicaSet {
   }
 
   /** As `pick`, and waits for one; when none comes, takes the connected one that was silent for the shortest time. */
-  async pickInTime(maxWaitMs: number, signal: AbortSignal | undefined): Promise<Replica> {
+  async pickInTime(maxWaitMs: number, signal: CancelSignal | undefined): Promise<Replica> {
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
       const picked = this.pick();
@@ -129,7 +130,7 @@ export class ReplicaSet {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  #change(maxMs: number, signal: AbortSignal | undefined): Promise<void> {
+  #change(maxMs: number, signal: CancelSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
