@@ -1,5 +1,6 @@
 import type { DatabaseLog } from '@gateway/database';
 import { Kafka, logLevel, type KafkaConfig, type LogEntry } from 'kafkajs';
+import { letRequestQueuesRest } from './resting-request-queue';
 
 /** How brokers are reached. */
 export type KafkaConnection = Pick<KafkaConfig, 'brokers' | 'ssl' | 'sasl' | 'socketFactory'>;
@@ -10,6 +11,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 3 };
 
 export function connectKafka(connection: KafkaConnection, clientId: string, log: DatabaseLog): Kafka {
+  letRequestQueuesRest();
   return new Kafka({
     ...connection,
     clientId,
