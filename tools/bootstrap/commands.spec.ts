@@ -13,6 +13,7 @@ const COMMANDS = [
   'simulate.mjs',
   'mutate.mjs',
   'images.mjs',
+  'support-bundle.mjs',
 ];
 
 it.each(COMMANDS)(

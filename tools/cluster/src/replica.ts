@@ -56,6 +56,7 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   async function start(): Promise<void> {
     starts += 1;
+    stopping = false;
     const started = await startTethered({
       command: process.execPath,
       args: ['--enable-source-maps', ...nodeOptions, path.join(programs, service, 'main.js')],
@@ -111,6 +112,8 @@ export function createReplica(options: ReplicaOptions): Replica {
     async stop() {
       stopping = true;
       clearInterval(watch);
+      watch = undefined;
+      ready = false;
       running?.signal('SIGCONT');
       await running?.stop();
     },

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSilentLogger, systemClock } from '@gateway/runtime';
+import { readSecretsFrom } from '../node/secrets';
 import { createFileCatalogue } from './file-catalogue';
 import { CatalogueError, catalogueNeedsEmulator, parseCatalogue } from './parse-catalogue';
 
@@ -222,4 +223,35 @@ it('says what is in force, and the faults of a change that was refused with thei
   expect(catalogue.status().refused).toBeUndefined();
   await catalogue.stop();
   await rm(folder, { recursive: true });
+});
+
+it('follows the files that keys are in, so that a key is changed without a restart', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-keys-'));
+  const path = join(directory, 'models.yaml');
+  const keyFile = join(directory, 'key');
+  await writeFile(path, minimal.replace('api_key_env: KEY', `api_key_file: ${keyFile}`));
+  await writeFile(keyFile, 'old-key\n');
+  const catalogue = createFileCatalogue({
+    path,
+    variables: {},
+    secrets: readSecretsFrom({}),
+    clock: systemClock,
+    log: createSilentLogger(),
+    pollMs: 60_000,
+  });
+  const key = () => catalogue.current().models.get('a/b')?.targets[0]?.provider.apiKey;
+  try {
+    await catalogue.start();
+    expect([key(), await catalogue.reload()]).toEqual(['old-key', false]);
+    await writeFile(keyFile, 'new-key\n');
+    expect([await catalogue.reload(), key()]).toEqual([true, 'new-key']);
+    // As while a mounted secret is exchanged: what there was stays in force.
+    await rm(keyFile);
+    expect([await catalogue.reload(), key()]).toEqual([false, 'new-key']);
+    await writeFile(keyFile, 'third-key');
+    expect([await catalogue.reload(), key()]).toEqual([true, 'third-key']);
+  } finally {
+    await catalogue.stop();
+    await rm(directory, { recursive: true });
+  }
 });

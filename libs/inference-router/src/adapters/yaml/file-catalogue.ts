@@ -26,8 +26,8 @@ export interface FileCatalogue extends CatalogueSource {
 }
 
 /**
- * The catalogue of a YAML file, read again when its text changes. It is looked
- * at from time to time, since file events are lost on mounted configuration. A
+ * The catalogue of a YAML file, read again when its text changes, or a file that
+ * it names for a key. They are looked at from time to time, since file events are lost on mounted configuration. A
  * changed file with faults is logged, and the catalogue before it stays.
  */
 export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogue {
@@ -35,6 +35,8 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   const listeners = new Set<() => void>();
   let current: Catalogue | undefined;
   let seenText: string | undefined;
+  /** What the files held that it names. */
+  let seenKeys: ReadonlyMap<string, string | undefined> = new Map();
   let loggedFault: string | undefined;
   let textInForce: string | undefined;
   let loaded: Pick<CatalogueStatus, 'sha256' | 'loadedAt'> | undefined;
@@ -49,13 +51,24 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   async function load(): Promise<boolean> {
     const text = await readFile(path, 'utf8');
     loggedFault = undefined;
-    if (text === seenText) {
+    if (text === seenText && [...seenKeys].every(([file, key]) => secrets.fromFile(file) === key)) {
       // It could not be read for a while, and is what it was.
       if (text === textInForce) refused = undefined;
       return false;
     }
     seenText = text;
-    const parsed = parseCatalogue(text, { version: nextVersion(), variables, secrets });
+    const keys = new Map<string, string | undefined>();
+    seenKeys = keys;
+    const fromFile = (file: string): string | undefined => {
+      const key = secrets.fromFile(file);
+      keys.set(file, key);
+      return key;
+    };
+    const parsed = parseCatalogue(text, {
+      version: nextVersion(),
+      variables,
+      secrets: { ...secrets, fromFile },
+    });
     current = parsed;
     textInForce = text;
     loaded = { sha256: createHash('sha256').update(text).digest('hex'), loadedAt: clock.now() };
