@@ -3,6 +3,9 @@ import { parseUsd } from '@gateway/base';
 /** Of an organization; null stands for none. */
 export interface TenantLimits {
   readonly requestsPerMinute?: number | null;
+  readonly tokensPerMinute?: number | null;
+  /** Such as "100.00". */
+  readonly dailyBudgetUsd?: string | null;
   readonly concurrency?: number | null;
 }
 
@@ -30,16 +33,16 @@ export class DashboardClient {
   async createTenant(
     name: string,
     creditUsd: string,
-    { requestsPerMinute = null, concurrency = null }: TenantLimits = {},
+    limits: TenantLimits = {},
   ): Promise<{ organizationId: string; apiKey: string }> {
     const created = await this.call<{ organization: { id: string } }>('POST', '/api/organizations', { name });
     const organizationId = created.organization.id;
     const path = `/api/organizations/${organizationId}`;
     await this.call('PUT', `${path}/limits`, {
-      requests_per_minute: requestsPerMinute,
-      tokens_per_minute: null,
-      daily_budget_usd: null,
-      concurrency,
+      requests_per_minute: limits.requestsPerMinute ?? null,
+      tokens_per_minute: limits.tokensPerMinute ?? null,
+      daily_budget_usd: limits.dailyBudgetUsd ?? null,
+      concurrency: limits.concurrency ?? null,
       max_output_tokens: null,
       multiple_completions: false,
     });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DashboardClient } from '@gateway/testing';
+import { DashboardClient, type TenantLimits } from '@gateway/testing';
 import { type Destination } from './load';
 import { descendants, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
@@ -12,6 +12,13 @@ const READY_TIMEOUT_MS = 180_000;
 const SETTLE_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 const CREDIT_USD = '100000.00';
+/** All of them, far away: what is counted costs, whether it is reached or not. */
+const LIMITS: TenantLimits = {
+  requestsPerMinute: 10_000_000,
+  tokensPerMinute: 1_000_000_000,
+  dailyBudgetUsd: CREDIT_USD,
+  concurrency: 10_000,
+};
 
 /** What the gateway writes for its developer. */
 interface DevFile {
@@ -22,7 +29,7 @@ interface DevFile {
   readonly adminPassword: string;
 }
 
-/** The built gateway with an organization of its own: no limits, credit, one key. */
+/** The built gateway with an organization of its own: every limit, a budget, credit, one key. */
 export interface RunningGateway {
   readonly child: Child;
   readonly destination: Destination;
@@ -32,21 +39,28 @@ export interface RunningGateway {
   settled(): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }>;
 }
 
-/** A program's bundle beside the bench's own. */
-function bundleOf(program: 'gateway' | 'cluster'): string {
-  return path.resolve(path.dirname(process.argv[1] ?? '.'), '..', program, 'main.js');
-}
+/** The folder of the builds that the bench's own is one of. */
+const ownBuilds = (): string => path.resolve(path.dirname(process.argv[1] ?? '.'), '..');
 
-export const gatewayBundle = (): string => bundleOf('gateway');
+export const gatewayBundle = (): string => path.join(ownBuilds(), 'gateway', 'main.js');
+
+export interface GatewayUnderTest {
+  /** Of Node, before the program. */
+  readonly nodeOptions?: readonly string[];
+  /** The cluster instead of the gateway in one process. */
+  readonly clusterArguments?: readonly string[] | undefined;
+  /** The folder of another build. */
+  readonly builds?: string;
+}
 
 export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
-  nodeOptions: readonly string[] = [],
-  clusterArguments?: readonly string[],
+  { nodeOptions = [], clusterArguments, builds = ownBuilds() }: GatewayUnderTest = {},
 ): Promise<RunningGateway> {
-  const bundle = bundleOf(clusterArguments === undefined ? 'gateway' : 'cluster');
+  const program = clusterArguments === undefined ? 'gateway' : 'cluster';
+  const bundle = path.join(builds, program, 'main.js');
   if (!existsSync(bundle)) throw new Error(`The gateway is not built (${bundle}): run \`npm run build\`.`);
   const state = mkdtempSync(path.join(os.tmpdir(), 'gateway-bench-'));
   // The database's own user has to enter it.
@@ -60,7 +74,6 @@ export async function startGateway(
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       NODE_ENV: 'production',
-      LOG_LEVEL: 'warn',
       GATEWAY_PORT: '0',
       GATEWAY_DASHBOARD_PORT: '0',
       GATEWAY_ADMIN_PORT: '0',
@@ -76,7 +89,7 @@ export async function startGateway(
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
 
   const dashboard = await DashboardClient.signIn(dev.dashboardUrl, dev.adminEmail, dev.adminPassword);
-  const tenant = await dashboard.createTenant('Bench', CREDIT_USD);
+  const tenant = await dashboard.createTenant('Bench', CREDIT_USD, LIMITS);
   const base = new URL(dev.baseUrl);
   return {
     child,

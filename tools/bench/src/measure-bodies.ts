@@ -51,7 +51,9 @@ export async function measureBodies(
   const upstream = await processes.startRole('others', 'upstream');
   const probe = `data:text/javascript,${encodeURIComponent(PROBE)}`;
   // Not pinned: threads are of no use on one core.
-  const gateway = await startGateway(processes, undefined, upstream.port, ['--import', probe]);
+  const gateway = await startGateway(processes, undefined, upstream.port, {
+    nodeOptions: ['--import', probe],
+  });
   const rows: BodyRow[] = [];
   for (const hostile of hostileBodies) {
     say(`Measuring: ${hostile.name}`);

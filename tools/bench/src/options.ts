@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const TARGET_NAMES = ['upstream', 'node', 'express', 'gateway'] as const;
@@ -12,6 +13,8 @@ export interface Options {
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly slowStreams: number;
+  /** The folder of another build whose gateway is measured, too. */
+  readonly otherBuilds: string | undefined;
   /** Chunks of one slow stream, at ten per second. */
   readonly slowChunks: number;
   readonly jsonFile: string | undefined;
@@ -38,6 +41,7 @@ export const HISTORY_PARTS = ['ledger', 'usage'] as const;
 export type HistoryPart = (typeof HISTORY_PARTS)[number];
 
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
+npm run bench -- --ab DIR
 npm run bench -- --tokenizer
 npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
@@ -53,6 +57,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --quick      short windows: a smoke test of the bench more than a measurement
   --json FILE  also write the results as JSON
   --only LIST  measure these targets only
+  --ab DIR     measure the gateway of another build, too, taking turns with this one; DIR is its dist folder
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
@@ -71,6 +76,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       only: { type: 'string' },
+      ab: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
@@ -89,6 +95,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       ? { rounds: 1, compileMs: 4_000, warmUpMs: 500, windowMs: 1_500, slowChunks: 20 }
       : { rounds: 3, compileMs: 10_000, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
     slowStreams: 1_000,
+    otherBuilds: values.ab === undefined ? undefined : path.resolve(values.ab),
     jsonFile: values.json,
     isTokenizerOnly: values.tokenizer,
     isHostileBodiesOnly: values['hostile-bodies'],

@@ -24,6 +24,7 @@ const TITLES: Readonly<Record<string, string>> = {
   node: 'bare node:http proxy',
   express: 'bare express proxy',
   gateway: 'gateway',
+  other: 'gateway of the other build',
 };
 
 const MIN_SHARE_OF_EXPRESS = 0.4;

@@ -25,6 +25,19 @@ export interface StartedTargets {
   readonly gateway: RunningGateway | undefined;
 }
 
+/** Of another build. */
+export const OTHER_GATEWAY = 'other';
+
+function targetOf(name: string, gateway: RunningGateway): Target {
+  return {
+    name,
+    destination: gateway.destination,
+    pid: gateway.child.pid,
+    databasePids: () => gateway.databasePids(),
+    tally: newTally(),
+  };
+}
+
 /** Starts the upstream and the targets that were asked for. */
 export async function startTargets(
   options: Options,
@@ -37,13 +50,11 @@ export async function startTargets(
   for (const name of options.targets) {
     if (name === 'gateway') {
       gateway = await startGateway(processes, cores, upstream.port);
-      targets.push({
-        name,
-        destination: gateway.destination,
-        pid: gateway.child.pid,
-        databasePids: () => gateway?.databasePids() ?? [],
-        tally: newTally(),
-      });
+      targets.push(targetOf(name, gateway));
+      if (options.otherBuilds !== undefined) {
+        const other = await startGateway(processes, cores, upstream.port, { builds: options.otherBuilds });
+        targets.push(targetOf(OTHER_GATEWAY, other));
+      }
       continue;
     }
     const process =

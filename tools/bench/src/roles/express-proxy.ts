@@ -4,9 +4,11 @@ import express from 'express';
 import { forward, passEvents } from './forward';
 import { listen, type RunningRole } from './listen';
 
-/** The same proxy as anyone would write it: express 5, its body parser and `res.send`. */
+/** The same proxy as a careful engineer writes it: express 5, its body parser and `res.send`, nothing that nobody asked for. */
 export async function startExpressProxy(upstream: string): Promise<RunningRole> {
   const app = express();
+  app.disable('etag');
+  app.disable('x-powered-by');
   app.use(express.json({ limit: '32mb' }));
   app.post('/v1/chat/completions', async (request, response) => {
     const received = await forward(upstream, request.body);

@@ -52,7 +52,9 @@ async function measureDeployment(
   processes: Processes,
 ): Promise<ClusterFigures> {
   const upstream = await processes.startRole('others', 'upstream');
-  const gateway = await startGateway(processes, undefined, upstream.port, [], argumentsOf(size));
+  const gateway = await startGateway(processes, undefined, upstream.port, {
+    clusterArguments: argumentsOf(size),
+  });
   const { pid } = gateway.child;
   // Of a cluster the first process is what stands for an orchestrator and an ingress: no part of its cost.
   const isNode = (each: number): boolean => programOf(each) === 'node';
