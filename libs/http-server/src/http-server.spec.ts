@@ -40,9 +40,9 @@ afterAll(async () => {
 });
 
 /** Everything that comes back until the connection is closed. */
-function exchange(bytes: string): Promise<string> {
+function exchange(bytes: string, to = port): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    const socket = connect(to, '127.0.0.1', () => socket.write(bytes));
     let received = '';
     socket.on('data', (data) => (received += data.toString()));
     socket.on('error', reject);
@@ -96,4 +96,34 @@ it('answers headers that are too large, and a tunnel, with what its owner says',
     /\{"request":"headers_too_large"\}$/,
   );
   expect(await exchange('CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/\{"request":"tunnel"\}$/);
+});
+
+describe('a client that takes too long', () => {
+  let hasty: HttpServer;
+  let hastyPort: number;
+
+  beforeAll(async () => {
+    hasty = createHttpServer(
+      {
+        handle: (_request, response) => void response.end('answered'),
+        answerUnreadable: (request) => ({ httpStatus: 408, requestId: 'req_1', body: request }),
+        onError: () => undefined,
+      },
+      { ...OPTIONS, headersTimeoutMs: 40, requestTimeoutMs: 80 },
+    );
+    ({ port: hastyPort } = await hasty.start());
+  });
+  afterAll(async () => {
+    const closed = hasty.drain();
+    hasty.destroy();
+    await closed;
+  });
+
+  it('is told so in the middle of a request', async () => {
+    expect(await exchange('GET / HTTP/1.1\r\nhost: ', hastyPort)).toMatch(/^HTTP\/1.1 408 [^]*overdue$/);
+  });
+
+  it('is disconnected without a word when it has only connected', async () => {
+    expect(await exchange('', hastyPort)).toBe('');
+  });
 });

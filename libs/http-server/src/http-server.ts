@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type AddressInfo, type Socket } from 'node:net';
 import { type Duplex } from 'node:stream';
 
 /** Requests that reach no handler, since nobody could read them. */
@@ -79,7 +79,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
   }
 
   function onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasOnlyConnected(error, socket)) {
       socket.destroy();
       return;
     }
@@ -99,7 +99,12 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     answering.once('close', refuse);
   }
 
-  const server: Server = createServer({ maxHeaderSize: options.maxHeaderBytes, requireHostHeader: false });
+  const server: Server = createServer({
+    maxHeaderSize: options.maxHeaderBytes,
+    requireHostHeader: false,
+    // Node looks every thirty seconds otherwise, whatever the timeouts.
+    connectionsCheckingInterval: Math.min(options.headersTimeoutMs, options.requestTimeoutMs) / 2,
+  });
   // Lines beyond a number would be dropped in silence, and the last one is the proxy's own.
   server.maxHeadersCount = 0;
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
@@ -141,6 +146,15 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     drain,
     destroy: () => server.closeAllConnections(),
   };
+}
+
+/**
+ * A connection that was opened ahead of need, as clients and balancers do, and
+ * has waited for too long. An answer to nothing would be taken for that of the
+ * request which is on its way at this very moment.
+ */
+function hasOnlyConnected({ code }: NodeJS.ErrnoException, socket: Duplex): boolean {
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0;
 }
 
 function kindOf(errorCode: string | undefined): UnreadableRequest {

@@ -1,4 +1,4 @@
-import { usdNumber } from '@gateway/base';
+import { createLogSampler, usdNumber } from '@gateway/base';
 import type { Logger, Registry } from '@gateway/runtime';
 import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
 import { Counter, Gauge } from 'prom-client';
@@ -12,6 +12,9 @@ const FIRST_EVENT_BUCKETS_S = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 30
 
 /** Failures that somebody has to act on, and not only to count. */
 const OUR_FAULT = new Set(['misconfigured']);
+
+/** What every request of a target would say: a line per target and this long, with the number of those untold. */
+const ALIKE_EVERY_MS = 5_000;
 
 export interface RouterMetrics {
   readonly observer: RouterObserver;
@@ -124,6 +127,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     }
     return counter;
   };
+  const sampler = createLogSampler(() => performance.now(), { everyMs: ALIKE_EVERY_MS });
   return {
     onKept: (where) => kept.inc({ kept_in: where }),
     onReplayed: () => replayed.inc(),
@@ -134,8 +138,9 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
         callsOf(of, outcome).inc();
         if (!failure) return;
         const line = { target: targetKey(of), outcome, reason: failure.message };
-        if (OUR_FAULT.has(outcome)) log.error(line, 'a provider refuses our configuration');
-        else log.debug(line, 'a call to a provider failed');
+        if (!OUR_FAULT.has(outcome)) return log.debug(line, 'a call to a provider failed');
+        const untold = sampler.sample(`refused by ${line.target}`);
+        if (untold !== undefined) log.error({ ...line, untold }, 'a provider refuses our configuration');
       },
       retried: (of) => retries.inc(labels(of)),
       failedOver: (of) => failovers.inc(labels(of)),
@@ -146,7 +151,9 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
         excessTokens.inc({ ...labels(of), kind: 'prompt' }, promptTokens);
         excessTokens.inc({ ...labels(of), kind: 'completion' }, completionTokens);
         excessCost.inc(labels(of), usdNumber(cost));
-        log.warn({ target: targetKey(of), promptTokens, completionTokens }, 'a usage block is not believed');
+        const line = { target: targetKey(of), promptTokens, completionTokens };
+        const untold = sampler.sample(`not believed of ${line.target}`);
+        if (untold !== undefined) log.warn({ ...line, untold }, 'a usage block is not believed');
       },
       usageEstimated: (of) => estimated.inc(labels(of)),
     },
