@@ -245,6 +245,12 @@ describeWith(engines, 'a cluster whose engine is lost', () => {
     for (const service of ['billing-ledger', 'usage-aggregator'] as const) await replica(service).start();
     await cluster.ready();
     await areKnown([...before.ids, ...after.ids]);
+    // Usage reads of each at once: that it was charged is still in Kafka, from before.
+    await eventually(
+      'the ledger has read again',
+      async () => ((await audited()).chargedNanoUsd >= lost.chargedNanoUsd ? true : undefined),
+      { patienceMs: 90_000 },
+    );
     expect(await audited()).toEqual(lost);
     // And it goes on.
     const { costNanoUsd } = await generate(2);
