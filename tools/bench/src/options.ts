@@ -28,6 +28,8 @@ export interface Options {
   readonly historyParts: readonly HistoryPart[];
   /** Only the gateway beside clusters of several sizes. */
   readonly isCluster: boolean;
+  /** Of edge and ledger in each. */
+  readonly clusterSizes: readonly number[];
   /** Only what a call between two services costs. */
   readonly isRpcOnly: boolean;
   /** Only two ledgers with so many organizations. */
@@ -46,7 +48,7 @@ npm run bench -- --tokenizer
 npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
 npm run bench -- --organizations COUNT [--hot]
-npm run bench -- --cluster
+npm run bench -- --cluster [--sizes 1,2,4]
 npm run bench -- --rpc
 
 Settings of OpenTelemetry (OTEL_…) are passed on to the gateway, so that what traces cost can be measured.
@@ -62,7 +64,8 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
                take a quarter of an hour and 30 GB; ledger is with its event log
-  --cluster    measure the gateway beside clusters with 1, 2 and 4 of edge and ledger; needs what npm run cluster needs
+  --cluster    measure the gateway beside clusters with 1, 2 and 4 of edge and ledger, or as many as --sizes says; needs
+               what npm run cluster needs
   --rpc        measure what a call between two services costs, in one process and over gRPC; a minute
   --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
   --hot        with --organizations: one of them has half the load
@@ -81,6 +84,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
       cluster: { type: 'boolean', default: false },
+      sizes: { type: 'string', default: '1,2,4' },
       rpc: { type: 'boolean', default: false },
       organizations: { type: 'string' },
       hot: { type: 'boolean', default: false },
@@ -101,6 +105,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     isHostileBodiesOnly: values['hostile-bodies'],
     historyRows: count('--history', values.history),
     isCluster: values.cluster,
+    clusterSizes: values.sizes.split(',').map((size) => count('--sizes', size) ?? 1),
     isRpcOnly: values.rpc,
     organizations: count('--organizations', values.organizations),
     isHot: values.hot,
