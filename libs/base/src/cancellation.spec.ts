@@ -43,6 +43,20 @@ describe.each([
     expect(told).toEqual([0, 1, 2].filter((index) => index !== removed));
   });
 
+  it('does not tell a listener that another one removed before its turn', () => {
+    const { source, signal } = open();
+    const told: string[] = [];
+    const second = () => told.push('second');
+    signal.addEventListener('abort', () => {
+      told.push('first');
+      signal.removeEventListener('abort', second);
+    });
+    signal.addEventListener('abort', second);
+    signal.addEventListener('abort', () => told.push('third'));
+    source.abort();
+    expect(told).toEqual(['first', 'third']);
+  });
+
   it('does not tell who comes afterwards, and keeps its first reason', () => {
     const { source, signal } = open();
     expect(signal).toMatchObject({ aborted: false, reason: undefined });

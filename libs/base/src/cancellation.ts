@@ -38,10 +38,12 @@ export class Cancellation implements CancelSignal {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
-    const listeners = this.#first === undefined ? [] : [this.#first, ...(this.#others ?? [])];
-    this.#first = undefined;
-    this.#others = undefined;
-    for (const listener of listeners) tell(listener);
+    // One that is removed by another before its turn is not told.
+    while (this.#first !== undefined) {
+      const listener = this.#first;
+      this.#first = this.#others?.shift();
+      tell(listener);
+    }
   }
 
   addEventListener(_type: 'abort', listener: Listener): void {

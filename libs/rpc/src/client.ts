@@ -1,7 +1,7 @@
-import { tracing } from '@gateway/telemetry';
+import { endWith, tracing } from '@gateway/telemetry';
 import type { CallOptions, GeneratedMethod, MessageCodec, RpcClient, ServiceDefinition } from './definition';
 import { encodeMessage } from './encode-message';
-import { endWith, openTracedCall, TracedStream } from './traced-call';
+import { openTracedCall, TracedStream } from './traced-call';
 import type { RpcTransport, TransportCall } from './transport';
 
 export interface ClientDefaults {

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '@gateway/base';
-import { failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
+import { endWith, failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
 
 /** What a span says of its call, in OpenTelemetry's terms. */
@@ -52,20 +52,6 @@ export function openTracedCall(
   const start = startOf('client', service, method, current === undefined ? metadata : undefined);
   const span = tracer.start(`${service}/${method}`, start);
   return { span, options: { ...options, metadata: { ...metadata, ...span.headers } } };
-}
-
-/** Ends the span with the call. */
-export function endWith<Result>(span: Span, call: Promise<Result>): Promise<Result> {
-  return call.then(
-    (result) => {
-      span.end();
-      return result;
-    },
-    (error: unknown) => {
-      span.end(failureOf(error));
-      throw error;
-    },
-  );
 }
 
 /** Ends the span with the last message, a failure, or the reader's leaving. */

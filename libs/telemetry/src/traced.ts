@@ -1,11 +1,16 @@
-import { tracing, type SpanStart } from './tracing';
+import { tracing, type Span, type SpanStart } from './tracing';
 
 /** Runs `work` as a span of the current trace; without one, or while tracing is off, only runs it. */
 export function traced<Result>(name: string, start: SpanStart, work: () => Promise<Result>): Promise<Result> {
   const tracer = tracing();
   if (tracer?.current() === undefined) return work();
   const span = tracer.start(name, start);
-  return tracer.run(span, work).then(
+  return endWith(span, tracer.run(span, work));
+}
+
+/** Ends the span with what it is the span of. */
+export function endWith<Result>(span: Span, work: Promise<Result>): Promise<Result> {
+  return work.then(
     (result) => {
       span.end();
       return result;

@@ -18,9 +18,9 @@ export interface JointDeliveryPorts {
 }
 
 export interface JointDelivery {
-  /** Resolves when the part was delivered and committed, or is no longer ours. */
-  submit(part: Part): Promise<void>;
-  /** Throws DeliveryStopped when nothing of what is being delivered is ours any more, or some of it is not. */
+  /** Whether it was delivered and committed, rather than left alone since it is no longer ours. */
+  submit(part: Part): Promise<boolean>;
+  /** Throws DeliveryStopped when some of what is being delivered is no longer ours. */
   assertOurs(): void;
 }
 
@@ -32,23 +32,27 @@ export interface JointDelivery {
 export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeliveryPorts): JointDelivery {
   let underWay: readonly Part[] = [];
 
-  async function deliverTogether(parts: readonly Part[]): Promise<void> {
-    underWay = parts.filter(({ isOurs }) => isOurs());
-    const lasts = underWay.flatMap(({ events }) => events.slice(-1));
-    if (lasts.length === 0) return;
-    await deliver(underWay.flatMap(({ events }) => events));
-    await commit(lasts);
+  /** Whether each of them was delivered. */
+  async function deliverTogether(parts: readonly Part[]): Promise<boolean[]> {
+    const ours = parts.map(({ isOurs }) => isOurs());
+    underWay = parts.filter((_, index) => ours[index]);
+    if (underWay.length > 0) {
+      await deliver(underWay.flatMap(({ events }) => events));
+      await commit(underWay.flatMap(({ events }) => events.slice(-1)));
+    }
+    return ours;
   }
 
   // One at a time: the next part of a partition comes after this one.
-  const batcher = createNaturalBatcher<Part, void>({
+  const batcher = createNaturalBatcher<Part, boolean>({
     maxBatchSize: Number.MAX_SAFE_INTEGER,
     maxQueuedItems: Number.MAX_SAFE_INTEGER,
     maxConcurrentBatches: 1,
     overflow: () => new Error('unreachable: there are only so many partitions'),
     run: async (parts) => {
-      for (const together of upTo(maxBatchSize, parts)) await deliverTogether(together);
-      return parts.map(() => undefined);
+      const delivered: boolean[] = [];
+      for (const together of upTo(maxBatchSize, parts)) delivered.push(...(await deliverTogether(together)));
+      return delivered;
     },
   });
 

@@ -106,9 +106,9 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
     try {
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOf(events, maxBatchSize, limits.maxBatchBytes)) {
-        if (!isOurs()) break;
-        await joint.submit({ events: chunk, isOurs });
-        if (isOurs()) resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
+        // What was not delivered must come again, so its offset is not resolved.
+        if (!(await joint.submit({ events: chunk, isOurs }))) break;
+        resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
       }
       lagByPartition.set(batch.partition, Number(batch.offsetLag()));
       lag.set([...lagByPartition.values()].reduce((sum, each) => sum + each, 0));
