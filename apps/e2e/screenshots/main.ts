@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { findFreePort } from '@gateway/database';
 import { launchChromium } from '../src/support/chromium';
 import { takeSession } from '../src/support/dashboard-page';
-import { freePort } from '../src/support/free-port';
 import { screens } from '../src/support/screens';
 import { withShiftedClock } from '../src/support/shifted-clock';
 import { startWorld } from '../src/support/world';
@@ -79,7 +79,7 @@ async function worldWithHistory() {
   }
   if (!seeded || stateDirectory === undefined) throw new Error('there are no days');
   // The playground calls the public API from the dashboard's origin, which has to be known at the start.
-  const env = { GATEWAY_DASHBOARD_PORT: String(await freePort()) };
+  const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) };
   const world = await startWorld({ stateDirectory, env });
   const generationId = await useKeys(world, seeded.secrets, 19);
   return { world, seeded: { ...seeded, generationId } };

@@ -14,5 +14,5 @@ export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
 } from './embedded/start-embedded-postgres';
-export { findFreePort } from './embedded/free-port';
 export { EmbeddedPostgresError } from './embedded/postgres-error';
+export { findFreePort } from './embedded/free-port';

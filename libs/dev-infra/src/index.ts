@@ -5,4 +5,3 @@ export * from './tethered-process';
 export * from './kafka';
 export * from './pgbouncer';
 export * from './tcp-relay';
-export * from './stable-port';

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort } from '@gateway/database';
 import type { TestServer } from './describe-with';
 import { findProgram } from './find-program';
-import { findStablePort } from './stable-port';
 import { startTethered, type TetheredProcess } from './tethered-process';
 
 const PROGRAM = 'pgbouncer';
@@ -42,7 +42,7 @@ export async function startPgBouncer<Name extends string>({
 }: PgBouncerOptions<Name>): Promise<PgBouncer<Name>> {
   const program = findProgram(PROGRAM);
   if (program === undefined) throw new Error(`there is no ${PROGRAM} on this machine. ${pgbouncer.howToGet}`);
-  const port = await findStablePort();
+  const port = await findFreePort();
   const directory = await mkdtemp(join(tmpdir(), 'gateway-pgbouncer-'));
   const isRoot = process.getuid?.() === 0;
   const places = Object.entries<string>(databases);

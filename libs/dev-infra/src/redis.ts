@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findFreePort } from '@gateway/database';
 import { type TestServer } from './describe-with';
 import { findProgram } from './find-program';
-import { findStablePort } from './stable-port';
 import { startTethered, type TetheredProcess } from './tethered-process';
 
 const PROGRAM = 'redis-server';
@@ -41,7 +41,7 @@ export async function startRedis({
 }: RedisServerOptions = {}): Promise<RedisServer> {
   const program = findProgram(PROGRAM);
   if (program === undefined) throw new Error(`there is no ${PROGRAM} on this machine. ${redis.howToGet}`);
-  const port = wanted ?? (await findStablePort());
+  const port = wanted ?? (await findFreePort());
   const directory = await mkdtemp(join(tmpdir(), 'gateway-redis-'));
   const all = {
     bind: '127.0.0.1',

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
+import { findFreePort } from '@gateway/database';
 import { HealthDefinition, ServingStatus, createReplicatedTransport } from '@gateway/rpc/grpc';
 import { createClient } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { eventually } from '@gateway/testing';
 import type { GatewayModule } from '@gateway/module';
 import { z } from 'zod';
-import { findFreePort } from '@gateway/database';
 import { createService, runService, type RunningService } from './run-service';
 import { serviceSettings, type ServiceConfig } from './settings';
 

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { findFreePort } from '@gateway/database';
 import { introduce, type DevFile } from '@gateway/demo';
-import { findStablePort, startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
+import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
 import { startModelEmulator } from '@gateway/model-emulator';
 import { createClient } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
@@ -188,9 +189,9 @@ async function findPorts(
     const own: Ports[] = [];
     for (let n = 0; n < replicas[service]; n += 1) {
       own.push({
-        admin: await findStablePort(),
-        rpc: await findStablePort(),
-        http: await findStablePort(),
+        admin: await findFreePort(),
+        rpc: await findFreePort(),
+        http: await findFreePort(),
       });
     }
     found[service] = own;

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '@gateway/database';
+import { findFreePort, startEmbeddedPostgres, type EmbeddedPostgres } from '@gateway/database';
 import {
-  findStablePort,
   startKafka,
   startPgBouncer,
   startRedis,
@@ -44,7 +43,7 @@ export async function startEngines({ stateDirectory, withPooler, log }: EngineOp
   const [postgres, redis, kafka] = await Promise.allSettled([
     startEmbeddedPostgres({
       stateDirectory: path.join(stateDirectory, 'postgres'),
-      port: await findStablePort(),
+      port: await findFreePort(),
       settings: POSTGRES_SETTINGS,
       log,
     }).then(keep),

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { findFreePort } from '@gateway/database';
 import { seed } from '../../screenshots/seed';
 import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
-import { freePort } from '../support/free-port';
 import { screens, type Screen, type ScreenIds } from '../support/screens';
 import { startWorld, type World } from '../support/world';
 
@@ -71,7 +71,7 @@ describe('every page of the dashboard', () => {
   const begin = async () => {
     if (world) return;
     // The playground calls the public API from the dashboard's origin, which has to be known at the start.
-    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await freePort()) } });
+    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
     ids = await seed(world);
   };

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { findFreePort } from '@gateway/database';
 import type { Balance } from '../support/admin-client';
 import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
 import { storageOf, takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';
-import { freePort } from '../support/free-port';
 import { PASSWORD, personWith } from '../support/people';
 import { pngDataUri } from '../support/png';
 import { startWorld, type World } from '../support/world';
@@ -33,7 +33,7 @@ describe('the playground, in a real browser', () => {
   const begin = async () => {
     if (world) return;
     // It calls the public API from the dashboard's origin, which has to be known at the start.
-    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await freePort()) } });
+    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
     ({ organizationId, apiKey } = await world.tenant({ credit: '5' }));
     const { dashboardUrl } = world.gateway;

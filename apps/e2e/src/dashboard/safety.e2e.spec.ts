@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { findFreePort } from '@gateway/database';
 import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
-import { freePort } from '../support/free-port';
 import { seedHostile } from '../support/hostile';
 import { screens, type Screen } from '../support/screens';
 import { startWorld, type World } from '../support/world';
@@ -52,7 +52,7 @@ describe('the dashboard against those who mean harm', () => {
   const begin = async () => {
     if (world) return;
     // The playground calls the public API from the dashboard's origin, which has to be known at the start.
-    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await freePort()) } });
+    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
     context = await browser.newContext();
     const { dashboardUrl, adminEmail, adminPassword } = world.gateway;

@@ -1,21 +1,30 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port of the loopback interface that was free a moment ago: the preferred one if it is, else any. */
+/** Below those from which systems take the ports of outgoing connections. */
+const FIRST = 15_000;
+const LAST = 32_000;
+
+/**
+ * A port of the loopback interface that nobody listens on: the preferred one
+ * if it is free, else one that no outgoing connection takes by chance before
+ * its server starts, or while it is away. Of the latter never the same twice.
+ */
 export async function findFreePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined) {
-    const port = await tryPort(preferred).catch(() => undefined);
-    if (port !== undefined) return port;
+  if (preferred !== undefined && (await isFree(preferred))) return preferred;
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
-  return tryPort(0);
 }
 
-function tryPort(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
+const given = new Set<number>();
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
-      const { port: found } = server.address() as AddressInfo;
-      server.close(() => resolve(found));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
