@@ -1,6 +1,10 @@
 // `node health.mjs /livez`: asks this container's own program. Ends with 0 when the answer is good.
-const { GATEWAY_ADMIN_PORT: port = '8082', HEALTH_URL } = process.env;
-const url = HEALTH_URL || `http://127.0.0.1:${port}${process.argv[2] ?? '/livez'}`;
+import { readFileSync } from 'node:fs';
+
+const { GATEWAY_ADMIN_PORT: port = '8082' } = process.env;
+const adminUrl = `http://127.0.0.1:${port}${process.argv[2] ?? '/livez'}`;
+// The image says where a program is asked that has no admin port.
+const { url = adminUrl } = JSON.parse(readFileSync(new URL('health.json', import.meta.url), 'utf8'));
 const TIMEOUT_MS = 2_500;
 
 try {

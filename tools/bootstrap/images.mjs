@@ -18,9 +18,6 @@ const USAGE = `npm run images -- [options]
   --tag TAG            default: the version in package.json
   --network NAME       of the build, such as host (default: Docker's own)`;
 
-/** Programs without an admin port tell of themselves in another way. */
-const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
-
 try {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const {
@@ -41,7 +38,6 @@ try {
       APP: app,
       VERSION: version,
       REVISION: revision,
-      HEALTH_URL: HEALTH_URLS[app],
       BASE_IMAGE: base,
       BUILD_IMAGE: buildImage,
     };

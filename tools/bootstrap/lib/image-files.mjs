@@ -16,6 +16,9 @@ const NEEDLESS = [
   /^node_modules\/@prisma\/client\/runtime\/.*\.mjs$/,
 ];
 
+/** Programs without an admin port tell of themselves in another way. */
+const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
+
 /**
  * Writes what an image holds: `node`, which builds it, `app`, with the program
  * in dist/program, the packages that it uses, a list of them (CycloneDX) and
@@ -32,7 +35,7 @@ export async function layOutImage(program, folder) {
   if (servesDashboard(program)) {
     cpSync(path.join(root, 'dist', 'dashboard'), path.join(app, 'dist', 'dashboard'), { recursive: true });
   }
-  cpSync(path.join(root, 'docker', 'health.mjs'), path.join(app, 'health.mjs'));
+  layOutHealthCheck(program, app);
   const imports = await importsOf(program);
   await installPackages(app, packagesOf(imports));
   await writeBill(app);
@@ -43,6 +46,12 @@ export async function layOutImage(program, folder) {
   }
   await loadAll(app, imports);
   settleTimes(folder);
+}
+
+/** The health check, and beside it where this program is to be asked, in place of its admin port. */
+export function layOutHealthCheck(program, app) {
+  cpSync(path.join(root, 'docker', 'health.mjs'), path.join(app, 'health.mjs'));
+  writeFileSync(path.join(app, 'health.json'), `${JSON.stringify({ url: HEALTH_URLS[program] })}\n`);
 }
 
 function packagesOf(imports) {
