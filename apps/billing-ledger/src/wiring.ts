@@ -13,6 +13,7 @@ import {
   eventLogLimitsOf,
   eventLogMigrations,
   KafkaUnavailableError,
+  READERS_OF_SETTLED,
   relayTopic,
   TOPIC_GENERATION_SETTLED,
 } from '@gateway/events';
@@ -70,6 +71,8 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
   });
   await outbox.start();
   life.onStop(() => outbox.stop());
+  // Usage cannot tell that it does not read, when it is away.
+  events.watchLag(READERS_OF_SETTLED);
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
   const module = createBillingLedgerModule({
     ...createBillingLedgerAdapters({

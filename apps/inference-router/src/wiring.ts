@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { createKafkaEventLog } from '@gateway/events';
+import { createKafkaEventLog, READERS_OF_FINISHED } from '@gateway/events';
 import {
   createBreakerObserver,
   createFileCatalogue,
@@ -51,6 +51,8 @@ export async function wireInferenceRouter(parts: ServiceParts<Config>): Promise<
     metrics,
   });
   life.onStop(() => events.stop());
+  // The ledger cannot tell that it does not read, when it is away.
+  events.watchLag(READERS_OF_FINISHED);
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
   const emulatorUrl = config.MODEL_EMULATOR_URL;

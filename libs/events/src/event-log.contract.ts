@@ -1,4 +1,5 @@
 import { announceSeed, eventually, seededRandom } from '@gateway/testing';
+import type { Registry } from 'prom-client';
 import type { DeadLetters } from './dead-letters';
 import {
   UnprocessableEventsError,
@@ -7,11 +8,13 @@ import {
   type EventSubscriber,
   type LoggedEvent,
   type NewEvent,
+  type WatchesLag,
 } from './event-log';
 
 /** One process's view of the log. */
-export interface EventLogProcess extends EventAppender, EventSubscriber, EventLag {
+export interface EventLogProcess extends EventAppender, EventSubscriber, EventLag, WatchesLag {
   readonly deadLetters: DeadLetters;
+  readonly metrics: Registry;
   stop(): Promise<void>;
 }
 
@@ -70,6 +73,48 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       await other.subscribe({ topic, group: 'g', handle: seen.handle });
       await untilWaiting('g', 0);
       await untilWaiting('another', 3);
+    });
+
+    /** Until the process shows that so many events wait for the group; undefined for nothing at all. */
+    const untilShown = (group: string, count: number | undefined) =>
+      eventually(`${count} events to be shown that wait for ${group}`, async () => {
+        const shown = await log.metrics.getSingleMetric('gateway_events_lag')?.get();
+        const sample = shown?.values.find(({ labels }) => labels.topic === topic && labels.group === group);
+        return sample?.value === count || undefined;
+      });
+
+    it('shows how many events wait for a group while its only member is stuck', async () => {
+      let release: () => void = () => undefined;
+      const stuck = new Promise<void>((resolve) => (release = resolve));
+      let tellBegun: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => (tellBegun = resolve));
+      const handle = async () => {
+        tellBegun();
+        await stuck;
+      };
+      await log.subscribe({ topic, group: 'g', handle });
+      await log.append(topic, numbered(2));
+      await begun;
+      await log.append(topic, numbered(3));
+      await untilShown('g', 5);
+      release();
+      await untilShown('g', 0);
+    });
+
+    it('shows how many events wait for a group that has no member anywhere', async () => {
+      await log.append(topic, numbered(2));
+      log.watchLag({ topic, group: 'away' });
+      await untilShown('away', 2);
+      await log.append(topic, numbered(1));
+      await untilShown('away', 3);
+    });
+
+    it('shows nothing of a group rather than what is no longer known', async () => {
+      await log.append(topic, numbered(2));
+      log.watchLag({ topic, group: 'g' });
+      await untilShown('g', 2);
+      await harness.crash(log);
+      await untilShown('g', undefined);
     });
 
     it('delivers every event with its key, payload, headers and a position of its own', async () => {

@@ -17,6 +17,16 @@ export interface LoggedEvent extends NewEvent {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A consumer group of a topic. */
+export interface TopicGroup {
+  readonly topic: string;
+  readonly group: string;
+}
+
+/** Who reads each topic, so that whoever writes to it can tell how far they are behind. */
+export const READERS_OF_FINISHED: TopicGroup = { topic: TOPIC_GENERATION_FINISHED, group: 'billing-ledger' };
+export const READERS_OF_SETTLED: TopicGroup = { topic: TOPIC_GENERATION_SETTLED, group: 'usage-aggregator' };
+
 /**
  * Appends to a durable log. `append` resolves once the events survive a crash
  * of any process; it rejects when that is not known, and the same event may
@@ -56,9 +66,7 @@ export class UnprocessableEventsError extends Error {
   }
 }
 
-export interface Subscription {
-  readonly topic: string;
-  readonly group: string;
+export interface Subscription extends TopicGroup {
   readonly handle: EventHandler;
   readonly maxBatchSize?: number;
 }
@@ -79,5 +87,11 @@ export interface EventSubscriber {
 /** Tells how far a group is behind. */
 export interface EventLag {
   /** Events of the topic that the group has not handled yet, wherever its members run. */
-  countWaiting(group: { readonly topic: string; readonly group: string }): Promise<number>;
+  countWaiting(group: TopicGroup): Promise<number>;
+}
+
+/** Shows in `gateway_events_lag` how far groups are behind; those of own subscriptions without being asked to. */
+export interface WatchesLag {
+  /** From now on, as long as the log can tell, whether or not the group has a member anywhere. */
+  watchLag(group: TopicGroup): void;
 }

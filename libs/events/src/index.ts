@@ -4,7 +4,7 @@ export * from './event-log';
 export { EventLogOverflowError } from './delivery/batching-appender';
 export { InvalidEventError } from './delivery/valid-events';
 export { type EventLogLimits } from './delivery/limits';
-export { createDeadLetterService, type ServedGroup } from './rpc/dead-letter-service';
+export { createDeadLetterService } from './rpc/dead-letter-service';
 export { eventLogMigrations } from './postgres/migrations';
 export {
   createPostgresEventLog,

@@ -1,6 +1,6 @@
 import { GenerationFinished } from '@gateway/contracts/events';
 import {
-  TOPIC_GENERATION_FINISHED,
+  READERS_OF_FINISHED,
   UnprocessableEventsError,
   type LoggedEvent,
   type Unprocessable,
@@ -44,7 +44,7 @@ export function createFinishedConsumer(settle: Settle, log: Logger): ModuleConsu
     }
   }
 
-  return { topic: TOPIC_GENERATION_FINISHED, group: 'billing-ledger', handle };
+  return { ...READERS_OF_FINISHED, handle };
 }
 
 function readEvent({ payload, headers }: LoggedEvent): SettleItem | { reason: string } {

@@ -63,7 +63,7 @@ function makeInstruments(registry: Registry): EventLogInstruments {
     }),
     lag: new Gauge({
       name: 'gateway_events_lag',
-      help: 'Events of the topic that the group has not handled yet, as of its last look',
+      help: 'Events of the topic that the group has not handled yet, wherever its members run',
       labelNames,
       registers,
     }),

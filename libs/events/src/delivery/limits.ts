@@ -26,6 +26,8 @@ export interface EventLogLimits {
   readonly pollIntervalMs: number;
   /** How often a member that waits for its group's lock tries again. */
   readonly lockRetryMs: number;
+  /** How often it is measured how many events wait for a group. */
+  readonly lagIntervalMs: number;
   /** How long events stay after all groups have passed them. */
   readonly retentionMs: number;
   readonly trimIntervalMs: number;
@@ -45,6 +47,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   gatherMs: 50,
   pollIntervalMs: 1_000,
   lockRetryMs: 1_000,
+  lagIntervalMs: 5_000,
   retentionMs: 7 * 24 * 60 * 60 * 1000,
   trimIntervalMs: 10 * 60 * 1000,
   discardedRetentionMs: 30 * 24 * 60 * 60 * 1000,

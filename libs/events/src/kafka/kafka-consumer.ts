@@ -2,7 +2,7 @@ import { backoffMs } from '@gateway/base';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
-import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } from '../event-log';
+import type { LoggedEvent, RunningSubscription, Subscription, TopicGroup, Unprocessable } from '../event-log';
 import type { ConsumerParts } from '../postgres/consumer-parts';
 import { createJointDelivery, type JointDelivery } from './joint-delivery';
 import type { KafkaTopics } from './kafka-topics';
@@ -27,7 +27,7 @@ const MAX_WAIT_MS = 1_000;
 const JOINT_PARTITIONS = 32;
 
 /** A group reads each topic by a Kafka group of its own, so that no member has to know what others read. */
-export function groupIdOf({ topic, group }: Pick<Subscription, 'topic' | 'group'>): string {
+export function groupIdOf({ topic, group }: TopicGroup): string {
   return `${group}.${topic}`;
 }
 
@@ -38,10 +38,9 @@ export function groupIdOf({ topic, group }: Pick<Subscription, 'topic' | 'group'
  */
 export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsumerParts): RunningSubscription {
   const { topic, group } = subscription;
-  const { limits, instruments, log, options } = parts;
+  const { limits, log, options } = parts;
   const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
   const waiter = createWaiter();
-  const lag = instruments.lag.labels({ topic, group });
   const heartbeatMs = Math.floor(options.sessionTimeoutMs / HEARTBEATS_PER_SESSION);
 
   /** Runs consumers one after another, for as long as it takes. */
@@ -78,10 +77,7 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
       await consumer.disconnect().catch(() => undefined);
       if (!waiter.stopped) await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
     }
-    instruments.lag.remove({ topic, group });
   }
-
-  const lagByPartition = new Map<number, number>();
 
   function jointDeliveryOf(consumer: Consumer): JointDelivery {
     const commit = async (last: readonly LoggedEvent[]): Promise<void> => {
@@ -110,8 +106,6 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
         if (!(await joint.submit({ events: chunk, isOurs }))) break;
         resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
       }
-      lagByPartition.set(batch.partition, Number(batch.offsetLag()));
-      lag.set([...lagByPartition.values()].reduce((sum, each) => sum + each, 0));
       // A batch costs much the same for one event as for fifty, and nobody waits for the answer.
       if (batch.offsetLag() === '0') await waiter.pause(limits.gatherMs);
     } catch (error) {

@@ -4,6 +4,7 @@ import { describeWith, kafka, startKafka, type KafkaServer } from '@gateway/dev-
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, eventually, type TestDatabase } from '@gateway/testing';
 import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
 import { describeDeadLetters } from '../dead-letters.contract';
 import type { EventLogLimits } from '../delivery/limits';
 import {
@@ -27,6 +28,7 @@ const QUICK: Partial<EventLogLimits> = {
   lockRetryMs: 20,
   gatherMs: 0,
   pollIntervalMs: 600_000,
+  lagIntervalMs: 200,
 };
 /** The shortest that the brokers here allow. */
 const SESSION_TIMEOUT_MS = 2_000;
@@ -40,6 +42,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
   let opened: OpenLog[] = [];
 
   interface OpenLog extends KafkaEventLog {
+    readonly metrics: Registry;
     /** Takes all its connections away, and every new one. */
     cut(): Promise<void>;
   }
@@ -78,6 +81,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       applicationName: 'letters',
       maxConnections: 6,
     });
+    const metrics = createMetrics({ processMetrics: false });
     const log = createKafkaEventLog({
       connection: {
         brokers: [server.broker],
@@ -92,15 +96,18 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       letters: pool,
       clock,
       log: silent,
-      metrics: createMetrics({ processMetrics: false }),
+      metrics,
       limits: QUICK,
       sessionTimeoutMs: SESSION_TIMEOUT_MS,
+      // A busy machine is no broker that is away.
+      writeTimeoutMs: 30_000,
       ...options,
     });
     let stopping: Promise<void> | undefined;
     const own: OpenLog = {
       ...log,
       deadLetters: log.deadLetters,
+      metrics,
       stop: () => (stopping ??= log.stop().then(() => pool.end())),
       cut: async () => {
         isCut = true;

@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
 import { createInstruments } from '../delivery/instruments';
+import { createLagWatch } from '../delivery/lag-watch';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
 import type {
   EventAppender,
@@ -13,6 +14,8 @@ import type {
   EventSubscriber,
   RunningSubscription,
   Subscription,
+  TopicGroup,
+  WatchesLag,
 } from '../event-log';
 import { createPostgresDeadLetters } from '../postgres/dead-letters';
 import { runLetterCarrier } from '../postgres/letter-carrier';
@@ -45,7 +48,7 @@ export interface KafkaEventLogOptions extends Partial<KafkaConsumerOptions>, Par
  * member of a group at a time. Dead letters are kept in the database of the
  * consumer, where they can be listed, redelivered and discarded.
  */
-export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag {
+export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag, WatchesLag {
   /** Of the groups subscribed here; needs `letters`. */
   readonly deadLetters: DeadLetters;
   /** Waits until the groups subscribed here have read what is in the log, at most so long. */
@@ -84,7 +87,8 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
   );
   const isTransient = given.isTransient ?? isTransientByDefault;
   const deadLetters = letters && createPostgresDeadLetters(letters, clock);
-  const subscriptions = new Map<RunningSubscription, Pick<Subscription, 'topic' | 'group'>>();
+  const subscriptions = new Map<RunningSubscription, TopicGroup>();
+  const lagWatch = createLagWatch({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
     if (letters === undefined) throw new Error('a subscription needs a database for its dead letters');
@@ -104,11 +108,12 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
       },
     };
     subscriptions.set(tracked, subscription);
+    lagWatch.watch(subscription);
     return tracked;
   }
 
   /** What is in the topic and was not committed by the group. */
-  async function countWaiting({ topic, group }: Pick<Subscription, 'topic' | 'group'>): Promise<number> {
+  async function countWaiting({ topic, group }: TopicGroup): Promise<number> {
     const admin = kafka.admin();
     try {
       await admin.connect();
@@ -138,6 +143,7 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     append: (topic, events) => appender.append(topic, events),
     subscribe,
     countWaiting,
+    watchLag: (group) => lagWatch.watch(group),
     get deadLetters() {
       if (deadLetters === undefined) throw new Error('there is no database for dead letters');
       return deadLetters;
@@ -152,7 +158,7 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
       return Promise.race([reading, tooLate]);
     },
     async stop() {
-      await Promise.all([...subscriptions.keys()].map((subscription) => subscription.stop()));
+      await Promise.all([lagWatch.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
       await appender.idle();
       await writer.stop();
     },

@@ -10,10 +10,9 @@ import { createDeadLetterDesk } from './dead-letter-desk';
 /** Runs one member of a consumer group until it is stopped. */
 export function runConsumer(subscription: Subscription, parts: ConsumerParts): RunningSubscription {
   const { topic, group } = subscription;
-  const { limits, instruments, log } = parts;
+  const { limits, log } = parts;
   const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
   const waiter = createWaiter();
-  const lag = instruments.lag.labels({ topic, group });
   const desk = createDeadLetterDesk(subscription, parts, waiter);
 
   /** Opens sessions one after another, for as long as it takes. */
@@ -53,7 +52,6 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
     while (!waiter.stopped) {
       await desk.attend(session);
       const batch = await session.fetch(maxBatchSize, limits.maxBatchBytes);
-      lag.set(batch.lag);
       const last = batch.events.at(-1);
       if (!last) {
         await waiter.waitForWake(limits.pollIntervalMs);

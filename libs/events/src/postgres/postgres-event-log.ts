@@ -8,8 +8,9 @@ import type {
   EventLag,
   EventSubscriber,
   RunningSubscription,
-  Subscription,
+  TopicGroup,
   TransactionalAppender,
+  WatchesLag,
 } from '../event-log';
 import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
@@ -18,6 +19,7 @@ import { writeEvents } from './appending';
 import { isTransientByDefault, runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from '../delivery/instruments';
+import { createLagWatch } from '../delivery/lag-watch';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
 import { COUNT_WAITING, IS_BEHIND } from './statements';
 import { prepareDays, trimEvents, type Trimmed } from './trimming';
@@ -43,7 +45,7 @@ export interface PostgresEventLogOptions {
  *   by. A group that is new begins with the oldest event that is still kept.
  */
 export interface PostgresEventLog
-  extends EventAppender, EventSubscriber, EventLag, TransactionalAppender<PoolClient> {
+  extends EventAppender, EventSubscriber, EventLag, WatchesLag, TransactionalAppender<PoolClient> {
   readonly deadLetters: DeadLetters;
   /** Makes room for the days that come, and begins to remove events that every group has passed and whose time is over. */
   start(): Promise<void>;
@@ -75,7 +77,8 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     limits,
   );
   const deadLetters = createPostgresDeadLetters(pool, clock);
-  const subscriptions = new Map<RunningSubscription, Pick<Subscription, 'topic' | 'group'>>();
+  const subscriptions = new Map<RunningSubscription, TopicGroup>();
+  const lagWatch = createLagWatch({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
   let trimTimer: NodeJS.Timeout | undefined;
   let trimming: Promise<unknown> = Promise.resolve();
 
@@ -92,6 +95,11 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     } catch (error) {
       log.warn({ err: error }, 'the tables of events could not be changed; it is tried again');
     }
+  }
+
+  async function countWaiting({ topic, group }: TopicGroup): Promise<number> {
+    const { rows } = await pool.query<{ events: bigint }>(COUNT_WAITING, [topic, group]);
+    return Number(rows[0]?.events ?? 0);
   }
 
   async function readAll(signal: AbortSignal): Promise<boolean> {
@@ -139,12 +147,11 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
         },
       };
       subscriptions.set(tracked, subscription);
+      lagWatch.watch(subscription);
       return tracked;
     },
-    async countWaiting({ topic, group }) {
-      const { rows } = await pool.query<{ events: bigint }>(COUNT_WAITING, [topic, group]);
-      return Number(rows[0]?.events ?? 0);
-    },
+    countWaiting,
+    watchLag: (group) => lagWatch.watch(group),
     trim,
     drain,
     async start() {
@@ -156,7 +163,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     async stop() {
       clearInterval(trimTimer);
       trimTimer = undefined;
-      await Promise.all([...subscriptions.keys()].map((subscription) => subscription.stop()));
+      await Promise.all([lagWatch.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
       await appender.idle();
       await trimming;
     },

@@ -8,6 +8,7 @@ import {
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from '@gateway/rpc';
 import type { DeadLetter, DeadLetterRef, DeadLetterState, WatchedEventLog } from '../dead-letters';
+import type { TopicGroup } from '../event-log';
 import { renderPayload } from './render-payload';
 
 const MAX_PAGE_SIZE = 200;
@@ -26,16 +27,10 @@ const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
   discarded: StateMessage.DEAD_LETTER_STATE_DISCARDED,
 };
 
-/** A consumer group whose letters are served. */
-export interface ServedGroup {
-  readonly topic: string;
-  readonly group: string;
-}
-
 /** The service DeadLetters of a process, for its own groups alone. */
-export function createDeadLetterService(log: WatchedEventLog, groups: readonly ServedGroup[]): BoundService {
+export function createDeadLetterService(log: WatchedEventLog, groups: readonly TopicGroup[]): BoundService {
   const { deadLetters } = log;
-  const isServed = ({ topic, group }: ServedGroup) =>
+  const isServed = ({ topic, group }: TopicGroup) =>
     groups.some((each) => each.topic === topic && each.group === group);
 
   /** Letters of other groups are others' to serve: there is no such letter here. */

@@ -2,7 +2,7 @@ import type { Clock } from '@gateway/base';
 import {
   createDeadLetterService,
   type WatchedEventLog,
-  TOPIC_GENERATION_SETTLED,
+  READERS_OF_SETTLED,
   UnprocessableEventsError,
   type LoggedEvent,
   type Unprocessable,
@@ -61,7 +61,7 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     if (unprocessable.length > 0) throw new UnprocessableEventsError(unprocessable);
   }
 
-  const consumers = [{ topic: TOPIC_GENERATION_SETTLED, group: NAME, handle }];
+  const consumers = [{ ...READERS_OF_SETTLED, handle }];
 
   return {
     name: NAME,
