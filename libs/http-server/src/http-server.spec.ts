@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { createHttpServer, type HttpServer } from './http-server';
@@ -126,4 +127,20 @@ describe('a client that takes too long', () => {
   it('is disconnected without a word when it has only connected', async () => {
     expect(await exchange('', hastyPort)).toBe('');
   });
+});
+
+/** Connects so many times; ends well once all of them are connected, and else when it is told to. */
+const CALLERS = `
+const { connect } = require('node:net');
+const [port, count] = process.argv.slice(1).map(Number);
+let connected = 0;
+for (let index = 0; index < count; index += 1) {
+  connect(port, '127.0.0.1', () => (connected += 1) === count && process.exit(0)).on('error', () => process.exit(1));
+}
+`;
+
+test('a thousand callers who come while the event loop is busy all find a place to wait', () => {
+  // Nothing is accepted while this thread waits for them.
+  const callers = spawnSync(process.execPath, ['-e', CALLERS, String(port), '1000'], { timeout: 20_000 });
+  expect(callers.status).toBe(0);
 });

@@ -54,11 +54,33 @@ describe('figures', () => {
     expect(judge([], [])).toEqual([]);
   });
 
+  it('allows five thousand slow streams more memory than one thousand, and tells what each took', () => {
+    const slow = {
+      target: 'gateway',
+      streams: 5_000,
+      seconds: 1,
+      residentBeforeMiB: 100,
+      residentPeakMiB: 590,
+    };
+    expect(judge([], [slow])).toMatchObject([{ measured: '590 MiB', reached: true }]);
+    expect(judge([], [{ ...slow, residentPeakMiB: 600 }])).toMatchObject([{ reached: false }]);
+    const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
+    const results = { machine, startedAt: '', rows: [], slowStreams: [slow], money: null, aims: [] };
+    expect(renderReport(results)).toMatch(/5,000 slow streams +gateway +1\.0 +100 +590 +100$/m);
+  });
+
   it('prints ratios to the baselines of the same scenario', () => {
     const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
     const text = renderReport({ machine, startedAt: '', rows: ROWS, slowStreams: [], money: null, aims: [] });
     expect(text).toMatch(/gateway +300 .* 0\.30$/m);
     expect(text).toMatch(/gateway +4,000 .* 0\.50$/m);
+  });
+
+  it('opens five thousand slow streams, a thousand when it is quick, or as many as it is told', () => {
+    const streams = (...argv: string[]) => readOptions(argv)?.slowStreams;
+    expect([streams(), streams('--quick'), streams('--streams', '7')]).toEqual([5_000, 1_000, 7]);
+    expect(readOptions(['--streams', '7'])?.isSlowStreamsOnly).toBe(true);
+    expect(() => readOptions(['--streams', 'many'])).toThrow("not 'many'");
   });
 
   it('refuses targets it does not know', () => {

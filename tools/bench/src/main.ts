@@ -124,10 +124,13 @@ async function bench(options: Options): Promise<Results> {
       say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
       slowStreams.push(await measureSlowStreams(target, options));
     }
-    say('Warming up');
-    await compile(targets, options);
+    const scenarios = options.isSlowStreamsOnly ? [] : SCENARIOS;
+    if (scenarios.length > 0) {
+      say('Warming up');
+      await compile(targets, options);
+    }
     const rows: Row[] = [];
-    for (const scenario of SCENARIOS) {
+    for (const scenario of scenarios) {
       say(`Measuring: ${scenarioName(scenario)}`);
       rows.push(...(await measureScenario(scenario, targets, options)));
     }

@@ -5,7 +5,7 @@ export function modelsFile(upstreamPort: number): string {
   return `providers:
   - name: bench
     base_url: http://127.0.0.1:${upstreamPort}/v1
-    max_concurrent: 4096
+    max_concurrent: 16384
 models:
   - id: ${MODEL}
     targets:

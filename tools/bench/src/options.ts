@@ -13,6 +13,8 @@ export interface Options {
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly slowStreams: number;
+  /** Nothing but the slow streams. */
+  readonly isSlowStreamsOnly: boolean;
   /** The folder of another build whose gateway is measured, too. */
   readonly otherBuilds: string | undefined;
   /** Chunks of one slow stream, at ten per second. */
@@ -44,6 +46,7 @@ export type HistoryPart = (typeof HISTORY_PARTS)[number];
 
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
 npm run bench -- --ab DIR
+npm run bench -- --streams COUNT [--only gateway]
 npm run bench -- --tokenizer
 npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
@@ -60,6 +63,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --json FILE  also write the results as JSON
   --only LIST  measure these targets only
   --ab DIR     measure the gateway of another build, too, taking turns with this one; DIR is its dist folder
+  --streams COUNT  measure nothing but so many slow streams at once; a minute
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
@@ -80,6 +84,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       json: { type: 'string' },
       only: { type: 'string' },
       ab: { type: 'string' },
+      streams: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
@@ -92,13 +97,22 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     },
   });
   if (values.help) return undefined;
+  const streams = count('--streams', values.streams);
   return {
     targets: values.history === undefined ? chosen(values.only, TARGET_NAMES) : TARGET_NAMES,
     historyParts: values.history === undefined ? HISTORY_PARTS : chosen(values.only, HISTORY_PARTS),
     ...(values.quick
-      ? { rounds: 1, compileMs: 4_000, warmUpMs: 500, windowMs: 1_500, slowChunks: 20 }
-      : { rounds: 3, compileMs: 10_000, warmUpMs: 1_500, windowMs: 3_000, slowChunks: 100 }),
-    slowStreams: 1_000,
+      ? { rounds: 1, compileMs: 4_000, warmUpMs: 500, windowMs: 1_500, slowChunks: 20, slowStreams: 1_000 }
+      : {
+          rounds: 3,
+          compileMs: 10_000,
+          warmUpMs: 1_500,
+          windowMs: 3_000,
+          slowChunks: 100,
+          slowStreams: 5_000,
+        }),
+    ...(streams === undefined ? {} : { slowStreams: streams }),
+    isSlowStreamsOnly: streams !== undefined,
     otherBuilds: values.ab === undefined ? undefined : path.resolve(values.ab),
     jsonFile: values.json,
     isTokenizerOnly: values.tokenizer,

@@ -29,7 +29,9 @@ const TITLES: Readonly<Record<string, string>> = {
 
 const MIN_SHARE_OF_EXPRESS = 0.4;
 const MAX_ADDED_P50_MS = 2;
-const MAX_SLOW_STREAMS_MIB = 400;
+/** Of a thousand slow streams, and of five thousand. */
+const MAX_SLOW_STREAMS_MIB = { few: 400, many: 600 };
+const FEW_STREAMS = 1_000;
 
 /** The aims that this run has the figures for. */
 export function judge(rows: readonly Row[], slowStreams: readonly SlowRow[]): Aim[] {
@@ -58,10 +60,11 @@ export function judge(rows: readonly Row[], slowStreams: readonly SlowRow[]): Ai
   }
   const slow = slowStreams.find((row) => row.target === 'gateway');
   if (slow !== undefined && slow.residentPeakMiB !== null) {
+    const maxMiB = slow.streams > FEW_STREAMS ? MAX_SLOW_STREAMS_MIB.many : MAX_SLOW_STREAMS_MIB.few;
     aims.push({
-      aim: `${slow.streams.toLocaleString('en')} slow streams at once: below ${MAX_SLOW_STREAMS_MIB} MiB`,
+      aim: `${slow.streams.toLocaleString('en')} slow streams at once: below ${maxMiB} MiB`,
       measured: `${slow.residentPeakMiB.toFixed(0)} MiB`,
-      reached: slow.residentPeakMiB < MAX_SLOW_STREAMS_MIB,
+      reached: slow.residentPeakMiB < maxMiB,
     });
   }
   return aims;
@@ -74,9 +77,10 @@ export function renderReport(results: Results): string {
     `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Node ${machine.node}, ${machine.platform}`,
     `Pinned: ${machine.pinned}`,
     '',
-    renderRows(results.rows),
+    ...(results.rows.length > 0 ? [renderRows(results.rows)] : []),
   ];
-  if (results.slowStreams.length > 0) parts.push('', renderSlow(results.slowStreams));
+  if (results.slowStreams.length > 0)
+    parts.push(...(results.rows.length > 0 ? [''] : []), renderSlow(results.slowStreams));
   if (results.money !== null) parts.push('', `Money: ${results.money.text}`);
   if (results.aims.length > 0) {
     parts.push(
@@ -133,7 +137,7 @@ function renderRows(rows: readonly Row[]): string {
 }
 
 function renderSlow(rows: readonly SlowRow[]): string {
-  const lines = [['', '', 'seconds', 'RSS before MiB', 'RSS peak MiB']];
+  const lines = [['', '', 'seconds', 'RSS before MiB', 'RSS peak MiB', 'KiB/stream']];
   for (const [index, row] of rows.entries()) {
     lines.push([
       index === 0 ? `${row.streams.toLocaleString('en')} slow streams` : '',
@@ -141,9 +145,16 @@ function renderSlow(rows: readonly SlowRow[]): string {
       row.seconds.toFixed(1),
       optional(row.residentBeforeMiB),
       optional(row.residentPeakMiB),
+      optional(kibibytesPerStream(row)),
     ]);
   }
   return renderTable(lines);
+}
+
+/** By how much the memory grew, stream by stream. */
+function kibibytesPerStream({ streams, residentBeforeMiB, residentPeakMiB }: SlowRow): number | null {
+  if (residentBeforeMiB === null || residentPeakMiB === null) return null;
+  return ((residentPeakMiB - residentBeforeMiB) * 1024) / streams;
 }
 
 function whole(value: number): string {

@@ -10,7 +10,7 @@ export interface RunningRole {
 export async function listen(server: Server, onClose: () => void): Promise<RunningRole> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', 2_048, resolve);
+    server.listen(0, '127.0.0.1', 16_384, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { fuzzRuns } from '@gateway/testing';
 import { renderCompletion } from './completion';
@@ -29,8 +31,14 @@ describe('a stream of chunks', () => {
       fc.string({ unit: 'binary', maxLength: 30 }),
       fc.constantFrom('"', '\\', '\n', '\u2028', '\ud83d', '\ude00', '[DONE]', '"}}]}', '\u0000'),
     );
+    const few = fc.array(text, { minLength: 1, maxLength: 12 });
+    // More than are read at once.
+    const many = fc
+      .tuple(few, fc.integer({ min: 1, max: 60 }))
+      .map(([texts, times]) => Array(times).fill(texts).flat());
+    const manyTexts = fc.oneof({ weight: 4, arbitrary: few }, { weight: 1, arbitrary: many });
     fc.assert(
-      fc.property(fc.array(text, { minLength: 1, maxLength: 12 }), fc.boolean(), (texts, includeUsage) => {
+      fc.property(manyTexts, fc.boolean(), (texts, includeUsage) => {
         const stream = streamOf(1, includeUsage);
         let seen = '';
         for (const content of texts) {
@@ -46,6 +54,27 @@ describe('a stream of chunks', () => {
       }),
       fuzzRuns(),
     );
+  });
+
+  it('keeps of its text little more than the text, however many chunks it comes in', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heapBytes = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const chunks = 100_000;
+    const stream = streamOf();
+    // As they come: each is a text of its own.
+    const event = (number: number): string =>
+      Buffer.from(delta({ content: ` token${number % 10}` })).toString();
+    stream.push(event(0));
+    const before = heapBytes();
+    for (let number = 1; number < chunks; number += 1) stream.push(event(number));
+    const bytesPerChunk = (heapBytes() - before) / chunks;
+    expect(stream.choices[0]?.content).toHaveLength(chunks * 7);
+    // A string that remembers its parts takes some 60 for each.
+    expect(bytesPerChunk).toBeLessThan(20);
   });
 
   it('puts tool calls together from their pieces, as callers and replays see them', () => {

@@ -3,6 +3,12 @@ import { asObject, parseJson } from './json';
 /** Templates that did not fit the next payload, after which the fast path gives up on a stream. */
 const MAX_FRUITLESS_TEMPLATES = 4;
 
+/**
+ * A string that grows by parts remembers each of them, 60 to 90 bytes for a token of five, until it
+ * is read as a whole. So a slow stream is read every so many parts.
+ */
+const MAX_UNREAD_BODIES = 64;
+
 /** The inside of a JSON string: no bare quote, backslash or control character. */
 
 const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
@@ -24,8 +30,11 @@ export class FastDelta {
   private readonly frameAfter: string;
   private hits = 0;
   private fruitless = 0;
-  /** JSON string bodies not decoded yet, all of one completion. */
+  /** JSON string bodies not decoded yet, all of one completion, and how many they are. */
   private body = '';
+  private bodies = 0;
+  /** Of those before them. */
+  private text = '';
 
   constructor(frameSuffix: string) {
     this.frameAfter = `"},"logprobs":null,"finish_reason":null}${frameSuffix}`;
@@ -39,6 +48,8 @@ export class FastDelta {
     if (!STRING_BODY.test(body)) return undefined;
     this.hits += 1;
     this.body += body;
+    this.bodies += 1;
+    if (this.bodies >= MAX_UNREAD_BODIES) this.decode();
     return { frame: this.frameBefore + body + this.frameAfter, characters: length };
   }
 
@@ -64,10 +75,18 @@ export class FastDelta {
 
   /** Hands over the text that went the fast way since the last call. */
   take(): readonly { readonly index: number; readonly text: string }[] {
-    if (this.body === '') return [];
-    const text = JSON.parse(`"${this.body}"`) as string;
-    this.body = '';
+    this.decode();
+    const { text } = this;
+    if (text === '') return [];
+    this.text = '';
     return [{ index: this.index, text }];
+  }
+
+  private decode(): void {
+    if (this.bodies === 0) return;
+    this.text += JSON.parse(`"${this.body}"`) as string;
+    this.body = '';
+    this.bodies = 0;
   }
 }
 
