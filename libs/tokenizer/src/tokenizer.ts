@@ -1,4 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
+import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
+import { CountMemory } from './count-memory';
 import { encodingPath, loadEncoding, type CountPiece } from './encodings';
 import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf, tokenizingWork } from './pieces';
 import { WorkerPool } from './worker-pool';
@@ -21,18 +23,26 @@ export const MAX_INLINE_WORK = 200_000;
 export const MAX_TOKENIZED_LENGTH = 2_000_000;
 const BYTES_PER_TOKEN_BY_SIZE = 3;
 
-/** How texts were counted. */
-export type CountingWay = 'inline' | 'worker' | 'by_size';
+/** Of longer texts nothing is looked up, since that takes a microsecond for each kilobyte. */
+const MAX_LOOKED_UP_LENGTH = 500_000;
+
+/** How texts were counted, or what was not remembered of them. */
+export type CountingWay = 'memory' | 'inline' | 'worker' | 'by_size';
 
 /**
  * Counts the tokens of texts. The same texts and encoding always give the same
- * count, however loaded the process is and whoever asks. Answers at once or
+ * count, however loaded the process is, whoever asks, and whatever is remembered. Answers at once or
  * later, and never holds up the event loop for more than some 3 ms. A count that
  * cannot be taken now rejects with the GatewayError `no_capacity`.
  */
 export interface TokenCounter {
-  /** Of one text. */
-  count(text: string, encoding: string): number | Promise<number>;
+  /**
+   * Of one text.
+   *
+   * @param owner - the id of whose text it is, when parts of it are likely to come again: what they
+   *   count is remembered for this owner. Makes no difference to the count.
+   */
+  count(text: string, encoding: string, owner?: string): number | Promise<number>;
   /** Of several texts, added up. One text counts as with `count`. */
   countAll(texts: readonly string[], encoding: string): number | Promise<number>;
   /** Of a text above MAX_TOKENIZED_LENGTH that is not at hand; the same as `count` says of it. */
@@ -83,6 +93,7 @@ export function createTokenizer({
 }: TokenizerOptions = {}): Tokenizer {
   const pool = new WorkerPool({ workers });
   const loaded = new Map<string, CountPiece>();
+  const memory = new CountMemory();
 
   async function load(encoding: string): Promise<CountPiece> {
     const countPiece = await loadEncoding(encoding);
@@ -90,9 +101,10 @@ export function createTokenizer({
     return countPiece;
   }
 
-  function countInline(texts: readonly string[], encoding: string): number | Promise<number> {
+  function countInline(texts: readonly string[], encoding: string): Counts | Promise<Counts> {
     const countPiece = loaded.get(encoding);
-    return countPiece ? sum(texts, countPiece) : load(encoding).then((loadedNow) => sum(texts, loadedNow));
+    if (!countPiece) return load(encoding).then(() => countInline(texts, encoding));
+    return texts.map((text) => countText(text, countPiece));
   }
 
   return {
@@ -101,15 +113,51 @@ export function createTokenizer({
 
       function countAll(texts: readonly string[], encoding: string): number | Promise<number> {
         const way = wayOf(texts);
-        onCount(way);
-        switch (way) {
-          case 'inline':
-            return countInline(texts, encoding);
-          case 'worker':
-            return lane.count(encodingPath(encoding), texts);
-          case 'by_size':
-            return tokensBySize(sizeOf(texts, Buffer.byteLength));
+        if (way === 'by_size') {
+          onCount(way);
+          return tokensBySize(sizeOf(texts, Buffer.byteLength));
         }
+        const counts = countEach(texts, encoding, way);
+        return counts instanceof Promise ? counts.then(total) : total(counts);
+      }
+
+      function count(text: string, encoding: string, owner?: string): number | Promise<number> {
+        if (owner === undefined || text.length > MAX_LOOKED_UP_LENGTH) return countAll([text], encoding);
+        let known = 0;
+        const unknown: string[] = [];
+        const keys: (string | undefined)[] = [];
+        for (const block of blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH)) {
+          const key = memory.keyOf(block, encoding, owner);
+          const tokens = key === undefined ? undefined : memory.recall(key);
+          if (tokens !== undefined) known += tokens;
+          else {
+            unknown.push(block);
+            keys.push(key);
+          }
+        }
+        if (unknown.length === 0) {
+          onCount('memory');
+          return known;
+        }
+        const learn = (counts: Counts): number => {
+          counts.forEach((tokens, index) => {
+            const key = keys[index];
+            if (key !== undefined) memory.remember(key, tokens);
+          });
+          return known + total(counts);
+        };
+        const counts = countEach(unknown, encoding, wayOf(unknown));
+        return counts instanceof Promise ? counts.then(learn) : learn(counts);
+      }
+
+      /** Of each text, none of which is counted by its size. */
+      function countEach(
+        texts: readonly string[],
+        encoding: string,
+        way: Exclude<CountingWay, 'memory'>,
+      ): Counts | Promise<Counts> {
+        onCount(way);
+        return way === 'inline' ? countInline(texts, encoding) : lane.count(encodingPath(encoding), texts);
       }
 
       function countSize({ length, bytes }: TextSize): number {
@@ -118,7 +166,7 @@ export function createTokenizer({
         return tokensBySize(bytes);
       }
 
-      return { countAll, countSize, count: (text, encoding) => countAll([text], encoding) };
+      return { count, countAll, countSize };
     },
     async warmUp(encodings) {
       for (const encoding of encodings) await load(encoding);
@@ -127,8 +175,10 @@ export function createTokenizer({
   };
 }
 
+type Counts = readonly number[];
+
 /** By the texts alone: neither load nor time has a say. */
-function wayOf(texts: readonly string[]): CountingWay {
+function wayOf(texts: readonly string[]): Exclude<CountingWay, 'memory'> {
   const length = sizeOf(texts, (text) => text.length);
   if (length > MAX_TOKENIZED_LENGTH) return 'by_size';
   const isShort = length <= MAX_INLINE_BYTES && sizeOf(texts, Buffer.byteLength) <= MAX_INLINE_BYTES;
@@ -145,10 +195,16 @@ function sizeOf(texts: readonly string[], measure: (text: string) => number): nu
   return size;
 }
 
-function sum(texts: readonly string[], countPiece: CountPiece): number {
+function total(counts: Counts): number {
   let tokens = 0;
-  for (const text of texts) {
-    for (const piece of piecesOf(text, MAX_PIECE_LENGTH, MAX_RUN_LENGTH)) tokens += countPiece(piece);
+  for (const count of counts) tokens += count;
+  return tokens;
+}
+
+function countText(text: string, countPiece: CountPiece): number {
+  let tokens = 0;
+  for (const block of blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH)) {
+    for (const piece of piecesOf(block, MAX_PIECE_LENGTH, MAX_RUN_LENGTH)) tokens += countPiece(piece);
   }
   return tokens;
 }
@@ -156,11 +212,12 @@ function sum(texts: readonly string[], countPiece: CountPiece): number {
 function countWays(metrics: Registry): (way: CountingWay) => void {
   const texts = new Counter({
     name: 'gateway_tokenizer_counts_total',
-    help: 'Token counts, by the way: on the event loop (inline), in a thread (worker), or taken from the size (by_size).',
+    help: 'Token counts, by the way: all of it remembered (memory), on the event loop (inline), in a thread (worker), or taken from the size (by_size).',
     labelNames: ['way'],
     registers: [metrics],
   });
   const bound = {
+    memory: texts.labels('memory'),
     inline: texts.labels('inline'),
     worker: texts.labels('worker'),
     by_size: texts.labels('by_size'),

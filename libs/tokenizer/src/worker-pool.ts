@@ -11,13 +11,13 @@ export interface WorkerPoolOptions {
 
 /** A queue of its own before the threads that all share. */
 export interface Lane {
-  /** Rejects with `no_capacity` when too many jobs of this lane wait already, or the pool is closed. */
-  count(encodingPath: string, texts: readonly string[]): Promise<number>;
+  /** Of each text. Rejects with `no_capacity` when too many jobs of this lane wait already, or the pool is closed. */
+  count(encodingPath: string, texts: readonly string[]): Promise<readonly number[]>;
 }
 
 interface PendingJob {
   readonly job: CountJob;
-  readonly resolve: (tokens: number) => void;
+  readonly resolve: (tokens: readonly number[]) => void;
   readonly reject: (error: Error) => void;
   /** A thread ended over it: the next one to do so is the last. */
   hasEndedThread: boolean;

@@ -1,6 +1,7 @@
+import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
 import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
 
-/** A job for a worker thread: how many tokens do these texts have together? */
+/** A job for a worker thread: how many tokens does each of these texts have? */
 export interface CountJob {
   readonly id: number;
   /** Absolute path of the encoding's module. */
@@ -9,7 +10,8 @@ export interface CountJob {
 }
 
 export type CountAnswer =
-  { readonly id: number; readonly tokens: number } | { readonly id: number; readonly error: string };
+  | { readonly id: number; readonly tokens: readonly number[] }
+  | { readonly id: number; readonly error: string };
 
 /**
  * The program of a worker thread, as text: it has to run from a bundle, where no
@@ -19,15 +21,19 @@ export type CountAnswer =
  */
 export const workerSource = `
 const { parentPort } = require('node:worker_threads');
+const blocksOf = ${blocksOf.toString()};
 const piecesOf = ${piecesOf.toString()};
 const options = { disallowedSpecial: new Set() };
 parentPort.on('message', ({ id, encodingPath, texts }) => {
   try {
     const { countTokens } = require(encodingPath);
-    let tokens = 0;
-    for (const text of texts) {
-      for (const piece of piecesOf(text, ${MAX_PIECE_LENGTH}, ${MAX_RUN_LENGTH})) tokens += countTokens(piece, options);
-    }
+    const tokens = texts.map((text) => {
+      let ofText = 0;
+      for (const block of blocksOf(text, ${MIN_BLOCK_LENGTH}, ${MAX_LINES_LENGTH})) {
+        for (const piece of piecesOf(block, ${MAX_PIECE_LENGTH}, ${MAX_RUN_LENGTH})) ofText += countTokens(piece, options);
+      }
+      return ofText;
+    });
     parentPort.postMessage({ id, tokens });
   } catch (error) {
     parentPort.postMessage({ id, error: String(error) });

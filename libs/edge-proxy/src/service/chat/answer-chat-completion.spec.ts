@@ -1,3 +1,4 @@
+import { type KeyGrant } from '@gateway/contracts/auth';
 import { KEY, startEdge, type TestEdge } from '../testing/start-edge';
 
 let edge: TestEdge;
@@ -40,6 +41,13 @@ test('a stream is passed on byte by byte and ends with [DONE]', async () => {
   expect(response.headers.get('x-accel-buffering')).toBe('no');
   expect(text).toMatch(/^data: \{.*"Hel".*\}\n\ndata: \{.*"lo".*\}\n\ndata: \[DONE\]\n\n$/);
   expect(edge.limiter.usedTokens).toEqual([18]);
+});
+
+test('what a prompt counts is remembered for its organization alone', async () => {
+  await edge.chat();
+  edge.keys.set('sk-gw-other', { ...(edge.keys.get(KEY) as KeyGrant), organizationId: 'org_2' });
+  await edge.chat(undefined, { authorization: 'Bearer sk-gw-other' });
+  expect(edge.countedFor).toEqual(['org_1', 'org_2']);
 });
 
 test('neither the key nor the prompt is ever logged', async () => {

@@ -60,6 +60,7 @@ export async function checkBody(
     policy,
     findModel: (id) => models?.get(id),
     tokenCounter: ports.tokenCounter,
+    owner: grant.organizationId,
   });
   if (isRefusal(chat)) return chat;
   if (isRefusal(scope)) return scope;

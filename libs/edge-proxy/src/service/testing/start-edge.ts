@@ -34,6 +34,8 @@ export interface TestEdge {
   readonly logLines: readonly string[];
   /** Keys by value; changes apply to the next request. */
   readonly keys: Map<string, KeyGrant>;
+  /** For whom tokens were counted. */
+  readonly countedFor: readonly (string | undefined)[];
   readonly query: { handlers: RpcHandlers<GenerationQueryType> };
   /** Makes the key directory fail once. */
   failNextLookup(error: Error): void;
@@ -137,6 +139,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
   const logLines: string[] = [];
   const metrics = createMetrics({ processMetrics: false });
 
+  const countedFor: (string | undefined)[] = [];
   const module = createEdgeProxyModule({
     keyDirectory: {
       lookup: async (keySha256) => {
@@ -150,7 +153,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       stop: () => {},
     },
     tokenCounter: {
-      count: async (text) => {
+      count: async (text, _encoding, owner) => {
+        countedFor.push(owner);
         await faults.reach('tokens.count');
         return Math.ceil(text.length / 4);
       },
@@ -193,6 +197,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     metrics,
     logLines,
     keys,
+    countedFor,
     query,
     failNextLookup: (error) => (lookupFault = error),
     failNextGenerate: (error) => (generateFault = error),

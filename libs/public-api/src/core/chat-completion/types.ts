@@ -49,7 +49,8 @@ export interface CallerPolicy {
  * cannot be taken now rejects with the GatewayError `no_capacity`.
  */
 export interface TokenCounter {
-  count(text: string, encoding: string): number | Promise<number>;
+  /** @param owner - whose text it is: what its parts count may be remembered for the next text of this owner. */
+  count(text: string, encoding: string, owner?: string): number | Promise<number>;
   /** Of a text so long that its size is taken for it; the same as `count` says of it. */
   countSize(size: TextSize): number;
 }

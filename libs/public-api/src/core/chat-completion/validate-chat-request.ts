@@ -28,6 +28,8 @@ export interface ChatRules {
 
 export interface ChatValidation extends ChatRules {
   readonly tokenCounter: TokenCounter;
+  /** Whose request it is, see TokenCounter. */
+  readonly owner?: string;
 }
 
 /**
@@ -89,7 +91,7 @@ export function checkChatRequest(
 /** The last check, for which the input is counted. */
 export function countChatRequest(
   uncounted: UncountedChatRequest,
-  { policy, findModel, tokenCounter }: ChatValidation,
+  { policy, findModel, tokenCounter, owner }: ChatValidation,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
   const model = findModel(uncounted.modelId);
   if (!model) throw new Error('a request was checked against other models than it is counted for');
@@ -98,7 +100,7 @@ export function countChatRequest(
     if (typeof outputTokens !== 'number') return outputTokens;
     return validated(uncounted, model, inputTokens, outputTokens);
   };
-  const estimate = estimateInputTokens(uncounted.input, model, tokenCounter);
+  const estimate = estimateInputTokens(uncounted.input, model, tokenCounter, owner);
   return typeof estimate === 'number' ? finish(estimate) : estimate.then(finish);
 }
 

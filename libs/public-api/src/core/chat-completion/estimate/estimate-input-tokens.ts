@@ -30,24 +30,22 @@ export function uncountedInput(
 /**
  * The estimate of a request's input tokens: one figure for the context check,
  * the token limit and the held amount. The same request always gets the same.
+ *
+ * @param owner - whose request it is, see TokenCounter.
  */
 export function estimateInputTokens(
   input: UncountedInput,
   { tokenCounting }: ModelView,
   tokenCounter: TokenCounter,
+  owner?: string,
 ): number | Promise<number> {
   const total = (textTokens: number): number =>
     Math.ceil((textTokens + input.overheadTokens) * tokenCounting.factor) + input.parts.imageTokens;
-  const counted = countText(input.text, tokenCounting.encoding, tokenCounter);
+  const counted =
+    typeof input.text === 'string'
+      ? tokenCounter.count(input.text, tokenCounting.encoding, owner)
+      : tokenCounter.countSize(input.text);
   return typeof counted === 'number' ? total(counted) : counted.then(total);
-}
-
-function countText(
-  text: UncountedInput['text'],
-  encoding: string,
-  tokenCounter: TokenCounter,
-): number | Promise<number> {
-  return typeof text === 'string' ? tokenCounter.count(text, encoding) : tokenCounter.countSize(text);
 }
 
 interface CountedParts {
