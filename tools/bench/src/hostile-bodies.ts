@@ -1,14 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { MODEL } from './canned';
-
-/** A body, and how it is sent. */
-export interface HostileBody {
-  readonly name: string;
-  /** Made when its turn comes: together they would fill the memory. */
-  readonly make: () => Buffer;
-  readonly gzip?: boolean;
-  readonly idempotencyKey?: boolean;
-}
+import { type BodyUnderTest } from './measure-bodies';
 
 const MB = 1_000_000;
 /** Just below the limit of 32 MiB. */
@@ -76,7 +68,7 @@ const bodies: Readonly<Record<string, [make: () => string, how?: 'gzip' | 'keyed
   'image of 20 MB': [() => withImage(20 * MB)],
 };
 
-export const hostileBodies: readonly HostileBody[] = Object.entries(bodies).map(([name, [make, how]]) => ({
+export const hostileBodies: readonly BodyUnderTest[] = Object.entries(bodies).map(([name, [make, how]]) => ({
   name,
   make: () => (how === 'gzip' ? gzipSync(make()) : Buffer.from(make())),
   gzip: how === 'gzip',

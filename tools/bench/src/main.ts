@@ -9,8 +9,10 @@ import {
   type Row,
   type SlowRow,
 } from './measure';
+import { hostileBodies } from './hostile-bodies';
 import { measureBodies, renderBodies } from './measure-bodies';
 import { checkMoney } from './money-check';
+import { ordinaryBodies } from './ordinary-bodies';
 import { HELP, readOptions, type Options } from './options';
 import { Processes } from './processes';
 import { judge, renderReport, type Results } from './report';
@@ -49,10 +51,10 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(renderTokenizer(await measureTokenizer()));
     return;
   }
-  if (options.isHostileBodiesOnly) {
-    process.stdout.write(
-      `\n${renderBodies(await withProcesses(undefined, (processes) => measureBodies(processes, say)))}`,
-    );
+  if (options.bodies !== undefined) {
+    const bodies = options.bodies === 'hostile' ? hostileBodies : ordinaryBodies;
+    const rows = await withProcesses(undefined, (processes) => measureBodies(processes, bodies, say));
+    process.stdout.write(`\n${renderBodies(rows)}`);
     return;
   }
   if (options.historyRows !== undefined) {

@@ -11,7 +11,7 @@ models:
     targets:
       - provider: bench
         model: ${UPSTREAM_MODEL}
-    context_window: 131072
+    context_window: 1048576
     max_output_tokens: 16384
     capabilities: [vision]
     prices:

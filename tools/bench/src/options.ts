@@ -22,8 +22,8 @@ export interface Options {
   readonly jsonFile: string | undefined;
   /** Only how long hostile texts hold up the event loop. */
   readonly isTokenizerOnly: boolean;
-  /** Only how long hostile bodies hold up the gateway's event loop. */
-  readonly isHostileBodiesOnly: boolean;
+  /** Only how long bodies hold up the gateway's event loop: those that people send, or hostile ones. */
+  readonly bodies: 'ordinary' | 'hostile' | undefined;
   /** Only what ledger, event log and usage cost with so many rows of history. */
   readonly historyRows: number | undefined;
   /** Of what history is measured. */
@@ -48,6 +48,7 @@ export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,expre
 npm run bench -- --ab DIR
 npm run bench -- --streams COUNT [--only gateway]
 npm run bench -- --tokenizer
+npm run bench -- --bodies
 npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
 npm run bench -- --organizations COUNT [--hot]
@@ -65,6 +66,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --ab DIR     measure the gateway of another build, too, taking turns with this one; DIR is its dist folder
   --streams COUNT  measure nothing but so many slow streams at once; a minute
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
+  --bodies     measure how long ordinary request bodies, 16 words to 30 MB of images, hold up the gateway instead
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
   --history ROWS  measure ledger, event log and usage with a tenth of so many rows each, and with all of them; 10000000
                take a quarter of an hour and 30 GB; ledger is with its event log
@@ -86,6 +88,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       ab: { type: 'string' },
       streams: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
+      bodies: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
       cluster: { type: 'boolean', default: false },
@@ -116,7 +119,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     otherBuilds: values.ab === undefined ? undefined : path.resolve(values.ab),
     jsonFile: values.json,
     isTokenizerOnly: values.tokenizer,
-    isHostileBodiesOnly: values['hostile-bodies'],
+    bodies: values['hostile-bodies'] ? 'hostile' : values.bodies ? 'ordinary' : undefined,
     historyRows: count('--history', values.history),
     isCluster: values.cluster,
     clusterSizes: values.sizes.split(',').map((size) => count('--sizes', size) ?? 1),
