@@ -65,13 +65,39 @@ describe('figures', () => {
     expect(judge([], [slow])).toMatchObject([{ measured: '590 MiB', reached: true }]);
     expect(judge([], [{ ...slow, residentPeakMiB: 600 }])).toMatchObject([{ reached: false }]);
     const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
-    const results = { machine, startedAt: '', rows: [], slowStreams: [slow], money: null, aims: [] };
+    const results = {
+      machine,
+      startedAt: '',
+      rows: [],
+      slowStreams: [slow],
+      paced: [],
+      money: null,
+      aims: [],
+    };
     expect(renderReport(results)).toMatch(/5,000 slow streams +gateway +1\.0 +100 +590 +100$/m);
+  });
+
+  it('compares what a chunk costs with what it costs a relay', () => {
+    const paced = (target: string, cpuMicrosecondsPerChunk: number | null) => ({
+      ...{ target, streams: 200, chunks: 100, cpuMicrosecondsPerChunk, cpuMicrosecondsPerStream: 1 },
+    });
+    const judged = (gateway: number | null) => judge([], [], [paced('relay', 10), paced('gateway', gateway)]);
+    expect(judged(20)).toMatchObject([{ measured: '2.00', reached: true }]);
+    expect(judged(21)).toMatchObject([{ measured: '2.10', reached: false }]);
+    expect(judged(null)).toEqual([]);
   });
 
   it('prints ratios to the baselines of the same scenario', () => {
     const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
-    const text = renderReport({ machine, startedAt: '', rows: ROWS, slowStreams: [], money: null, aims: [] });
+    const text = renderReport({
+      machine,
+      startedAt: '',
+      rows: ROWS,
+      slowStreams: [],
+      paced: [],
+      money: null,
+      aims: [],
+    });
     expect(text).toMatch(/gateway +300 .* 0\.30$/m);
     expect(text).toMatch(/gateway +4,000 .* 0\.50$/m);
   });
@@ -79,7 +105,8 @@ describe('figures', () => {
   it('opens five thousand slow streams, a thousand when it is quick, or as many as it is told', () => {
     const streams = (...argv: string[]) => readOptions(argv)?.slowStreams;
     expect([streams(), streams('--quick'), streams('--streams', '7')]).toEqual([5_000, 1_000, 7]);
-    expect(readOptions(['--streams', '7'])?.isSlowStreamsOnly).toBe(true);
+    const parts = [[], ['--streams', '7'], ['--paced']].map((argv) => readOptions(argv)?.part);
+    expect(parts).toEqual([undefined, 'slow streams', 'paced chunks']);
     expect(() => readOptions(['--streams', 'many'])).toThrow("not 'many'");
   });
 

@@ -3,6 +3,7 @@ import { newTally, runLoad, runOnce, type Destination } from './load';
 import { startExpressProxy } from './roles/express-proxy';
 import { type RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
+import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';
 
 const roles: Record<string, RunningRole> = {};
@@ -14,11 +15,12 @@ beforeAll(async () => {
     upstream,
     node: await startNodeProxy(origin),
     express: await startExpressProxy(origin),
+    relay: await startRelay(origin),
   });
 });
 
 afterAll(async () => {
-  for (const name of ['express', 'node', 'upstream']) await roles[name]?.close();
+  for (const name of ['relay', 'express', 'node', 'upstream']) await roles[name]?.close();
 });
 
 function destination(name: string, path = '/v1/chat/completions'): Destination {
@@ -36,7 +38,7 @@ const load = (name: string, kind: Kind) => ({
   tally: newTally(),
 });
 
-describe.each(['upstream', 'node', 'express'])('%s', (name) => {
+describe.each(['upstream', 'node', 'express', 'relay'])('%s', (name) => {
   it.each(['whole', 'stream'] as const)('gives right answers under load (%s)', async (kind) => {
     const params = load(name, kind);
     const edges: string[] = [];

@@ -11,6 +11,7 @@ import {
 } from './measure';
 import { hostileBodies } from './hostile-bodies';
 import { measureBodies, renderBodies } from './measure-bodies';
+import { measurePaced, type PacedRow } from './measure-paced';
 import { checkMoney } from './money-check';
 import { ordinaryBodies } from './ordinary-bodies';
 import { HELP, readOptions, type Options } from './options';
@@ -19,6 +20,7 @@ import { judge, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
 import { type RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
+import { startRelay } from './roles/relay';
 import { startRpcServer } from './roles/rpc-server';
 import { startUpstream } from './roles/upstream';
 import { startTargets } from './targets';
@@ -29,6 +31,7 @@ const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>
   upstream: startUpstream,
   node: startNodeProxy,
   express: startExpressProxy,
+  relay: startRelay,
   rpc: startRpcServer,
 };
 
@@ -119,26 +122,35 @@ async function bench(options: Options): Promise<Results> {
   return withProcesses(cores, async (processes) => {
     say('Starting the upstream and the targets');
     const { targets, gateway } = await startTargets(options, processes, cores);
-    const measured = targets.filter(({ name }) => name !== 'upstream');
+    const proxies = targets.filter(({ name }) => name !== 'upstream');
+    // A relay that reads nothing is what a chunk is compared with, and nothing else.
+    const measured = proxies.filter(({ name }) => name !== 'relay');
     // First, while nothing else has let their memory grow.
     const slowStreams: SlowRow[] = [];
-    for (const target of measured) {
+    for (const target of options.part === 'paced chunks' ? [] : measured) {
       say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
       slowStreams.push(await measureSlowStreams(target, options));
     }
-    const scenarios = options.isSlowStreamsOnly ? [] : SCENARIOS;
+    const compared = targets.filter(({ name }) => name !== 'relay');
+    const scenarios = options.part === undefined ? SCENARIOS : [];
     if (scenarios.length > 0) {
       say('Warming up');
-      await compile(targets, options);
+      await compile(compared, options);
+    }
+    let paced: PacedRow[] = [];
+    if (options.part !== 'slow streams') {
+      say('Measuring: paced chunks');
+      paced = await measurePaced(proxies, options);
     }
     const rows: Row[] = [];
     for (const scenario of scenarios) {
       say(`Measuring: ${scenarioName(scenario)}`);
-      rows.push(...(await measureScenario(scenario, targets, options)));
+      rows.push(...(await measureScenario(scenario, compared, options)));
     }
     const tally = targets.find(({ name }) => name === 'gateway')?.tally;
     const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
-    return { machine, startedAt, rows, slowStreams, money, aims: judge(rows, slowStreams) };
+    const aims = judge(rows, slowStreams, paced);
+    return { machine, startedAt, rows, slowStreams, paced, money, aims };
   });
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-export const TARGET_NAMES = ['upstream', 'node', 'express', 'gateway'] as const;
+export const TARGET_NAMES = ['upstream', 'node', 'express', 'relay', 'gateway'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 export interface Options {
@@ -13,8 +13,8 @@ export interface Options {
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly slowStreams: number;
-  /** Nothing but the slow streams. */
-  readonly isSlowStreamsOnly: boolean;
+  /** Nothing but the slow streams, or what a chunk costs. */
+  readonly part: 'slow streams' | 'paced chunks' | undefined;
   /** The folder of another build whose gateway is measured, too. */
   readonly otherBuilds: string | undefined;
   /** Chunks of one slow stream, at ten per second. */
@@ -47,6 +47,7 @@ export type HistoryPart = (typeof HISTORY_PARTS)[number];
 export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,express,gateway,upstream]
 npm run bench -- --ab DIR
 npm run bench -- --streams COUNT [--only gateway]
+npm run bench -- --paced [--only relay,gateway]
 npm run bench -- --tokenizer
 npm run bench -- --bodies
 npm run bench -- --hostile-bodies
@@ -65,6 +66,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --only LIST  measure these targets only
   --ab DIR     measure the gateway of another build, too, taking turns with this one; DIR is its dist folder
   --streams COUNT  measure nothing but so many slow streams at once; a minute
+  --paced      measure nothing but what a chunk costs in a stream that is open, beside a relay of bytes; two minutes
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --bodies     measure how long ordinary request bodies, 16 words to 30 MB of images, hold up the gateway instead
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
@@ -87,6 +89,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       only: { type: 'string' },
       ab: { type: 'string' },
       streams: { type: 'string' },
+      paced: { type: 'boolean', default: false },
       tokenizer: { type: 'boolean', default: false },
       bodies: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
@@ -115,7 +118,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
           slowStreams: 5_000,
         }),
     ...(streams === undefined ? {} : { slowStreams: streams }),
-    isSlowStreamsOnly: streams !== undefined,
+    part: streams !== undefined ? 'slow streams' : values.paced ? 'paced chunks' : undefined,
     otherBuilds: values.ab === undefined ? undefined : path.resolve(values.ab),
     jsonFile: values.json,
     isTokenizerOnly: values.tokenizer,

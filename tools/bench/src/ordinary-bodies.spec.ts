@@ -15,7 +15,8 @@ it.each([
   ['30 MB of images', 30_000_000, 32 * 1024 * 1024],
 ])('%s is a chat of that size', (name, least, most) => {
   const body = made(name, 0);
-  expect(JSON.parse(body.toString())).toMatchObject({ messages: [{ role: 'user' }] });
+  const { messages } = JSON.parse(body.toString()) as { messages: unknown[] };
+  expect(messages[0]).toMatchObject({ role: 'user' });
   expect(body.length).toBeGreaterThan(least);
   expect(body.length).toBeLessThan(most);
 });

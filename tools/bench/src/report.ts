@@ -1,5 +1,6 @@
 import { type MachineFacts } from './machine';
 import { type Row, type SlowRow } from './measure';
+import { type PacedRow } from './measure-paced';
 import { type MoneyCheck } from './money-check';
 import { type TargetName } from './options';
 
@@ -8,6 +9,7 @@ export interface Results {
   readonly startedAt: string;
   readonly rows: readonly Row[];
   readonly slowStreams: readonly SlowRow[];
+  readonly paced: readonly PacedRow[];
   readonly money: MoneyCheck | null;
   readonly aims: readonly Aim[];
 }
@@ -23,6 +25,7 @@ const TITLES: Readonly<Record<string, string>> = {
   upstream: 'upstream, no proxy',
   node: 'bare node:http proxy',
   express: 'bare express proxy',
+  relay: 'bare relay of bytes',
   gateway: 'gateway',
   other: 'gateway of the other build',
 };
@@ -32,9 +35,14 @@ const MAX_ADDED_P50_MS = 2;
 /** Of a thousand slow streams, and of five thousand. */
 const MAX_SLOW_STREAMS_MIB = { few: 400, many: 600 };
 const FEW_STREAMS = 1_000;
+const MAX_CHUNK_OF_RELAY = 2;
 
 /** The aims that this run has the figures for. */
-export function judge(rows: readonly Row[], slowStreams: readonly SlowRow[]): Aim[] {
+export function judge(
+  rows: readonly Row[],
+  slowStreams: readonly SlowRow[],
+  paced: readonly PacedRow[] = [],
+): Aim[] {
   const find = (scenario: string, target: TargetName) =>
     rows.find((row) => row.scenario === scenario && row.target === target);
   const aims: Aim[] = [];
@@ -67,6 +75,15 @@ export function judge(rows: readonly Row[], slowStreams: readonly SlowRow[]): Ai
       reached: slow.residentPeakMiB < maxMiB,
     });
   }
+  const chunkOf = (target: TargetName) => paced.find((row) => row.target === target)?.cpuMicrosecondsPerChunk;
+  const [chunk, chunkOfRelay] = [chunkOf('gateway'), chunkOf('relay')];
+  if (chunk && chunkOfRelay) {
+    aims.push({
+      aim: `paced chunks: at most ${MAX_CHUNK_OF_RELAY} times the CPU of a bare relay`,
+      measured: (chunk / chunkOfRelay).toFixed(2),
+      reached: chunk <= MAX_CHUNK_OF_RELAY * chunkOfRelay,
+    });
+  }
   return aims;
 }
 
@@ -81,6 +98,7 @@ export function renderReport(results: Results): string {
   ];
   if (results.slowStreams.length > 0)
     parts.push(...(results.rows.length > 0 ? [''] : []), renderSlow(results.slowStreams));
+  if (results.paced.length > 0) parts.push('', renderPaced(results.paced));
   if (results.money !== null) parts.push('', `Money: ${results.money.text}`);
   if (results.aims.length > 0) {
     parts.push(
@@ -146,6 +164,19 @@ function renderSlow(rows: readonly SlowRow[]): string {
       optional(row.residentBeforeMiB),
       optional(row.residentPeakMiB),
       optional(kibibytesPerStream(row)),
+    ]);
+  }
+  return renderTable(lines);
+}
+
+function renderPaced(rows: readonly PacedRow[]): string {
+  const lines = [['', '', 'CPU µs/chunk', 'CPU µs/stream']];
+  for (const [index, row] of rows.entries()) {
+    lines.push([
+      index === 0 ? `${row.streams} streams of ${row.chunks} paced chunks` : '',
+      TITLES[row.target] ?? row.target,
+      row.cpuMicrosecondsPerChunk === null ? '' : row.cpuMicrosecondsPerChunk.toFixed(1),
+      optional(row.cpuMicrosecondsPerStream),
     ]);
   }
   return renderTable(lines);
