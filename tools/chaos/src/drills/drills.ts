@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServiceName } from '@gateway/cluster';
 import { createKafkaEventLog, TOPIC_GENERATION_FINISHED } from '@gateway/events';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
-import { Client } from 'pg';
-import { MODEL, type Laboratory } from '../laboratory';
+import type { Laboratory } from '../laboratory';
+import { beginStreams, cut, givesUp, inDatabase, lock, pause, stutter, type Undo } from './acts';
 
 /** A fault, and which alerts are there for it. */
 export interface Drill {
@@ -11,85 +10,16 @@ export interface Drill {
   readonly alerts: readonly string[];
   /** What its runbooks have one look at. */
   readonly queries: readonly string[];
+  /** How long its alerts may take, where a threshold is a time of its own. */
+  readonly patienceMs?: number;
   /** @returns mends it. */
-  begin(laboratory: Laboratory): Promise<() => Promise<void> | void>;
+  begin(laboratory: Laboratory): Promise<Undo>;
 }
 
-type Undo = () => Promise<void> | void;
-
-/** Long and short enough for calls to be slow, not lost. */
-const STUTTER_MS = 400;
-const USUAL_FAULTS = { rate: 0.04, kinds: ['503'] };
-const STREAMS = 20;
+const HOUR_MS = 3_600_000;
 const WRONG_TOKENS = 900_000;
-
-function pause({ cluster }: Laboratory, ...services: ServiceName[]): Undo {
-  const paused = cluster.replicas.filter(({ service }) => services.includes(service));
-  for (const replica of paused) replica.pause();
-  return () => paused.forEach((replica) => replica.resume());
-}
-
-function cut({ cluster }: Laboratory, wires: string): Undo {
-  const found = [...(cluster.wires?.all ?? [])].filter(([name]) => name.startsWith(wires));
-  if (found.length === 0) throw new Error(`there is no wire ${wires}`);
-  for (const [, wire] of found) wire.cut();
-  return () => found.forEach(([, wire]) => wire.heal());
-}
-
-/** Stops and lets go again and again, as a starved machine does. */
-function stutter(laboratory: Laboratory, service: ServiceName): Undo {
-  let stopped = false;
-  const stuttering = (async () => {
-    while (!stopped) {
-      const resume = pause(laboratory, service);
-      await delay(STUTTER_MS);
-      await resume();
-      await delay(STUTTER_MS / 2);
-    }
-  })();
-  return async () => {
-    stopped = true;
-    await stuttering;
-  };
-}
-
-/** Streams of some seconds, which nobody here reads to their end. */
-async function beginStreams({ cluster, tenants }: Laboratory): Promise<void> {
-  await Promise.all(
-    Array.from({ length: STREAMS }, async () => {
-      const answer = await fetch(`${cluster.dev.baseUrl}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${tenants[0]?.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model: MODEL,
-          stream: true,
-          messages: [{ role: 'user', content: '[[tokens:300]] [[rate:60]] [[fault:none]]' }],
-        }),
-      });
-      void answer.text().catch(() => undefined);
-    }),
-  );
-}
-
-async function inLedger<Result>(
-  { cluster }: Laboratory,
-  work: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const url = new URL(cluster.engines.postgres.adminUrl);
-  url.pathname = '/billing_ledger';
-  const client = new Client({ connectionString: url.toString() });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-const givesUp = (laboratory: Laboratory, rate: number, kinds: string[]): Undo => {
-  laboratory.emulator.setFaults({ rate, kinds });
-  return () => laboratory.emulator.setFaults(USUAL_FAULTS);
-};
+/** Both comparisons are late after a quarter of an hour, which is no window that could be shortened. */
+const NOT_RECONCILED_MS = 17 * 60_000;
 
 export const DRILLS: readonly Drill[] = [
   {
@@ -151,17 +81,52 @@ export const DRILLS: readonly Drill[] = [
     },
   },
   {
-    fault: 'the ledger is cut off from PostgreSQL for 40 s while generations end',
+    fault: 'the ledger is cut off from PostgreSQL while generations run: none is booked',
     alerts: ['LateSettlementFast'],
     queries: [
       'gateway_events_lag',
       'histogram_quantile(0.99, sum by (le) (rate(gateway_billing_ledger_settlement_delay_seconds_bucket[5m])))',
     ],
     async begin(laboratory) {
-      const heal = cut(laboratory, 'billing_ledger → PostgreSQL');
-      await delay(40_000);
-      await heal();
-      return () => undefined;
+      await beginStreams(laboratory);
+      return cut(laboratory, 'billing_ledger → PostgreSQL');
+    },
+  },
+  {
+    fault: 'every replica of usage-aggregator is stopped (SIGSTOP)',
+    alerts: ['EventsWait'],
+    queries: [
+      'max by (topic, group) (gateway_events_lag)',
+      'sum by (topic, group) (rate(gateway_events_handled_total[5m]))',
+      'sum by (topic) (rate(gateway_events_appended_total[5m]))',
+    ],
+    begin: async (laboratory) => pause(laboratory, 'usage-aggregator'),
+  },
+  {
+    fault: 'Kafka is killed',
+    alerts: ['EventsUncounted'],
+    queries: ['gateway_events_lag', 'sum by (kept_in) (rate(gateway_inference_router_finished_total[5m]))'],
+    async begin({ cluster }) {
+      const { kafka } = cluster.engines;
+      await kafka.kill();
+      return () => kafka.start();
+    },
+  },
+  {
+    fault: 'a transaction that nobody ends has locked the account of an organization whose streams run',
+    alerts: ['HoldsOverdue'],
+    queries: [
+      'max(gateway_billing_ledger_overdue_holds)',
+      'sum(rate(gateway_billing_ledger_voids_total{by="reaper"}[5m]))',
+    ],
+    async begin(laboratory) {
+      await beginStreams(laboratory);
+      return lock(
+        laboratory,
+        'billing_ledger',
+        'select from billing_ledger.accounts where organization_id = $1 for update',
+        [laboratory.tenants[0]?.organizationId],
+      );
     },
   },
   {
@@ -215,7 +180,7 @@ export const DRILLS: readonly Drill[] = [
     async begin(laboratory) {
       const [tenant] = laboratory.tenants;
       const add = (nanoUsd: number) =>
-        inLedger(laboratory, (client) =>
+        inDatabase(laboratory, 'billing_ledger', (client) =>
           client.query(
             `update billing_ledger.accounts set available_nano_usd = available_nano_usd + $2,
                credited_nano_usd = credited_nano_usd + $2 where organization_id = $1`,
@@ -224,6 +189,50 @@ export const DRILLS: readonly Drill[] = [
         );
       await add(1);
       return async () => void (await add(-1));
+    },
+  },
+  {
+    fault: 'usage is told of a settlement, by hand, that it does not have',
+    alerts: ['UsageDiffers'],
+    queries: ['max by (kind) (gateway_usage_reconciliation_differences)'],
+    async begin(laboratory) {
+      // Hours are compared when they are over; this cluster has not lived through one.
+      const hourUnixMs = (Math.floor(Date.now() / HOUR_MS) - 2) * HOUR_MS;
+      const key = [laboratory.tenants[0]?.organizationId, hourUnixMs];
+      await inDatabase(laboratory, 'usage', (client) =>
+        client.query(
+          `insert into usage.reconciliation_told (organization_id, from_unix_ms, hour_unix_ms, until_unix_ms,
+             generations, cost_nano_usd, charged_nano_usd) values ($1, $2, $2, $3, 1, 5, 5)`,
+          [...key, hourUnixMs + HOUR_MS],
+        ),
+      );
+      return async () => {
+        await inDatabase(laboratory, 'usage', (client) =>
+          client.query(
+            'delete from usage.reconciliation_told where organization_id = $1 and from_unix_ms = $2',
+            key,
+          ),
+        );
+      };
+    },
+  },
+  {
+    fault: 'something holds the locks of both comparisons for a quarter of an hour',
+    alerts: ['LedgerNotReconciled', 'UsageNotReconciled'],
+    queries: [
+      'time() - max(gateway_ledger_reconciliation_last_run_timestamp_seconds)',
+      'time() - max(gateway_usage_reconciliation_last_run_timestamp_seconds)',
+    ],
+    patienceMs: NOT_RECONCILED_MS,
+    async begin(laboratory) {
+      const byName = 'select pg_advisory_lock(hashtextextended($1, 0))';
+      const undos = [
+        await lock(laboratory, 'billing_ledger', byName, ['billing_ledger.reconcile_accounts']),
+        await lock(laboratory, 'usage', byName, ['usage.reconcile_usage']),
+      ];
+      return async () => {
+        for (const undo of undos) await undo();
+      };
     },
   },
 ];

@@ -69,7 +69,7 @@ export async function runDrills(
 }
 
 async function runDrill(
-  { fault, alerts, queries, begin }: Drill,
+  { fault, alerts, queries, patienceMs = PATIENCE_MS, begin }: Drill,
   laboratory: Laboratory,
   prometheus: Prometheus,
   say: (text: string) => void,
@@ -80,7 +80,7 @@ async function runDrill(
   const beganMs = Date.now();
   const missing = new Set(alerts);
   const beginning = begin(laboratory);
-  const seenToFire = async (patienceMs: number): Promise<void> => {
+  const seenToFire = async (): Promise<void> => {
     for (const untilMs = Date.now() + patienceMs; missing.size > 0 && Date.now() < untilMs;) {
       for (const { name, labels } of await prometheus.firing()) {
         if (!missing.delete(name)) continue;
@@ -90,7 +90,7 @@ async function runDrill(
       await delay(POLL_MS);
     }
   };
-  const [mend] = await Promise.all([beginning, seenToFire(PATIENCE_MS)]);
+  const [mend] = await Promise.all([beginning, seenToFire()]);
   for (const query of queries) {
     const samples = await prometheus.query(query);
     say(`  ${query}\n         ${samples.slice(0, 6).join('\n         ') || 'nothing'}`);
