@@ -1,5 +1,6 @@
 import { cpSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { documentedSettings } from './process-report.mjs';
 import { capture, root, StepFailed } from './run.mjs';
 import { importsOf, npmCommand, servesDashboard } from './set-up.mjs';
 
@@ -36,6 +37,7 @@ export async function layOutImage(program, folder) {
     cpSync(path.join(root, 'dist', 'dashboard'), path.join(app, 'dist', 'dashboard'), { recursive: true });
   }
   layOutHealthCheck(program, app);
+  layOutReport(app);
   const imports = await importsOf(program);
   await installPackages(app, packagesOf(imports));
   await writeBill(app);
@@ -52,6 +54,18 @@ export async function layOutImage(program, folder) {
 export function layOutHealthCheck(program, app) {
   cpSync(path.join(root, 'docker', 'health.mjs'), path.join(app, 'health.mjs'));
   writeFileSync(path.join(app, 'health.json'), `${JSON.stringify({ url: HEALTH_URLS[program] })}\n`);
+}
+
+/** What a process tells of itself to whoever helps: `npm run support-bundle -- --pods` runs it. */
+export function layOutReport(app) {
+  const parts = path.join(app, 'report');
+  mkdirSync(parts);
+  cpSync(path.join(root, 'docker', 'report.mjs'), path.join(app, 'report.mjs'));
+  for (const name of ['process-report.mjs', 'without-secrets.mjs']) {
+    cpSync(path.join(root, 'tools', 'bootstrap', 'lib', name), path.join(parts, name));
+  }
+  const names = documentedSettings(path.join(root, 'docs'));
+  writeFileSync(path.join(parts, 'settings.json'), `${JSON.stringify(names)}\n`);
 }
 
 function packagesOf(imports) {

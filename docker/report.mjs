@@ -1,0 +1,15 @@
+// `node report.mjs`: what this container's program may tell to whoever helps, as JSON, without secrets.
+import { readFileSync } from 'node:fs';
+import { askProcess, describeSettings } from './report/process-report.mjs';
+import { createScrubber } from './report/without-secrets.mjs';
+
+const { GATEWAY_ADMIN_PORT: port = '8082', GATEWAY_STATE_DIR: state = '/var/lib/gateway' } = process.env;
+const read = (file) => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+
+const report = {
+  version: read('package.json').version,
+  node: process.version,
+  settings: describeSettings(process.env, read('report/settings.json')),
+  ...(await askProcess(`http://127.0.0.1:${port}`)),
+};
+process.stdout.write(`${createScrubber(process.env, state)(JSON.stringify(report))}\n`);
