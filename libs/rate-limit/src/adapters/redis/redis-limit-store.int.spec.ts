@@ -84,6 +84,44 @@ describeWith(redis, 'the limit store on a Redis server', () => {
       expect(await kinds(store, [ask(3, { concurrency: 1 })])).toEqual(['admitted']);
     });
 
+    it('decides without a failure while its password is changed, and not with the old one afterwards', async () => {
+      const urlWith = (password: string) => server.url.replace('redis://', `redis://gateway:${password}@`);
+      const withPassword = async (password: string): Promise<LimitStore> => {
+        const client = connectRedis({ url: urlWith(password) });
+        clients.push(client);
+        await once(client, 'ready');
+        return createRedisLimitStore({ redis: client, slotLeaseMs: LEASE_MS });
+      };
+      await admin.acl('SETUSER', 'gateway', 'reset', 'on', '>old', '~*', '+@all');
+      const failures: unknown[] = [];
+      let serving = await withPassword('old');
+      let decided = 0;
+      let changed = false;
+      const load = (async () => {
+        while (!changed) {
+          await serving.admit([ask((decided += 1), {})]).catch((error: unknown) => failures.push(error));
+        }
+      })();
+      const moreDecided = () => {
+        const before = decided;
+        return eventually('requests to be decided', async () => decided > before + 10 || undefined);
+      };
+      await moreDecided();
+      await admin.acl('SETUSER', 'gateway', '>new');
+      await moreDecided();
+      serving = await withPassword('new');
+      await moreDecided();
+      await admin.acl('SETUSER', 'gateway', '<old');
+      await moreDecided();
+      changed = true;
+      await load;
+      expect(failures).toEqual([]);
+      const late = admin.duplicate();
+      clients.push(late);
+      await expect(late.auth('gateway', 'old')).rejects.toThrow('WRONGPASS');
+      await admin.acl('DELUSER', 'gateway');
+    });
+
     it('decides by the time of Redis', async () => {
       const leftInMinute = async () => {
         const [seconds, micros] = await admin.time();
