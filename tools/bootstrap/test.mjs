@@ -16,7 +16,7 @@ const jestArguments = process.argv.slice(2);
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-only'];
 
 /** They start a cluster of their own, so they run with those that have one, not beside all others. */
-const OWN_CLUSTER_SUITES = ['tools/cluster/src/(old-beside-new|spool)', 'tools/chaos/src/restore'];
+const OWN_CLUSTER_SUITES = ['tools/cluster/src/old-beside-new', 'tools/chaos/src/losses'];
 /** What holds wherever the services run; the others are about one process, its memory and its start, or about the dashboard. */
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,

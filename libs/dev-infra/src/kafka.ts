@@ -123,6 +123,9 @@ function defaultSettings(port: number, controllerPort: number, directory: string
     'transaction.state.log.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'controlled.shutdown.enable': 'false',
+    // A broker that was killed is not let in again before the controller has forgotten its last life.
+    'broker.session.timeout.ms': '3000',
+    'broker.heartbeat.interval.ms': '500',
   };
 }
 

@@ -21,7 +21,8 @@ const MAX_CONNECTION_AGE_MS = 5 * 60_000;
 /** Above the longest generation: a stream that is under way keeps its old connection. */
 const MAX_CONNECTION_AGE_GRACE_MS = 60 * 60_000;
 const FIRST_RECONNECT_MS = 100;
-const LAST_RECONNECT_MS = 5_000;
+/** Callers are refused for as long as nobody tries a service that is back. */
+const LAST_RECONNECT_MS = 1_000;
 
 /** The same as files, which a server looks at again and again, so that certificates may be renewed. */
 export interface RpcTlsFiles {
