@@ -57,7 +57,10 @@ it('tells how many holds are open and overdue, and how old the oldest is', async
 });
 
 it('tells how many are overdue while they cannot be voided', async () => {
-  const { housekeeping, until } = keepHouse(() => Promise.reject(new Error('the accounts are locked')), UNWELL);
+  const { housekeeping, until } = keepHouse(
+    () => Promise.reject(new Error('the accounts are locked')),
+    UNWELL,
+  );
   await housekeeping.start();
   try {
     expect(await until(7)).toMatchObject({ overdue_holds: 3 });
