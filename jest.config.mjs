@@ -27,6 +27,8 @@ const config = {
   transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
   moduleNameMapper: {
     '^@gateway/rpc/grpc$': '<rootDir>/libs/rpc/src/grpc/index.ts',
+    '^@gateway/events/kafka$': '<rootDir>/libs/events/src/kafka/index.ts',
+    '^@gateway/rate-limit/redis$': '<rootDir>/libs/rate-limit/src/adapters/redis/index.ts',
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',
     '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/dashboard-contract/src/$1.ts',
     '^@gateway/cluster$': '<rootDir>/tools/cluster/src/index.ts',

@@ -2,13 +2,8 @@ import { BillingLedgerDefinition, type Hold } from '@gateway/contracts/billing-l
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { createPool, findFreePort } from '@gateway/database';
 import { describeWith, kafka, startKafka, type KafkaServer } from '@gateway/dev-infra';
-import {
-  createKafkaEventLog,
-  EVENT_LOG_SCHEMA,
-  TOPIC_GENERATION_FINISHED,
-  TOPIC_GENERATION_SETTLED,
-  type KafkaEventLog,
-} from '@gateway/events';
+import { EVENT_LOG_SCHEMA, TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
+import { createKafkaEventLog, type KafkaEventLog } from '@gateway/events/kafka';
 import { createService, type RunningService } from '@gateway/process';
 import { createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';

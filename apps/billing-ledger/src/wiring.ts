@@ -7,16 +7,15 @@ import {
 } from '@gateway/billing-ledger';
 import { isTransientDatabaseError } from '@gateway/database';
 import {
-  createKafkaEventLog,
   createPostgresEventLog,
   EVENT_LOG_SCHEMA,
   eventLogLimitsOf,
   eventLogMigrations,
-  KafkaUnavailableError,
   READERS_OF_SETTLED,
   relayTopic,
   TOPIC_GENERATION_SETTLED,
 } from '@gateway/events';
+import { createKafkaEventLog, KafkaUnavailableError } from '@gateway/events/kafka';
 import { openMailer } from '@gateway/mail';
 import {
   kafkaOptionsOf,

@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { createKafkaEventLog, READERS_OF_FINISHED } from '@gateway/events';
+import { READERS_OF_FINISHED } from '@gateway/events';
+import { createKafkaEventLog } from '@gateway/events/kafka';
 import {
   createBreakerObserver,
   createFileCatalogue,

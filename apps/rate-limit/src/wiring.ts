@@ -1,12 +1,11 @@
 import type { ServiceParts, ServiceWiring } from '@gateway/process';
 import {
-  connectRedis,
   createDegradingLimitStore,
   createMemoryLimitStore,
   createRateLimitModule,
-  createRedisLimitStore,
   type LimitStore,
 } from '@gateway/rate-limit';
+import { connectRedis, createRedisLimitStore } from '@gateway/rate-limit/redis';
 import { systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
 

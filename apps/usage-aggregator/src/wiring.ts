@@ -1,4 +1,5 @@
-import { createKafkaEventLog, EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { createKafkaEventLog } from '@gateway/events/kafka';
 import {
   kafkaOptionsOf,
   openSchema,

@@ -12,8 +12,4 @@ export {
   type PostgresEventLogOptions,
 } from './postgres/postgres-event-log';
 export { EVENT_LOG_SCHEMA } from './postgres/statements';
-export { groupIdOf } from './kafka/kafka-consumer';
-export { createKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka/kafka-event-log';
-export type { KafkaConnection } from './kafka/kafka-connection';
-export { KafkaUnavailableError } from './kafka/kafka-writer';
 export { relayTopic, type RelayPorts } from './relay';

@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 
 export interface Mail {
   /** One address. */
@@ -24,18 +24,26 @@ const STEP_TIMEOUT_MS = 5_000;
 
 /** Mails as text alone. Where the server offers TLS it is used; smtps:// insists on it. */
 export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
-  const transport = createTransport({
-    url,
-    connectionTimeout: STEP_TIMEOUT_MS,
-    greetingTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
-    dnsTimeout: STEP_TIMEOUT_MS,
-    // No content of ours comes from elsewhere, and no mail may read files.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let transport: Transporter | undefined;
+
+  /** Loaded for the first mail: few processes send any. */
+  async function open(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      url,
+      connectionTimeout: STEP_TIMEOUT_MS,
+      greetingTimeout: STEP_TIMEOUT_MS,
+      socketTimeout: STEP_TIMEOUT_MS,
+      dnsTimeout: STEP_TIMEOUT_MS,
+      // No content of ours comes from elsewhere, and no mail may read files.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  }
+
   return {
     async send({ to, subject, text }) {
+      transport ??= await open();
       await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
     },
   };

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@gateway/events';
+import type { KafkaConnection } from '@gateway/events/kafka';
 import { z } from 'zod';
 
 const MAX_PARTITIONS = 1_024;

@@ -8,7 +8,5 @@ export {
   type MemoryLimitStore,
   type MemoryLimitStoreOptions,
 } from './adapters/memory/memory-limit-store';
-export { connectRedis, type RedisConnectionOptions } from './adapters/redis/connect-redis';
-export { createRedisLimitStore, type RedisLimitStoreOptions } from './adapters/redis/redis-limit-store';
 export type { LimitStore } from './core';
 export { createRateLimitModule, type RateLimitPorts } from './service/module';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createKafkaEventLog, TOPIC_GENERATION_FINISHED } from '@gateway/events';
+import { TOPIC_GENERATION_FINISHED } from '@gateway/events';
+import { createKafkaEventLog } from '@gateway/events/kafka';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import type { Laboratory } from '../laboratory';
 import { beginStreams, cut, givesUp, inDatabase, lock, pause, stutter, type Undo } from './acts';
