@@ -17,6 +17,7 @@ function setUp(options: Partial<NaturalBatcherOptions<number, number>> = {}) {
     maxBatchSize: 100,
     maxConcurrentBatches: 1,
     maxQueuedItems: 1_000,
+    maxGatherMs: 0,
     overflow: () => new Error('too many'),
     ...options,
   });
@@ -150,4 +151,62 @@ describe('natural batching', () => {
       expect(() => setUp({ [limit]: 0 })).toThrow(RangeError);
     },
   );
+});
+
+describe('a batch that gathers', () => {
+  /** Submits one item at the end of each of so many turns, one after the other. */
+  async function submitTurnByTurn(
+    batcher: { submit(item: number): Promise<number> },
+    items: readonly number[],
+  ) {
+    for (const item of items) {
+      void batcher.submit(item);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async function inCompany(maxGatherMs: number) {
+    const { batcher, batches } = setUp({ maxGatherMs, maxConcurrentBatches: 2 });
+    void batcher.submit(1);
+    void batcher.submit(2);
+    while (batches.length === 0) await turn();
+    batches[0]?.answer();
+    await turn();
+    return { batcher, itemsOf: () => batches.slice(1).map(({ items }) => items) };
+  }
+
+  it('leaves once a turn brought nothing more', async () => {
+    const { batcher, itemsOf } = await inCompany(60_000);
+    await submitTurnByTurn(batcher, [3, 4, 5]);
+    await turn();
+    expect(itemsOf()).toEqual([[3, 4, 5]]);
+  });
+
+  it('leaves when its time is over, whatever comes', async () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const { batcher, itemsOf } = await inCompany(2);
+    await submitTurnByTurn(batcher, [3, 4]);
+    clock.mockReturnValue(2);
+    await submitTurnByTurn(batcher, [5, 6]);
+    await turn();
+    expect(itemsOf()[0]?.length).toBeLessThan(4);
+    expect(itemsOf().flat()).toEqual([3, 4, 5, 6]);
+    clock.mockRestore();
+  });
+
+  it('leaves when it is full', async () => {
+    const { batcher, batches } = setUp({ maxGatherMs: 60_000, maxBatchSize: 2, maxConcurrentBatches: 2 });
+    for (const item of [1, 2, 3, 4]) void batcher.submit(item);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(batches.map(({ items }) => items)).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
+  it('leaves at the end of the turn when it is alone, as the one before was', async () => {
+    const { batcher, batches } = setUp({ maxGatherMs: 60_000, maxConcurrentBatches: 2 });
+    await submitTurnByTurn(batcher, [1]);
+    expect(batches.map(({ items }) => items)).toEqual([[1]]);
+  });
 });

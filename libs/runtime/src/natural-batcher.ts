@@ -4,6 +4,11 @@ import { runBatch as runTracedBatch, tracing, type BatchMember } from '@gateway/
  * Natural batching: what arrives while a batch is under way forms the next
  * one. There is no timer, so an idle caller waits for nothing but the end of the
  * event loop's turn, and under load one round trip serves many.
+ *
+ * A batch costs more than an item. So one in company leaves once a turn of the
+ * event loop has brought nothing more: a loop that has time passes such a turn
+ * within microseconds, and one that has none would not get an answer sooner by
+ * asking more often.
  */
 export interface NaturalBatcherOptions<Item, Result> {
   /** Answers each item, in order. A rejection rejects every item of that batch. */
@@ -12,6 +17,11 @@ export interface NaturalBatcherOptions<Item, Result> {
   readonly maxBatchSize: number;
   /** Batches under way at once. */
   readonly maxConcurrentBatches: number;
+  /**
+   * The longest that a batch gathers, in milliseconds. Default 2; at 0 it leaves
+   * at the end of the turn, as one does that is alone like the one before.
+   */
+  readonly maxGatherMs?: number;
   /** Items waiting beyond this are refused with `overflow()`, so that a slow backend cannot eat memory. */
   readonly maxQueuedItems: number;
   readonly overflow: () => Error;
@@ -22,6 +32,8 @@ export interface NaturalBatcher<Item, Result> {
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;
 }
+
+const DEFAULT_GATHER_MS = 2;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -34,13 +46,14 @@ interface Waiting<Item, Result> {
 export function createNaturalBatcher<Item, Result>(
   options: NaturalBatcherOptions<Item, Result>,
 ): NaturalBatcher<Item, Result> {
-  const { maxBatchSize, maxConcurrentBatches, maxQueuedItems } = options;
+  const { maxBatchSize, maxConcurrentBatches, maxQueuedItems, maxGatherMs = DEFAULT_GATHER_MS } = options;
   if (!(Math.min(maxBatchSize, maxConcurrentBatches, maxQueuedItems) >= 1)) {
     throw new RangeError('the limits of a batcher are at least one');
   }
   const queue: Waiting<Item, Result>[] = [];
   let running = 0;
   let scheduled = false;
+  let sizeOfLast = 0;
   let idleWaiters: (() => void)[] = [];
 
   function submit(item: Item): Promise<Result> {
@@ -56,7 +69,17 @@ export function createNaturalBatcher<Item, Result>(
   function schedule(): void {
     if (scheduled || running >= maxConcurrentBatches) return;
     scheduled = true;
+    const isAlone = queue.length === 1 && sizeOfLast <= 1;
+    gather(isAlone ? 1 : 0, maxGatherMs === 0 ? 0 : performance.now() + maxGatherMs);
+  }
+
+  /** @param seen of the queue by the end of the turn before. */
+  function gather(seen: number, untilMs: number): void {
     setImmediate(() => {
+      if (queue.length > seen && queue.length < maxBatchSize && performance.now() < untilMs) {
+        gather(queue.length, untilMs);
+        return;
+      }
       scheduled = false;
       while (queue.length > 0 && running < maxConcurrentBatches) {
         void runBatch(queue.splice(0, maxBatchSize));
@@ -66,6 +89,7 @@ export function createNaturalBatcher<Item, Result>(
 
   async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     running += 1;
+    sizeOfLast = batch.length;
     try {
       const items = batch.map((waiting) => waiting.item);
       const tracer = tracing();
