@@ -7,9 +7,30 @@ export const STREAM_CHUNKS = 100;
 export const ANSWER = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
 export const PROMPT_TOKENS = 24;
 
-/** In the prompt: asks for a slow stream of that many chunks. */
-export const SLOW_MARK = 'bench-slow-';
-export const SLOW_INTERVAL_MS = 100;
+/** In the prompt: asks for a slow stream. */
+const SLOW_MARK = 'bench-slow-';
+/** The upstream's clock: a chunk of a slow stream comes each so many of its ticks. */
+export const TICK_MS = 100;
+
+export interface SlowStream {
+  readonly chunks: number;
+  /** From one chunk to the next, in ticks. */
+  readonly everyTicks: number;
+}
+
+export function slowPrompt({ chunks, everyTicks }: SlowStream): string {
+  return `${SLOW_MARK}${chunks}-${everyTicks} please.`;
+}
+
+/** The slow stream that a request asks for; undefined for any other. */
+export function slowStreamIn(request: string): SlowStream | undefined {
+  const mark = request.indexOf(SLOW_MARK);
+  if (mark < 0) return undefined;
+  const [chunks, everyTicks] = request
+    .slice(mark + SLOW_MARK.length, mark + SLOW_MARK.length + 20)
+    .split('-');
+  return { chunks: Number.parseInt(chunks ?? '', 10), everyTicks: Number.parseInt(everyTicks ?? '', 10) };
+}
 
 /** The text of chunk `index`: each differs, so that a lost or doubled chunk is seen. */
 export function chunkText(index: number): string {

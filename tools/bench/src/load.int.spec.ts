@@ -1,4 +1,4 @@
-import { requestBody, SLOW_MARK, STREAM_CHUNKS, type Kind } from './canned';
+import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
 import { newTally, runLoad, runOnce, type Destination } from './load';
 import { startExpressProxy } from './roles/express-proxy';
 import { type RunningRole } from './roles/listen';
@@ -54,7 +54,7 @@ describe.each(['upstream', 'node', 'express', 'relay'])('%s', (name) => {
 
   it('carries many slow streams to their end', async () => {
     const tally = newTally();
-    const body = requestBody('stream', `${SLOW_MARK}3 please.`);
+    const body = requestBody('stream', slowPrompt({ chunks: 3, everyTicks: 2 }));
     await runOnce({ destination: destination(name), body, chunks: 3, tally }, 50);
     expect(tally.answers).toBe(50);
   });

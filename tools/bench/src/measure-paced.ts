@@ -1,4 +1,4 @@
-import { requestBody, SLOW_MARK } from './canned';
+import { requestBody, slowPrompt } from './canned';
 import { runOnce } from './load';
 import { cpuMicroseconds } from './machine';
 import { type Options } from './options';
@@ -56,7 +56,7 @@ export async function measurePaced(targets: readonly Target[], options: Options)
 
 async function cpuOf(target: Target, chunks: number): Promise<number | undefined> {
   const before = cpuMicroseconds(target.pid);
-  const body = requestBody('stream', `${SLOW_MARK}${chunks} please.`);
+  const body = requestBody('stream', slowPrompt({ chunks, everyTicks: 1 }));
   await runOnce({ destination: target.destination, body, chunks, tally: target.tally }, STREAMS);
   const after = cpuMicroseconds(target.pid);
   return before === undefined || after === undefined ? undefined : after - before;

@@ -1,4 +1,4 @@
-import { requestBody, SLOW_MARK, STREAM_CHUNKS, type Kind } from './canned';
+import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
 import { runLoad, runOnce, type Measured } from './load';
 import { cpuMicroseconds, residentBytes } from './machine';
 import { type Options } from './options';
@@ -46,6 +46,8 @@ export interface SlowRow {
 const MEBIBYTE = 1024 * 1024;
 const SAMPLE_EVERY_MS = 100;
 const SLOW_WARM_UP_STREAMS = 32;
+/** So many bring a chunk each at every tick of the upstream; of more, each brings one seldomer. */
+const STREAMS_OF_EVERY_TICK = 1_000;
 
 export function scenarioName({ kind, connections }: Scenario): string {
   return `${kind === 'whole' ? 'whole answer' : `stream of ${STREAM_CHUNKS}`}, c=${connections}`;
@@ -165,13 +167,16 @@ function mebibytes(bytes: number | undefined): number | null {
 
 /** Opens many slow streams at once and watches the target's memory until the last one is complete. */
 export async function measureSlowStreams(target: Target, options: Options): Promise<SlowRow> {
+  // Together they bring as many chunks a second as a thousand do: more would measure something else.
+  const everyTicks = Math.ceil(options.slowStreams / STREAMS_OF_EVERY_TICK);
+  const chunks = Math.ceil(options.slowChunks / everyTicks);
   const load = {
     destination: target.destination,
-    body: requestBody('stream', `${SLOW_MARK}${options.slowChunks} please.`),
-    chunks: options.slowChunks,
+    body: requestBody('stream', slowPrompt({ chunks, everyTicks })),
+    chunks,
     tally: target.tally,
   };
-  const quick = { ...load, body: requestBody('stream', `${SLOW_MARK}1 please.`), chunks: 1 };
+  const quick = { ...load, body: requestBody('stream', slowPrompt({ chunks: 1, everyTicks: 1 })), chunks: 1 };
   await runOnce(quick, SLOW_WARM_UP_STREAMS);
   const before = residentBytes(target.pid);
   let peak = before;

@@ -17,7 +17,7 @@ export interface Options {
   readonly part: 'slow streams' | 'paced chunks' | undefined;
   /** The folder of another build whose gateway is measured, too. */
   readonly otherBuilds: string | undefined;
-  /** Chunks of one slow stream, at ten per second. */
+  /** Chunks of one slow stream, at ten per second; of more than a thousand streams fewer, and as many less often. */
   readonly slowChunks: number;
   readonly jsonFile: string | undefined;
   /** Only how long hostile texts hold up the event loop. */

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { SLOW_INTERVAL_MS, SLOW_MARK, STREAM_CHUNKS, streamEvents, wholeAnswer } from '../canned';
+import { slowStreamIn, STREAM_CHUNKS, TICK_MS, streamEvents, wholeAnswer } from '../canned';
 import { HttpMessageReader } from '../http-message';
 import { listen, type RunningRole } from './listen';
 
@@ -41,12 +41,11 @@ export async function startUpstream(): Promise<RunningRole> {
         return;
       }
       const includeUsage = request.includes('"include_usage":true');
-      const mark = request.indexOf(SLOW_MARK);
-      if (mark < 0) {
+      const asked = slowStreamIn(request);
+      if (!asked) {
         socket.write(includeUsage ? streamWithUsage : stream);
       } else {
-        const chunks = Number.parseInt(request.slice(mark + SLOW_MARK.length), 10);
-        slow.add(socket, streamEvents(chunks, includeUsage));
+        slow.add(socket, streamEvents(asked.chunks, includeUsage), asked.everyTicks);
       }
     });
     socket.on('data', (text: string) => reader.push(text));
@@ -61,15 +60,25 @@ export async function startUpstream(): Promise<RunningRole> {
   });
 }
 
-/** Writes one event to every slow stream at each tick: one timer for all of them. */
+interface OpenStream {
+  readonly events: readonly string[];
+  readonly everyTicks: number;
+  next: number;
+  ticksLeft: number;
+}
+
+/** Writes the next event to every slow stream whose time has come: one timer for all of them. */
 class SlowStreams {
-  private readonly streams = new Map<Socket, { readonly events: readonly string[]; next: number }>();
+  private readonly streams = new Map<Socket, OpenStream>();
+  private added = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  add(socket: Socket, events: readonly string[]): void {
+  add(socket: Socket, events: readonly string[], everyTicks: number): void {
     socket.write(STREAM_HEAD);
-    this.streams.set(socket, { events, next: 0 });
-    this.timer ??= setInterval(() => this.tick(), SLOW_INTERVAL_MS);
+    // Those that come together do not all write at the same tick.
+    const ticksLeft = 1 + (this.added++ % everyTicks);
+    this.streams.set(socket, { events, everyTicks, next: 0, ticksLeft });
+    this.timer ??= setInterval(() => this.tick(), TICK_MS);
   }
 
   remove(socket: Socket): void {
@@ -81,6 +90,9 @@ class SlowStreams {
 
   private tick(): void {
     for (const [socket, stream] of this.streams) {
+      stream.ticksLeft -= 1;
+      if (stream.ticksLeft > 0) continue;
+      stream.ticksLeft = stream.everyTicks;
       const event = stream.events[stream.next++];
       if (event === undefined) {
         socket.write(LAST_HTTP_CHUNK);
