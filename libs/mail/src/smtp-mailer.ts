@@ -24,7 +24,7 @@ const STEP_TIMEOUT_MS = 5_000;
 
 /** Mails as text alone. Where the server offers TLS it is used; smtps:// insists on it. */
 export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
-  let transport: Transporter | undefined;
+  let transport: Promise<Transporter> | undefined;
 
   /** Loaded for the first mail: few processes send any. */
   async function open(): Promise<Transporter> {
@@ -43,8 +43,8 @@ export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
 
   return {
     async send({ to, subject, text }) {
-      transport ??= await open();
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
+      transport ??= open();
+      await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
     },
   };
 }

@@ -31,9 +31,10 @@ export type CountingWay = 'memory' | 'inline' | 'worker' | 'by_size';
 
 /**
  * Counts the tokens of texts. The same texts and encoding always give the same
- * count, however loaded the process is, whoever asks, and whatever is remembered. Answers at once or
- * later, and never holds up the event loop for more than some 3 ms. A count that
- * cannot be taken now rejects with the GatewayError `no_capacity`.
+ * count, however loaded the process is, whoever asks, and whatever is
+ * remembered. Answers at once or later, and never holds up the event loop for
+ * more than some 3 ms. A count that cannot be taken now rejects with the
+ * GatewayError `no_capacity`.
  */
 export interface TokenCounter {
   /**
