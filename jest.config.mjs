@@ -27,6 +27,7 @@ const config = {
   transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
   moduleNameMapper: {
     '^@gateway/rpc/grpc$': '<rootDir>/libs/rpc/src/grpc/index.ts',
+    '^@gateway/rpc/local$': '<rootDir>/libs/rpc/src/local/index.ts',
     '^@gateway/events/kafka$': '<rootDir>/libs/events/src/kafka/index.ts',
     '^@gateway/rate-limit/redis$': '<rootDir>/libs/rate-limit/src/adapters/redis/index.ts',
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',

@@ -1,2 +1,3 @@
 export * from './gateway-module';
 export * from './lifecycle';
+export * from './rpc-metrics';

@@ -1,5 +1,5 @@
 import { contractDescriptors } from '@gateway/contracts/descriptors';
-import { createLifecycle, type GatewayModule, type Lifecycle } from '@gateway/module';
+import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle } from '@gateway/module';
 import type { RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
 import {
@@ -16,7 +16,6 @@ import type { EventSubscriber } from '@gateway/events';
 import { startTelemetry } from '@gateway/telemetry';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
-import { createRpcMetrics } from './rpc-metrics';
 import { migrateSchemas, type ServiceSchema } from './open-schema';
 import type { ServiceConfig } from './settings';
 import { openTlsFolder } from './tls-folder';

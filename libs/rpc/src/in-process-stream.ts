@@ -3,16 +3,10 @@ import { crossed, openCall, type InProcessRuntime } from './in-process-call';
 import { cancelledCall, type RpcError } from './rpc-error';
 import { noSuchMethod, type ServedMethod } from './served-methods';
 import type { ServerCall } from './server-call';
+import { StreamReads } from './stream-reads';
 import type { TransportCall } from './transport';
 
 type Result = IteratorResult<unknown, undefined>;
-
-interface Reader {
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-const DONE: Result = { done: true, value: undefined };
 
 /**
  * A stream of responses by pull: the handler runs only while a reader waits for
@@ -27,9 +21,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
   #context: ServerCall | undefined;
   #link: CallerLink | undefined;
   #messages: AsyncIterator<unknown> | undefined;
-  readonly #readers: Reader[] = [];
-  /** Why the stream ended, when nobody was reading at that moment. */
-  #unheard: Error | undefined;
+  readonly #reads = new StreamReads<unknown>();
 
   constructor(
     private readonly served: ServedMethod | undefined,
@@ -42,16 +34,11 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
   }
 
   next(): Promise<Result> {
-    if (this.#state === 'ended') {
-      const unheard = this.#unheard;
-      this.#unheard = undefined;
-      return unheard === undefined ? Promise.resolve(DONE) : Promise.reject(unheard);
-    }
-    return new Promise((resolve, reject) => {
-      this.#readers.push({ resolve, reject });
-      if (this.#state === 'new') this.#open();
-      this.#pull();
-    });
+    if (this.#state === 'ended') return this.#reads.afterEnd();
+    const read = this.#reads.wait();
+    if (this.#state === 'new') this.#open();
+    this.#pull();
+    return read;
   }
 
   return(): Promise<Result> {
@@ -61,8 +48,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
       this.#leaveHandler();
     }
     this.#state = 'ended';
-    this.#unheard = undefined;
-    return Promise.resolve(DONE);
+    return this.#reads.leave();
   }
 
   #open(): void {
@@ -101,7 +87,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
   #take(result: IteratorResult<unknown>): void {
     if (this.#state === 'ended') return;
     if (result.done) return this.#end(undefined);
-    this.#readers.shift()?.resolve({ done: false, value: this.runtime.handOver(result.value) });
+    this.#reads.give(this.runtime.handOver(result.value));
   }
 
   #fail(served: ServedMethod, thrown: unknown): void {
@@ -115,15 +101,11 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
     this.#leaveHandler();
   }
 
-  /** Ends the reader's side: whoever reads, or reads next, hears of the error; all others of the end. */
+  /** Ends the reader's side. */
   #end(error: Error | undefined): void {
     this.#state = 'ended';
     this.#link?.release();
-    const first = this.#readers.shift();
-    if (error === undefined) first?.resolve(DONE);
-    else if (first === undefined) this.#unheard = error;
-    else first.reject(error);
-    for (const reader of this.#readers.splice(0)) reader.resolve(DONE);
+    this.#reads.end(error);
   }
 
   /** Lets the handler run its `finally`. Its signal is aborted, and nobody waits for it. */

@@ -1,4 +1,5 @@
 export * from './bound-service';
+export type { RpcCallEnd } from './call-end';
 export * from './client';
 export * from './definition';
 export { decodeError, encodeError } from './error-codec';

@@ -2,10 +2,11 @@ import { toAbortSignal } from '@gateway/base';
 import { once } from 'node:events';
 import { GatewayError } from '@gateway/errors';
 import { bindService } from '../bound-service';
+import type { RpcCallEnd } from '../call-end';
 import { createClient } from '../client';
 import type { CallContext } from '../definition';
 import { isRpcLost, isRpcUnavailable, isRpcUnreachable } from '../rpc-error';
-import { createGrpcServer, type GrpcServer, type RpcCallEnd } from './grpc-server';
+import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 import {
   HealthDefinition,

@@ -6,14 +6,14 @@ import {
   type ServiceDefinition as GrpcServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { toGatewayError } from '@gateway/errors';
 import type { BoundService } from '../bound-service';
+import { callEnd, outcomeOf, type RpcCallEnd } from '../call-end';
 import { MAX_MESSAGE_BYTES } from '../limits';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
+import { serveStream, serveUnary } from '../serve-bytes';
 import { ServerCall } from '../server-call';
-import { traceOfCall } from '../traced-call';
-import { sendMessages } from './grpc-send-messages';
+import { drained } from './grpc-drained';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import {
   asBuffer,
@@ -48,17 +48,6 @@ export interface GrpcServerOptions {
   readonly descriptors?: Uint8Array;
 }
 
-/** How a call ended that was served. */
-export interface RpcCallEnd {
-  /** Such as `gateway.auth.v1.Auth/VerifyKey`. */
-  readonly rpc: string;
-  /** "ok", "cancelled" when the caller or its deadline ended it, or the code of the failure. */
-  readonly outcome: string;
-  readonly durationMs: number;
-  /** What the call belongs to. */
-  readonly trace?: ReturnType<typeof traceOfCall>;
-}
-
 export interface GrpcServer {
   start(): Promise<{ readonly port: number }>;
   /** Takes no new calls, waits for those under way within `drainMs`, then aborts them. Safe to call twice. */
@@ -67,7 +56,7 @@ export interface GrpcServer {
 
 interface CallUnderWay {
   readonly context: ServerCall;
-  readonly rpc: string;
+  readonly served: ServedMethod;
   readonly startedAtMs: number;
   /** Aborts the handler and fails the call. */
   cut(): void;
@@ -127,7 +116,7 @@ export function createGrpcServer({
     );
     const open: CallUnderWay = {
       context,
-      rpc: `${served.service}/${served.method}`,
+      served,
       startedAtMs: performance.now(),
       cut: () => {
         ended(open, 'cancelled');
@@ -147,51 +136,45 @@ export function createGrpcServer({
   /** @returns whether it was under way until now. */
   function ended(open: CallUnderWay, outcome: string): boolean {
     if (!underWay.delete(open)) return false;
-    const { rpc, startedAtMs } = open;
-    const durationMs = performance.now() - startedAtMs;
-    onCallEnd?.({ rpc, outcome, durationMs, trace: traceOfCall(open.context.metadata) });
+    onCallEnd?.(callEnd(open.served, open.context, open.startedAtMs, outcome));
     return true;
   }
 
   function unaryHandler(served: ServedMethod) {
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
       const open = openCall(served, call, callback);
-      const fail = (thrown: unknown): void => {
-        ended(open, outcomeOf(thrown));
-        if (open.context.aborted) return;
-        reportFailure(log, served, thrown);
-        callback(toGrpcFailure(thrown));
-      };
-      const succeed = (response: unknown): void => {
-        if (open.context.aborted) return;
-        try {
-          const bytes = asBuffer(served.encode(response));
+      serveUnary(served, call.request, open.context, {
+        log,
+        answer: (response) => {
           ended(open, 'ok');
-          callback(null, bytes);
-        } catch (error) {
-          fail(error);
-        }
-      };
-      try {
-        (served.invoke(served.decode(call.request), open.context) as Promise<unknown>).then(succeed, fail);
-      } catch (thrown) {
-        fail(thrown);
-      }
+          callback(null, asBuffer(response));
+        },
+        fail: (thrown) => {
+          ended(open, outcomeOf(thrown));
+          if (!open.context.aborted) callback(toGrpcFailure(thrown));
+        },
+      });
     };
   }
 
   function streamHandler(served: ServedMethod) {
     return (call: ServerWritableStream<Buffer, Buffer>): void => {
       const open = openCall(served, call, (failure) => void call.emit('error', failure));
-      sendMessages(served, call, open.context)
-        .then(() => 'ok')
+      const { context } = open;
+      const send = (message: Uint8Array): Promise<void> | undefined =>
+        call.write(asBuffer(message)) ? undefined : drained(call, context);
+      serveStream(served, call.request, context, send)
+        .then(() => {
+          if (!context.aborted) call.end();
+          return 'ok';
+        })
         .catch((thrown: unknown) => {
-          if (open.context.aborted) return 'cancelled';
+          if (context.aborted) return 'cancelled';
           reportFailure(log, served, thrown);
           call.emit('error', toGrpcFailure(thrown));
           return outcomeOf(thrown);
         })
-        .then((outcome) => ended(open, open.context.aborted ? 'cancelled' : outcome));
+        .then((outcome) => ended(open, context.aborted ? 'cancelled' : outcome));
     };
   }
 
@@ -227,8 +210,4 @@ export function createGrpcServer({
   }
 
   return { start, stop };
-}
-
-function outcomeOf(thrown: unknown): string {
-  return toGatewayError(thrown).code;
 }

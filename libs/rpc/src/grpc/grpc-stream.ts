@@ -2,18 +2,12 @@ import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { endedBeforeStart } from '../caller-link';
 import { checkedMetadata } from '../call-metadata';
 import { cancelledCall } from '../rpc-error';
+import { StreamReads } from '../stream-reads';
 import type { TransportCall } from '../transport';
 import { startCall } from './grpc-call';
 import { asBuffer, fromGrpcFailure, identity, pathOf, toGrpcMetadata } from './grpc-wire';
 
 type Result = IteratorResult<Uint8Array, undefined>;
-
-interface Reader {
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-const DONE: Result = { done: true, value: undefined };
 
 /**
  * A stream of responses over gRPC. The call starts with the first read. What
@@ -23,12 +17,11 @@ const DONE: Result = { done: true, value: undefined };
 export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #deadline: number | undefined;
   readonly #path: string;
-  readonly #readers: Reader[] = [];
+  readonly #reads = new StreamReads<Uint8Array>();
   #stream: ClientReadableStream<Buffer> | undefined;
   #state: 'new' | 'open' | 'ended' = 'new';
   /** How the call failed; told after the messages that came before. */
   #failure: ServiceError | undefined;
-  #unheard: Error | undefined;
 
   constructor(
     private readonly client: Client,
@@ -44,14 +37,10 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
 
   next(): Promise<Result> {
     if (this.#state === 'new') this.#open();
-    if (this.#state === 'ended') {
-      const unheard = this.#unheard;
-      this.#unheard = undefined;
-      return unheard === undefined ? Promise.resolve(DONE) : Promise.reject(unheard);
-    }
-    const message = this.#readers.length === 0 ? this.#read() : null;
+    if (this.#state === 'ended') return this.#reads.afterEnd();
+    const message = this.#reads.someWait ? null : this.#read();
     if (message !== null) return Promise.resolve({ done: false, value: message });
-    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
+    return this.#reads.wait();
   }
 
   return(): Promise<Result> {
@@ -60,8 +49,7 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
       this.#stream?.cancel();
     }
     this.#state = 'ended';
-    this.#unheard = undefined;
-    return Promise.resolve(DONE);
+    return this.#reads.leave();
   }
 
   /** The signal aborted. */
@@ -108,10 +96,10 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
 
   #serveReaders(): void {
     // Once without a reader too: at the end of the stream a read is what brings it out.
-    while (this.#readers.length > 0) {
+    while (this.#reads.someWait) {
       const message = this.#read();
       if (message === null) return;
-      this.#readers.shift()?.resolve({ done: false, value: message });
+      this.#reads.give(message);
     }
   }
 
@@ -121,14 +109,9 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
     this.#end(failure === undefined ? undefined : fromGrpcFailure(this.#path, failure));
   }
 
-  /** Whoever reads, or reads next, hears of the error; all others of the end. */
   #end(error: Error | undefined): void {
     this.#state = 'ended';
     this.call.signal?.removeEventListener('abort', this);
-    const first = this.#readers.shift();
-    if (error === undefined) first?.resolve(DONE);
-    else if (first === undefined) this.#unheard = error;
-    else first.reject(error);
-    for (const reader of this.#readers.splice(0)) reader.resolve(DONE);
+    this.#reads.end(error);
   }
 }

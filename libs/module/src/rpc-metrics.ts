@@ -1,4 +1,4 @@
-import type { RpcCallEnd } from '@gateway/rpc/grpc';
+import type { RpcCallEnd } from '@gateway/rpc';
 import { createLatencyHistogram, type BoundLatency } from '@gateway/runtime';
 import { Counter, type Registry } from 'prom-client';
 
