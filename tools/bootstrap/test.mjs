@@ -26,6 +26,8 @@ const CLUSTER_SUITES = [
   // Some start one of their own settings, and two that start at once would starve each other.
   '--maxWorkers=1',
 ];
+/** What a request meets on its way. Starting, stopping and dying with workers is tested beside the program itself. */
+const WORKER_SUITES = ['apps/e2e/conformance', 'apps/e2e/src/(bodies|money|slow-streams|traces)'];
 /** Most keep one core busy. */
 const CHECKS_AT_ONCE = 2;
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -40,7 +42,10 @@ try {
       ? jestArguments
       : ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
   );
-  if (jestArguments.length === 0) await testCluster();
+  if (jestArguments.length === 0) {
+    await testWorkers();
+    await testCluster();
+  }
 } catch (error) {
   exitOnFailure(error);
 }
@@ -65,6 +70,12 @@ async function runChecks() {
   });
   totals.passed += checks.length - failed;
   totals.failed += failed;
+}
+
+/** The public contract once more, with edges and routers in workers; two, so that requests are spread in any case. */
+async function testWorkers() {
+  say('\nThe public contract with workers:');
+  await runJest(WORKER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'workers' });
 }
 
 /** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */

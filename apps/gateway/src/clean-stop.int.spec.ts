@@ -7,13 +7,16 @@ jest.setTimeout(120_000);
 
 const REQUESTS = 50;
 
-describe('SIGTERM during fifty requests', () => {
+describe.each([
+  { workers: 0, where: 'one process' },
+  { workers: 2, where: 'two workers' },
+])('SIGTERM during fifty requests in $where', ({ workers }) => {
   let database: TestDatabase;
   let world: CrashWorld;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = await startCrashWorld({ databaseUrl: database.url });
+    world = await startCrashWorld({ databaseUrl: database.url, workers });
   });
   afterAll(async () => {
     await world?.close();

@@ -16,7 +16,10 @@ const REQUESTS = 50;
 /** A hundred callers that ask every few milliseconds would measure the machine, not the lease. */
 const LIKE_A_CLIENT = { pollMs: 1_000, patienceMs: 30_000 };
 
-describe('kill -9 of the whole process during fifty requests, again and again', () => {
+describe.each([
+  { workers: 0, what: 'the whole process' },
+  { workers: 2, what: 'the main process of two workers' },
+])('kill -9 of $what during fifty requests, again and again', ({ workers }) => {
   let world: CrashWorld;
   let demoKey: string;
   const all: Answered[] = [];
@@ -50,7 +53,7 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
   }
 
   beforeAll(async () => {
-    world = await startCrashWorld();
+    world = await startCrashWorld({ workers });
     demoKey = world.gateway.apiKey;
   });
   afterAll(() => world?.close());

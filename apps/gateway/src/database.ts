@@ -41,6 +41,8 @@ export type Pools = Readonly<Record<keyof typeof domains, Pool>>;
 
 export interface Database {
   readonly pools: Pools;
+  /** With its password: never log it. */
+  readonly url: string;
   /** Resolves with the reason when our own server is gone for good. */
   readonly failed: Promise<Error>;
   /** Whether the database answers. */
@@ -95,7 +97,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       inferenceRouter: await open(domains.inferenceRouter),
       usage: await open(domains.usage),
     };
-    return { pools, failed, answers: () => probe.answers(), close };
+    return { pools, url: serverUrl, failed, answers: () => probe.answers(), close };
   } catch (error) {
     await close();
     throw error;

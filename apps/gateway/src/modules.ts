@@ -26,13 +26,15 @@ import {
 import {
   createEdgeProxyModule,
   createKeyDirectory,
+  type EdgeProxyModule,
   edgeProxySettingsOf,
   openBodyThreads,
 } from '@gateway/edge-proxy';
-import { type PostgresEventLog } from '@gateway/events';
+import { type EventAppender, type PostgresEventLog } from '@gateway/events';
 import {
   createBreakerObserver,
   createFileCatalogue,
+  type FileCatalogue,
   createFileSpool,
   createInferenceRouterModule,
   createOpenAiTransport,
@@ -44,9 +46,16 @@ import {
 } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
-import { type BoundService, createClient, createInProcessTransport } from '@gateway/rpc';
+import type { GatewayModule } from '@gateway/module';
+import {
+  type BoundService,
+  createClient,
+  createInProcessTransport,
+  type MessageTransport,
+  type RpcTransport,
+} from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
-import { createTokenizer, MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
+import { createTokenizer, MAX_TOKENIZED_LENGTH, type Tokenizer } from '@gateway/tokenizer';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -54,6 +63,7 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
 } from '@gateway/usage';
+import { type Pool } from 'pg';
 import { type Config } from './config';
 import { type Pools } from './database';
 import { ensureSecretsKey } from './secrets-key';
@@ -68,6 +78,8 @@ export interface ModuleParts {
   readonly metrics: Registry;
   /** Of the calls between modules; as their transport has it when absent. */
   readonly freezesMessages?: boolean;
+  /** Of processes of their own, which start once the dashboard listens; one is made here when absent. */
+  readonly edges?: EdgeProxyModule;
 }
 
 /** Long prompts that wait to be counted; the next is refused with `no_capacity`. */
@@ -77,9 +89,47 @@ const MAX_WAITING_ANSWER_COUNTS = 1_000;
 
 /** The whole system on one page: every module with its adapters, and who calls whom. */
 export function createModules(parts: ModuleParts) {
-  const { config, pools, eventLog, emulatorUrl, log, metrics, freezesMessages } = parts;
-  const transportTo = (services: readonly BoundService[]) =>
-    createInProcessTransport(services, { log, ...(freezesMessages !== undefined && { freezesMessages }) });
+  const { config, pools, eventLog, metrics, log, edges } = parts;
+  const stores = createStores(parts);
+  const tokenizer = createTokenizer({ metrics });
+  const { catalogue, inferenceRouter, routerClient } = createRouter({
+    ...parts,
+    drains: pools.inferenceRouter,
+    events: eventLog,
+    ledger: stores.clients.billingLedger,
+    tokenizer,
+    spoolDirectory: spoolDirectoryOf(config),
+  });
+  const edgeHere = () =>
+    createEdge({
+      config,
+      clients: stores.clients,
+      routerClient,
+      tokenizer,
+      dashboardPort: () => dashboardApi.port(),
+      log,
+      metrics,
+    });
+  const edge: EdgeProxyModule = edges ?? edgeHere();
+  const dashboardApi = createDashboard({ parts, stores, inferenceRouter, routerClient, tokenizer, edge });
+
+  return {
+    clients: stores.clients,
+    services: stores.services,
+    catalogue,
+    tokenizer,
+    edge,
+    dashboardApi,
+    /** Those that others stand on come first: started in this order, stopped in reverse. */
+    inOrder: [...stores.inOrder, inferenceRouter, ...(edges ? [dashboardApi, edge] : [edge, dashboardApi])],
+  };
+}
+
+export type Modules = ReturnType<typeof createModules>;
+
+/** Those that keep something, of which there is one each. */
+function createStores(parts: ModuleParts) {
+  const { config, pools, eventLog, log, metrics } = parts;
   const mailer = openMailer(config);
   const auth = createAuthModule({
     adapters: createAuthAdapters({
@@ -120,19 +170,45 @@ export function createModules(parts: ModuleParts) {
     retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,
   });
   const generationQuery = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
+  const services = [auth, rateLimit, billingLedger, generationQuery].flatMap((module) => module.services);
+  return {
+    services,
+    clients: clientsOver(transportTo(services, parts)),
+    /** Each serves the dead letters of its own group, so that the name of the service is taken twice. */
+    withDeadLetters: [billingLedger, usageAggregator],
+    inOrder: [auth, rateLimit, billingLedger, usageAggregator, generationQuery],
+  };
+}
 
-  const stores = transportTo(
-    [auth, rateLimit, billingLedger, generationQuery].flatMap(({ services }) => services),
-  );
-  const clients = {
+/** Of the services that are called by what takes and answers requests. */
+export function clientsOver(stores: RpcTransport) {
+  return {
     auth: createClient(AuthDefinition, stores),
     authAdmin: createClient(AuthAdminDefinition, stores),
     rateLimit: createClient(RateLimitDefinition, stores),
     billingLedger: createClient(BillingLedgerDefinition, stores),
     generationQuery: createClient(GenerationQueryDefinition, stores),
+    generationReports: createClient(GenerationReportsDefinition, stores),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, stores),
   };
+}
 
+export type Clients = ReturnType<typeof clientsOver>;
+
+export interface RouterParts extends Pick<
+  ModuleParts,
+  'config' | 'emulatorUrl' | 'log' | 'metrics' | 'freezesMessages'
+> {
+  /** Connections to the schema that keeps which providers are drained. */
+  readonly drains: Pool;
+  readonly events: EventAppender;
+  readonly ledger: Clients['billingLedger'];
+  readonly tokenizer: Tokenizer;
+  readonly spoolDirectory: string;
+}
+
+export function createRouter(parts: RouterParts) {
+  const { config, emulatorUrl, log, metrics, tokenizer } = parts;
   const catalogue = createFileCatalogue({
     path: path.resolve(config.GATEWAY_MODELS_FILE),
     variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
@@ -140,17 +216,16 @@ export function createModules(parts: ModuleParts) {
     clock,
     log,
   });
-  const tokenizer = createTokenizer({ metrics });
   const inferenceRouter = createInferenceRouterModule({
     catalogue,
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
-    drainStore: createPostgresDrainStore(pools.inferenceRouter),
+    drainStore: createPostgresDrainStore(parts.drains),
     processName: `gateway on ${hostname()}`,
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_ANSWER_COUNTS }),
-    spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
-    events: eventLog,
-    ledger: clients.billingLedger,
+    spool: createFileSpool({ directory: parts.spoolDirectory }),
+    events: parts.events,
+    ledger: parts.ledger,
     clock,
     timers: nodeTimers,
     random: Math.random,
@@ -158,16 +233,29 @@ export function createModules(parts: ModuleParts) {
     metrics,
     drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
+  const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services, parts));
+  return { catalogue, inferenceRouter, routerClient };
+}
 
-  const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services));
-  const edgeProxy = createEdgeProxyModule({
-    keyDirectory: createKeyDirectory({
-      auth: clients.auth,
-      edgeId: newId('edge'),
-      clock,
-      log,
-      metrics,
-    }),
+export interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics'> {
+  readonly clients: Clients;
+  readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
+  readonly tokenizer: Tokenizer;
+  /** Where the dashboard listens, once it does. */
+  readonly dashboardPort: () => number;
+}
+
+export function createEdge({
+  config,
+  clients,
+  routerClient,
+  tokenizer,
+  dashboardPort,
+  log,
+  metrics,
+}: EdgeParts) {
+  return createEdgeProxyModule({
+    keyDirectory: createKeyDirectory({ auth: clients.auth, edgeId: newId('edge'), clock, log, metrics }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
     bodyThreads: openBodyThreads({
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
@@ -181,23 +269,36 @@ export function createModules(parts: ModuleParts) {
     settings: {
       ...edgeProxySettingsOf(config),
       host: config.GATEWAY_HOST,
-      isDashboardOrigin: (origin) => dashboardOrigins(config, dashboardApi.port()).includes(origin),
+      isDashboardOrigin: (origin) => dashboardOrigins(config, dashboardPort()).includes(origin),
       stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
     },
   });
-  const dashboardApi = createDashboardApi({
+}
+
+interface DashboardParts {
+  readonly parts: ModuleParts;
+  readonly stores: ReturnType<typeof createStores>;
+  readonly inferenceRouter: GatewayModule;
+  readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
+  readonly tokenizer: Tokenizer;
+  readonly edge: EdgeProxyModule;
+}
+
+function createDashboard({ parts, stores, inferenceRouter, routerClient, tokenizer, edge }: DashboardParts) {
+  const { config, log, metrics } = parts;
+  const { clients } = stores;
+  return createDashboardApi({
     authAdmin: clients.authAdmin,
     ledger: clients.billingLedger,
-    generationReports: createClient(GenerationReportsDefinition, stores),
+    generationReports: clients.generationReports,
     ledgerAdmin: clients.ledgerAdmin,
     inferenceRouter: routerClient,
-    routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services)),
+    routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services, parts)),
     estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS })),
-    // Each serves those of its own group, so that the name of the service is taken twice.
     deadLetters: new Map(
-      [billingLedger, usageAggregator].map(({ name, services }) => [
+      stores.withDeadLetters.map(({ name, services }) => [
         name,
-        createClient(DeadLettersDefinition, transportTo(services)),
+        createClient(DeadLettersDefinition, transportTo(services, parts)),
       ]),
     ),
     newId,
@@ -210,28 +311,30 @@ export function createModules(parts: ModuleParts) {
       ...dashboardApiSettingsOf(config),
       host: config.GATEWAY_HOST,
       version: readVersion(),
-      publicApiUrl: () => config.GATEWAY_PUBLIC_URL ?? `http://${config.GATEWAY_HOST}:${edgeProxy.port()}/v1`,
+      publicApiUrl: () => config.GATEWAY_PUBLIC_URL ?? `http://${config.GATEWAY_HOST}:${edge.port()}/v1`,
     },
   });
+}
 
-  return {
-    clients,
-    catalogue,
-    tokenizer,
-    edgeProxy,
-    dashboardApi,
-    /** Those that others stand on come first: started in this order, stopped in reverse. */
-    inOrder: [
-      auth,
-      rateLimit,
-      billingLedger,
-      usageAggregator,
-      generationQuery,
-      inferenceRouter,
-      edgeProxy,
-      dashboardApi,
-    ],
-  };
+function transportTo(
+  services: readonly BoundService[],
+  { log, freezesMessages }: Pick<ModuleParts, 'log' | 'freezesMessages'>,
+): MessageTransport {
+  return createInProcessTransport(services, {
+    log,
+    ...(freezesMessages !== undefined && { freezesMessages }),
+  });
+}
+
+/** A vocabulary that no model uses would cost its memory for nothing. */
+export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>): readonly string[] {
+  const enabled = [...models.values()].filter(({ disabled }) => !disabled);
+  return [...new Set(enabled.map(({ tokenCounting }) => tokenCounting.encoding))];
+}
+
+/** Where finished generations wait that nobody took. */
+export function spoolDirectoryOf({ stateDirectory }: Config): string {
+  return path.join(stateDirectory, 'spool');
 }
 
 /** Where the dashboard's pages come from: its playground calls the public API from there. */
@@ -242,5 +345,3 @@ function dashboardOrigins(
   if (origin !== undefined) return [origin];
   return ['localhost', host].map((name) => `http://${name}:${port}`);
 }
-
-export type Modules = ReturnType<typeof createModules>;

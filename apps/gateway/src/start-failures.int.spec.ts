@@ -78,14 +78,20 @@ models:
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it.each(['GATEWAY_PORT', 'GATEWAY_DASHBOARD_PORT', 'GATEWAY_ADMIN_PORT'])(
-    'names the setting of a port that is taken: %s',
-    async (setting) => {
+  it.each([
+    { setting: 'GATEWAY_PORT', workers: '0' },
+    { setting: 'GATEWAY_PORT', workers: '2' },
+    { setting: 'GATEWAY_DASHBOARD_PORT', workers: '0' },
+    { setting: 'GATEWAY_ADMIN_PORT', workers: '0' },
+  ])(
+    'names the setting of a port that is taken: $setting, with $workers workers',
+    async ({ setting, workers }) => {
       const squatter = createServer().listen(0, '127.0.0.1');
       await once(squatter, 'listening');
       try {
         const { port } = squatter.address() as AddressInfo;
-        await expect(startGateway({ env: { [setting]: String(port) } })).rejects.toThrow(
+        const env = { [setting]: String(port), GATEWAY_WORKERS: workers };
+        await expect(startGateway({ env })).rejects.toThrow(
           `Port ${port} is in use. Stop what uses it, or set ${setting} to another one`,
         );
       } finally {

@@ -5,14 +5,20 @@ import { createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
   createMetrics,
+  mergeMetrics,
+  renderMetrics,
   systemClock,
   type AdminServer,
   type Logger,
+  type RenderedMetrics,
 } from '@gateway/runtime';
 import { type Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
-import { createModules, type Modules } from './modules';
+import { createModules, encodingsInUse, type Modules } from './modules';
+import type { EdgeWorkers } from './workers/edge-workers';
+import { openWorkers } from './workers/open-workers';
+import { gatherSpools } from './workers/spools';
 
 /** Where health and metrics are when no port was set: this one, or a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
@@ -37,6 +43,8 @@ export function createGateway(config: Config, log: Logger): Gateway {
   const { stateDirectory } = config;
   const life = createLifecycle({ log });
   let ready = async () => false;
+  /** None when everything is in this process. */
+  let edges: EdgeWorkers | undefined;
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<Error>((resolve) => (fail = resolve));
 
@@ -57,6 +65,16 @@ export function createGateway(config: Config, log: Logger): Gateway {
     await eventLog.start();
     life.onStop(() => drainAndStop(eventLog));
 
+    edges =
+      config.GATEWAY_WORKERS === 0
+        ? undefined
+        : openWorkers({ config, log, metrics }, () => ({
+            services: modules.services,
+            databaseUrl: database.url,
+            emulatorUrl: demoProvider.url,
+            dashboardPort: modules.dashboardApi.port(),
+          }));
+    gatherSpools(stateDirectory, config.GATEWAY_WORKERS);
     const modules = createModules({
       config,
       pools: database.pools,
@@ -65,14 +83,15 @@ export function createGateway(config: Config, log: Logger): Gateway {
       log,
       metrics,
       freezesMessages: false,
+      ...(edges && { edges }),
     });
     life.onStop(() => modules.tokenizer.close());
     await life.startModules(modules.inOrder);
-    await modules.tokenizer.warmUp(encodingsInUse(modules));
+    await modules.tokenizer.warmUp(encodingsInUse(modules.catalogue.current()));
     await life.subscribe(modules.inOrder, eventLog);
 
     const devFile = await introduceDemo(modules);
-    ready = () => database.answers();
+    ready = async () => modules.edge.isReady() && (await database.answers());
     return banner({
       ...devFile,
       adminUrl: `http://${config.GATEWAY_HOST}:${admin.port}`,
@@ -84,6 +103,11 @@ export function createGateway(config: Config, log: Logger): Gateway {
     });
   }
 
+  async function metricsOfAll(accept: string | undefined): Promise<RenderedMetrics> {
+    const [own, ofWorkers] = await Promise.all([renderMetrics(metrics, accept), edges?.metrics(accept)]);
+    return { ...own, text: mergeMetrics([own.text, ...(ofWorkers ?? [])]) };
+  }
+
   /** By then nothing adds events any more but the settlements themselves. */
   async function drainAndStop(eventLog: PostgresEventLog): Promise<void> {
     const drained = await eventLog.drain(EVENT_DRAIN_MS).catch(() => false);
@@ -93,7 +117,13 @@ export function createGateway(config: Config, log: Logger): Gateway {
 
   async function startAdmin(): Promise<{ readonly port: number }> {
     const create = (port: number): AdminServer =>
-      createAdminServer({ host: config.GATEWAY_HOST, port, metrics, ready: () => ready(), log });
+      createAdminServer({
+        host: config.GATEWAY_HOST,
+        port,
+        metrics: config.GATEWAY_WORKERS === 0 ? metrics : metricsOfAll,
+        ready: () => ready(),
+        log,
+      });
     const started = async (port: number) => {
       const server = create(port);
       const address = await server.start();
@@ -104,12 +134,12 @@ export function createGateway(config: Config, log: Logger): Gateway {
     return started(PREFERRED_ADMIN_PORT).catch(() => started(0));
   }
 
-  function introduceDemo({ clients, edgeProxy, dashboardApi }: Modules): Promise<DevFile> {
+  function introduceDemo({ clients, edge, dashboardApi }: Modules): Promise<DevFile> {
     const { GATEWAY_HOST: host, GATEWAY_DASHBOARD_ORIGIN: origin } = config;
     return introduce({
       clients,
       stateDirectory,
-      baseUrl: `http://${host}:${edgeProxy.port()}/v1`,
+      baseUrl: `http://${host}:${edge.port()}/v1`,
       dashboardUrl: origin ?? `http://${host}:${dashboardApi.port()}`,
       log,
     });
@@ -121,12 +151,6 @@ export function createGateway(config: Config, log: Logger): Gateway {
   }
 
   return { start, failed, stop };
-}
-
-/** A vocabulary that no model uses would cost its memory for nothing. */
-function encodingsInUse({ catalogue }: Modules): readonly string[] {
-  const models = [...catalogue.current().models.values()].filter(({ disabled }) => !disabled);
-  return [...new Set(models.map(({ tokenCounting }) => tokenCounting.encoding))];
 }
 
 function firstModelId({ catalogue }: Modules): string | undefined {

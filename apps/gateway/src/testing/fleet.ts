@@ -137,7 +137,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
   });
   life.onStop(() => pool.end());
   return {
-    edges: [urlOf(modules.edgeProxy.port()), await startEdge(modules.clients.billingLedger)],
+    edges: [urlOf(modules.edge.port()), await startEdge(modules.clients.billingLedger)],
     cutOffEdge: await startEdge(withoutRenewals(modules.clients.billingLedger)),
     apiKey,
     otherApiKey,
