@@ -29,6 +29,7 @@ const config = {
     '^@gateway/rpc/grpc$': '<rootDir>/libs/rpc/src/grpc/index.ts',
     '^@gateway/rpc/local$': '<rootDir>/libs/rpc/src/local/index.ts',
     '^@gateway/events/kafka$': '<rootDir>/libs/events/src/kafka/index.ts',
+    '^@gateway/tokenizer/encodings$': '<rootDir>/libs/tokenizer/src/encodings.ts',
     '^@gateway/rate-limit/redis$': '<rootDir>/libs/rate-limit/src/adapters/redis/index.ts',
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',
     '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/dashboard-contract/src/$1.ts',

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { fuzzRuns } from '@gateway/testing';
 import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
-import { loadEncoding, type CountPiece } from './encodings';
+import { loadEncoding, type Encoding } from './encodings';
 import { CountMemory, MIN_REMEMBERED_LENGTH } from './count-memory';
 import { createTokenizer, type CountingWay } from './tokenizer';
 
 const ENCODINGS = ['o200k_base', 'cl100k_base'] as const;
 
-const counters = new Map<string, CountPiece>();
+const counters = new Map<string, Encoding>();
 beforeAll(async () => {
   for (const encoding of ENCODINGS) counters.set(encoding, await loadEncoding(encoding));
 });
@@ -19,13 +19,13 @@ const unit = fc.constantFrom(
 const text = fc.array(unit, { maxLength: 120 }).map((units) => units.join(''));
 
 test.each(ENCODINGS)('a cut between lines changes no count of %s', (encoding) => {
-  const countPiece = counters.get(encoding) as CountPiece;
+  const { count } = counters.get(encoding) as Encoding;
   fc.assert(
     fc.property(text, (whole) => {
       // At every line where a block may end.
       const blocks = blocksOf(whole, 1, 1);
       expect(blocks.join('')).toBe(whole);
-      expect(blocks.reduce((sum, block) => sum + countPiece(block), 0)).toBe(countPiece(whole));
+      expect(blocks.reduce((sum, block) => sum + count(block), 0)).toBe(count(whole));
     }),
     fuzzRuns(),
   );

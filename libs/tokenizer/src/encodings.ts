@@ -1,49 +1,26 @@
-/** The part of gpt-tokenizer that is used. */
-interface Encoding {
-  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
+import { createBytePairs, type BytePairs } from './byte-pairs';
+import { hashBytes, loadVocabulary, type Vocabulary } from './vocabulary';
+
+export interface Encoding extends BytePairs {
+  /** For threads, which make the same encoding of it. */
+  readonly vocabulary: Vocabulary;
 }
 
-/** Counts the tokens of one piece of text. */
-export type CountPiece = (piece: string) => number;
+const loaded = new Map<string, Promise<Encoding>>();
 
-interface EncodingSource {
-  readonly load: () => Promise<Encoding>;
-  /** Absolute path of the module, for threads that load it themselves. */
-  readonly path: () => string;
-}
-
-/** Vocabularies are two megabytes each: loaded when first used. */
-const sources: ReadonlyMap<string, EncodingSource> = new Map([
-  [
-    'o200k_base',
-    {
-      load: () => import('gpt-tokenizer/encoding/o200k_base'),
-      path: () => require.resolve('gpt-tokenizer/encoding/o200k_base'),
-    },
-  ],
-  [
-    'cl100k_base',
-    {
-      load: () => import('gpt-tokenizer/encoding/cl100k_base'),
-      path: () => require.resolve('gpt-tokenizer/encoding/cl100k_base'),
-    },
-  ],
-]);
-
-export async function loadEncoding(name: string): Promise<CountPiece> {
-  const encoding = await sourceOf(name).load();
-  // Without this the tokenizer throws on texts such as "<|endoftext|>".
-  const options = { disallowedSpecial: new Set<string>() };
-  return (piece) => encoding.countTokens(piece, options);
-}
-
-export function encodingPath(name: string): string {
-  return sourceOf(name).path();
-}
-
-function sourceOf(name: string): EncodingSource {
-  const source = sources.get(name);
-  if (!source)
-    throw new Error(`no tokenizer for the encoding ${name}; known are ${[...sources.keys()].join(', ')}`);
-  return source;
+/**
+ * An encoding by its name, `o200k_base` or `cl100k_base`: read when it is first asked for, and then
+ * the same for all of the process.
+ */
+export function loadEncoding(name: string): Promise<Encoding> {
+  const known = loaded.get(name);
+  if (known) return known;
+  const loading = loadVocabulary(name).then((vocabulary) => ({
+    vocabulary,
+    ...createBytePairs(vocabulary, hashBytes),
+  }));
+  loaded.set(name, loading);
+  // So that the next who asks tries again.
+  loading.catch(() => loaded.delete(name));
+  return loading;
 }

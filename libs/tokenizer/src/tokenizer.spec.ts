@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { Registry } from 'prom-client';
 import { fuzzRuns } from '@gateway/testing';
 import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
-import { encodingPath, loadEncoding } from './encodings';
+import { loadEncoding } from './encodings';
 import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
 import {
   createTokenizer,
@@ -24,6 +24,7 @@ import {
   type TokenizerOptions,
 } from './tokenizer';
 import { WorkerPool } from './worker-pool';
+import { workerSource } from './worker-source';
 
 const allowAll = { disallowedSpecial: new Set<string>() };
 
@@ -114,13 +115,13 @@ describe('the count', () => {
     const pool = new WorkerPool({ workers: 1 });
     const lane = pool.openLane(100);
     for (const encoding of ['o200k_base', 'cl100k_base']) {
-      const countPiece = await loadEncoding(encoding);
+      const { count, vocabulary } = await loadEncoding(encoding);
       for (const text of [...Object.values(samples), randomLetters(20_000), '<|endoftext|>']) {
         const pieces = blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH).flatMap((block) =>
           piecesOf(block, MAX_PIECE_LENGTH, MAX_RUN_LENGTH),
         );
-        const here = pieces.reduce((sum, piece) => sum + countPiece(piece), 0);
-        expect(await lane.count(encodingPath(encoding), ['Hello', text])).toEqual([1, here]);
+        const here = pieces.reduce((sum, piece) => sum + count(piece), 0);
+        expect(await lane.count(vocabulary, ['Hello', text])).toEqual([1, here]);
       }
     }
     await pool.close();
@@ -219,30 +220,27 @@ describe('the threads', () => {
   });
 
   test('that end are replaced, and what they were counting is counted once more', async () => {
+    const { vocabulary } = await loadEncoding('o200k_base');
     const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
-    const module = async (name: string, source: string): Promise<string> => {
-      const path = join(folder, name);
-      await writeFile(path, source);
-      return path;
-    };
-    const ending = await module('ending.cjs', 'process.exit(3);');
-    const endingOnce = await module(
-      'ending-once.cjs',
-      `const { existsSync, writeFileSync } = require('node:fs');
-       const seen = ${JSON.stringify(join(folder, 'seen'))};
-       if (!existsSync(seen)) { writeFileSync(seen, ''); process.exit(3); }
-       exports.countTokens = () => 7;`,
-    );
-    const pool = new WorkerPool({ workers: 1 });
+    const ends = `
+      const { existsSync, writeFileSync } = require('node:fs');
+      const seen = ${JSON.stringify(join(folder, 'seen'))};
+      require('node:worker_threads').parentPort.on('message', ({ texts }) => {
+        if (texts[0] === 'end once' && !existsSync(seen)) { writeFileSync(seen, ''); process.exit(3); }
+        if (texts[0] === 'end') process.exit(3);
+      });`;
+    // The listener that ends the thread comes first, and the one that counts has what is left.
+    const pool = new WorkerPool({ workers: 1, program: `${ends}${workerSource}` });
     const lane = pool.openLane(10);
-    const interrupted = lane.count(endingOnce, ['x']);
-    const doomed = expect(lane.count(ending, ['x'])).rejects.toThrow('ended with code 3');
-    const next = lane.count(encodingPath('o200k_base'), ['Hello']);
-    expect(await interrupted).toEqual([7]);
+    const interrupted = lane.count(vocabulary, ['end once']);
+    const doomed = expect(lane.count(vocabulary, ['end'])).rejects.toThrow('ended with code 3');
+    const next = lane.count(vocabulary, ['Hello']);
+    expect(await interrupted).toEqual([2]);
     await doomed;
     expect(await next).toEqual([1]);
-    await expect(lane.count(join(folder, 'absent.cjs'), ['x'])).rejects.toThrow('Cannot find module');
-    expect(await lane.count(encodingPath('o200k_base'), ['Hello'])).toEqual([1]);
+    const broken = { ...vocabulary, encoding: 'broken', words: undefined as unknown as RegExp };
+    await expect(lane.count(broken, ['x'])).rejects.toThrow('TypeError');
+    expect(await lane.count(vocabulary, ['Hello'])).toEqual([1]);
     await pool.close();
     await rm(folder, { recursive: true });
   });
@@ -305,20 +303,23 @@ describe('whoever asks', () => {
 });
 
 test('a thread that has nothing to do is ended, and the next text has another', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
-  const threadOf = join(folder, 'thread.cjs');
-  await writeFile(threadOf, `exports.countTokens = () => require('node:worker_threads').threadId;`);
-  const pool = new WorkerPool({ workers: 1, idleThreadMs: 20 });
+  const { vocabulary } = await loadEncoding('o200k_base');
+  const pool = new WorkerPool({
+    workers: 1,
+    idleThreadMs: 20,
+    program: `
+      const { parentPort, threadId } = require('node:worker_threads');
+      parentPort.on('message', ({ id }) => parentPort.postMessage({ id, tokens: [threadId] }));`,
+  });
   const lane = pool.openLane(10);
-  const [first] = await lane.count(threadOf, ['x']);
-  expect(await lane.count(threadOf, ['x'])).toEqual([first]);
+  const [first] = await lane.count(vocabulary, ['x']);
+  expect(await lane.count(vocabulary, ['x'])).toEqual([first]);
   let next = first;
   for (let waitMs = 20; next === first; waitMs *= 2) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    [next] = await lane.count(threadOf, ['x']);
+    [next] = await lane.count(vocabulary, ['x']);
   }
   await pool.close();
-  await rm(folder, { recursive: true });
 });
 
 test('counts the same from a production bundle', async () => {

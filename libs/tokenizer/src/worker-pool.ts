@@ -1,18 +1,21 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@gateway/errors';
+import type { Vocabulary } from './vocabulary';
 import { workerSource, type CountAnswer, type CountJob } from './worker-source';
 
 export interface WorkerPoolOptions {
   /** Threads at most; each is started when there is work for it. */
   readonly workers: number;
-  /** A thread holds a hundred megabytes, so one that has had nothing to do for this long is ended. */
+  /** A thread holds some megabytes, so one that has had nothing to do for this long is ended. */
   readonly idleThreadMs?: number;
+  /** What the threads run: takes CountJob messages, answers each with a CountAnswer. */
+  readonly program?: string;
 }
 
 /** A queue of its own before the threads that all share. */
 export interface Lane {
   /** Of each text. Rejects with `no_capacity` when too many jobs of this lane wait already, or the pool is closed. */
-  count(encodingPath: string, texts: readonly string[]): Promise<readonly number[]>;
+  count(vocabulary: Vocabulary, texts: readonly string[]): Promise<readonly number[]>;
 }
 
 interface PendingJob {
@@ -52,14 +55,14 @@ export class WorkerPool {
     const waiting: PendingJob[] = [];
     this.lanes.push(waiting);
     return {
-      count: (encodingPath, texts) => {
+      count: (vocabulary, texts) => {
         if (this.closed || waiting.length >= maxWaitingJobs) {
           return Promise.reject(
             noCapacity(this.closed ? 'is closed' : `has ${maxWaitingJobs} texts waiting`),
           );
         }
         return new Promise((resolve, reject) => {
-          const job = { id: this.nextId++, encodingPath, texts };
+          const job = { id: this.nextId++, vocabulary, texts };
           waiting.push({ job, resolve, reject, hasEndedThread: false });
           this.dispatch();
         });
@@ -111,7 +114,7 @@ export class WorkerPool {
   }
 
   private startThread(): Thread {
-    const worker = new Worker(workerSource, { eval: true, name: 'tokenizer' });
+    const worker = new Worker(this.options.program ?? workerSource, { eval: true, name: 'tokenizer' });
     const thread: Thread = { worker, running: undefined, retirement: undefined };
     this.threads.add(thread);
     worker.on('message', (answer: CountAnswer) => this.finish(thread, answer));

@@ -9,9 +9,10 @@ const NEEDLESS = [
   /\.(ts|mts|cts|map|md|markdown)$/,
   /^node_modules\/bintrees\/test\//,
   /^node_modules\/\.package-lock\.json$/,
-  /^node_modules\/gpt-tokenizer\/(dist|src|data)\//,
-  /^node_modules\/gpt-tokenizer\/(cjs|esm)\/(bpeRanks|encoding)\/(?!o200k_base|cl100k_base)[^/]+\.js$/,
-  /^node_modules\/gpt-tokenizer\/(cjs|esm)\/(model\/|.*\.test\.js$)/,
+  // Of it the vocabularies are read, and the expressions that cut texts into words.
+  /^node_modules\/gpt-tokenizer\/(dist|src|esm)\//,
+  /^node_modules\/gpt-tokenizer\/cjs\/(?!package\.json$|encodingParams\/constants\.js$)/,
+  /^node_modules\/gpt-tokenizer\/data\/(?!(o200k_base|cl100k_base)\.tiktoken$)/,
   // It runs queries of the one database by the one compiler that the clients are generated for.
   /^node_modules\/@prisma\/client\/runtime\/(?!client\.js$|query_compiler_small_bg\.postgresql\.)/,
   /^node_modules\/@prisma\/client\/runtime\/.*\.mjs$/,
@@ -75,10 +76,12 @@ function packagesOf(imports) {
 /** Some are loaded by a program only when they are needed: what is missing has to show here. */
 async function loadAll(app, imports) {
   const script = `
+    import { readFileSync } from 'node:fs';
     import { createRequire } from 'node:module';
     const require = createRequire(process.cwd() + '/dist/program/main.js');
     for (const { path, kind } of ${JSON.stringify(imports)}) {
       if (kind === 'dynamic-import') await import(path);
+      else if (kind === 'require-resolve') readFileSync(require.resolve(path));
       else require(path);
     }
     process.exit();`;

@@ -1,21 +1,16 @@
-import type * as o200k from 'gpt-tokenizer/encoding/o200k_base';
+import { loadEncoding, type Encoding } from '@gateway/tokenizer/encodings';
 
-type Tokenizer = typeof o200k;
+let loaded: Encoding | undefined;
 
-let loaded: Tokenizer | undefined;
-
-/** Loads the token table (about 70 MB); whoever only imports the emulator does not pay for it. */
+/** Reads the token table; whoever only imports the emulator does not pay for it. */
 export async function loadTokenizer(): Promise<void> {
-  loaded ??= await import('gpt-tokenizer/encoding/o200k_base');
+  loaded ??= await loadEncoding('o200k_base');
 }
 
-function tokenizer(): Tokenizer {
+function encoding(): Encoding {
   if (loaded === undefined) throw new Error('loadTokenizer() comes first');
   return loaded;
 }
-
-/** Text such as `<|endoftext|>` is ordinary text here; without this the tokenizer throws on it. */
-const ORDINARY_TEXT = { disallowedSpecial: new Set<string>() };
 
 /** BPE is quadratic on long unbroken runs, so text is counted in pieces of at most this many characters. */
 const PIECE_CHARACTERS = 4_096;
@@ -25,10 +20,10 @@ const EXACT_LIMIT_CHARACTERS = 262_144;
 
 /** Tokens of `text` under o200k_base (bytes / 4 beyond 256 Ki characters). */
 export function countTokens(text: string): number {
-  if (text.length <= PIECE_CHARACTERS) return tokenizer().countTokens(text, ORDINARY_TEXT);
+  if (text.length <= PIECE_CHARACTERS) return encoding().count(text);
   if (text.length > EXACT_LIMIT_CHARACTERS) return Math.ceil(Buffer.byteLength(text) / 4);
   let total = 0;
-  for (const part of inParts(text)) total += tokenizer().countTokens(part, ORDINARY_TEXT);
+  for (const part of inParts(text)) total += encoding().count(part);
   return total;
 }
 
@@ -54,18 +49,26 @@ export interface Piece {
  * share a character are emitted together, since half a character is not valid UTF-8.
  */
 export function splitIntoPieces(text: string): Piece[] {
-  const { encode, decode } = tokenizer();
+  const { lengths } = encoding();
   const pieces: Piece[] = [];
   for (const part of inParts(text)) {
-    let pending: number[] = [];
-    for (const token of encode(part, ORDINARY_TEXT)) {
-      pending.push(token);
-      const decoded = decode(pending);
-      if (decoded.endsWith('\uFFFD')) continue;
-      pieces.push({ text: decoded, tokens: pending.length });
-      pending = [];
+    const bytes = Buffer.from(part);
+    let start = 0;
+    let end = 0;
+    let tokens = 0;
+    for (const length of lengths(part)) {
+      end += length;
+      tokens += 1;
+      if (isInsideCharacter(bytes, end)) continue;
+      pieces.push({ text: bytes.toString('utf8', start, end), tokens });
+      start = end;
+      tokens = 0;
     }
-    if (pending.length > 0) pieces.push({ text: decode(pending), tokens: pending.length });
   }
   return pieces;
+}
+
+/** Whether the byte there goes on with a character of UTF-8 that began before it. */
+function isInsideCharacter(bytes: Buffer, at: number): boolean {
+  return at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80;
 }
