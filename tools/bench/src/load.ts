@@ -9,6 +9,8 @@ export interface Destination {
   readonly port: number;
   readonly path: string;
   readonly apiKey: string;
+  /** What else each request says in its head. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Requests and their latencies in milliseconds, as measured inside a window. */
@@ -37,10 +39,11 @@ export function newTally(): Tally {
 const ANSWER_TIMEOUT_MS = 60_000;
 
 function requestText(destination: Destination, body: string): string {
+  const headers = Object.entries(destination.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
     `POST ${destination.path} HTTP/1.1\r\nhost: 127.0.0.1:${destination.port}\r\n` +
     `authorization: Bearer ${destination.apiKey}\r\ncontent-type: application/json\r\n` +
-    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    `${headers.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 }
 

@@ -12,7 +12,7 @@ import {
 import { hostileBodies } from './hostile-bodies';
 import { measureBodies, renderBodies } from './measure-bodies';
 import { measurePaced, type PacedRow } from './measure-paced';
-import { checkMoney } from './money-check';
+import { checkMoney, type MoneyCheck } from './money-check';
 import { ordinaryBodies } from './ordinary-bodies';
 import { HELP, readOptions, type Options } from './options';
 import { Processes } from './processes';
@@ -85,12 +85,30 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`\n${renderHot(figures)}`);
     return;
   }
+  if (options.isPeers) {
+    const { runPeers } = await import('./peers/run-peers');
+    const { renderPeers } = await import('./peers/render-peers');
+    const results = await withPinned((processes, cores) => runPeers(options, processes, cores, say));
+    process.stdout.write(`\n${renderPeers(results)}`);
+    finish(options, results);
+    return;
+  }
   const results = await bench(options);
   process.stdout.write(`\n${renderReport(results)}`);
-  if (options.jsonFile !== undefined) {
-    writeFileSync(options.jsonFile, `${JSON.stringify(results, null, 2)}\n`);
-  }
+  finish(options, results);
+}
+
+/** Writes the results down; money that is not exact is a failure of the gateway. */
+function finish({ jsonFile }: Options, results: { readonly money: MoneyCheck | null }): void {
+  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
   if (results.money?.exact === false) process.exitCode = 1;
+}
+
+/** The bench itself stays off the core of what it measures. */
+function withPinned<T>(work: (processes: Processes, cores: Cores | undefined) => Promise<T>): Promise<T> {
+  const cores = findCores();
+  if (cores !== undefined) pin(process.pid, cores.others);
+  return withProcesses(cores, (processes) => work(processes, cores));
 }
 
 /** Serves as one of the roles, tells the parent process the port, and ends with the parent. */
@@ -116,10 +134,8 @@ async function playLedger(order: string): Promise<void> {
 
 async function bench(options: Options): Promise<Results> {
   const startedAt = new Date().toISOString();
-  const cores = findCores();
-  const machine = machineFacts(cores);
-  if (cores !== undefined) pin(process.pid, cores.others);
-  return withProcesses(cores, async (processes) => {
+  return withPinned(async (processes, cores) => {
+    const machine = machineFacts(cores);
     say('Starting the upstream and the targets');
     const { targets, gateway } = await startTargets(options, processes, cores);
     const proxies = targets.filter(({ name }) => name !== 'upstream');

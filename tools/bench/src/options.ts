@@ -32,6 +32,10 @@ export interface Options {
   readonly isCluster: boolean;
   /** Of edge and ledger in each. */
   readonly clusterSizes: readonly number[];
+  /** Only the gateway and the bare proxies beside the gateways of others. */
+  readonly isPeers: boolean;
+  /** Where those are installed; the user's cache folder when absent. */
+  readonly cacheFolder: string | undefined;
   /** Only what a call between two services costs. */
   readonly isRpcOnly: boolean;
   /** Only two ledgers with so many organizations. */
@@ -48,6 +52,7 @@ export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,expre
 npm run bench -- --ab DIR
 npm run bench -- --streams COUNT [--only gateway]
 npm run bench -- --paced [--only relay,gateway]
+npm run bench -- --peers [--cache DIR]
 npm run bench -- --tokenizer
 npm run bench -- --bodies
 npm run bench -- --hostile-bodies
@@ -67,6 +72,9 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --ab DIR     measure the gateway of another build, too, taking turns with this one; DIR is its dist folder
   --streams COUNT  measure nothing but so many slow streams at once; a minute
   --paced      measure nothing but what a chunk costs in a stream that is open, beside a relay of bytes; two minutes
+  --peers      measure the gateway beside Portkey and LiteLLM, too, and print a table in Markdown; seven minutes, and what it
+               takes to install them once from the registries of npm and Python
+  --cache DIR  where they are installed, in place of the user's cache folder
   --tokenizer  measure how long hostile texts hold up the event loop instead; some ten seconds
   --bodies     measure how long ordinary request bodies, 16 words to 30 MB of images, hold up the gateway instead
   --hostile-bodies  measure how long hostile request bodies hold up the gateway instead; about two minutes
@@ -90,6 +98,8 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       ab: { type: 'string' },
       streams: { type: 'string' },
       paced: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
+      cache: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
       bodies: { type: 'boolean', default: false },
       'hostile-bodies': { type: 'boolean', default: false },
@@ -126,6 +136,8 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     historyRows: count('--history', values.history),
     isCluster: values.cluster,
     clusterSizes: values.sizes.split(',').map((size) => count('--sizes', size) ?? 1),
+    isPeers: values.peers,
+    cacheFolder: values.cache === undefined ? undefined : path.resolve(values.cache),
     isRpcOnly: values.rpc,
     organizations: count('--organizations', values.organizations),
     isHot: values.hot,

@@ -25,9 +25,19 @@ export class Processes {
 
   /** Starts `node script args…`, pinned to one side where that is possible. */
   start(side: keyof Cores, args: readonly string[], options: Pick<SpawnOptions, 'env' | 'cwd'> = {}): Child {
-    const node = [process.execPath, ...args];
+    return this.startProgram(side, process.execPath, args, options);
+  }
+
+  /** Starts a program of any kind in the same way. */
+  startProgram(
+    side: keyof Cores,
+    program: string,
+    args: readonly string[],
+    options: Pick<SpawnOptions, 'env' | 'cwd'> = {},
+  ): Child {
+    const bare = [program, ...args];
     const [command = '', ...rest] =
-      this.cores === undefined ? node : ['taskset', '-c', this.cores[side], ...node];
+      this.cores === undefined ? bare : ['taskset', '-c', this.cores[side], ...bare];
     // A group of their own: on Ctrl-C the terminal speaks to the bench only, which then stops them in order.
     const spawned = spawn(command, rest, {
       ...options,
@@ -39,7 +49,7 @@ export class Processes {
       stream?.setEncoding('utf8');
       stream?.on('data', (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));
     }
-    // taskset replaces itself by node, so this is the pid of node either way.
+    // taskset replaces itself by the program, so this is the program's pid either way.
     if (spawned.pid === undefined) throw new Error(`${command} could not be started`);
     const child: Child = { pid: spawned.pid, process: spawned, output: () => output };
     this.children.add(child);

@@ -23,6 +23,7 @@ const noDatabase = (): readonly number[] => [];
 export interface StartedTargets {
   readonly targets: readonly Target[];
   readonly gateway: RunningGateway | undefined;
+  readonly upstreamPort: number;
 }
 
 /** Of another build. */
@@ -69,5 +70,5 @@ export async function startTargets(
       tally: newTally(),
     });
   }
-  return { targets, gateway };
+  return { targets, gateway, upstreamPort: upstream.port };
 }
