@@ -15,7 +15,7 @@ const CREDIT_USD = '100000.00';
 /** All of them, far away: what is counted costs, whether it is reached or not. */
 const LIMITS: TenantLimits = {
   requestsPerMinute: 10_000_000,
-  tokensPerMinute: 1_000_000_000,
+  tokensPerMinute: 2_000_000_000,
   dailyBudgetUsd: CREDIT_USD,
   concurrency: 10_000,
 };
@@ -51,13 +51,15 @@ export interface GatewayUnderTest {
   readonly clusterArguments?: readonly string[] | undefined;
   /** The folder of another build. */
   readonly builds?: string;
+  /** A PostgreSQL that is there, in place of the gateway's own. */
+  readonly database?: { readonly url: string; readonly pid: number } | undefined;
 }
 
 export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
-  { nodeOptions = [], clusterArguments, builds = ownBuilds() }: GatewayUnderTest = {},
+  { nodeOptions = [], clusterArguments, builds = ownBuilds(), database }: GatewayUnderTest = {},
 ): Promise<RunningGateway> {
   const program = clusterArguments === undefined ? 'gateway' : 'cluster';
   const bundle = path.join(builds, program, 'main.js');
@@ -79,12 +81,14 @@ export async function startGateway(
       GATEWAY_ADMIN_PORT: '0',
       GATEWAY_STATE_DIR: state,
       GATEWAY_MODELS_FILE: models,
+      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
       ...openTelemetrySettings(),
     },
   });
   const dev = await waitUntilServing(child, path.join(state, 'dev.json'));
-  const databasePids = () => descendants(child.pid);
-  processes.adopt(databasePids());
+  const databasePids = () =>
+    database === undefined ? descendants(child.pid) : [database.pid, ...descendants(database.pid)];
+  if (database === undefined) processes.adopt(databasePids());
   // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
 

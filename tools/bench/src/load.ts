@@ -47,6 +47,16 @@ function requestText(destination: Destination, body: string): string {
   );
 }
 
+function ownRequestText(load: Load, { body = load.body, apiKey, headers }: OwnRequest): string {
+  const { destination } = load;
+  const own = {
+    ...destination,
+    apiKey: apiKey ?? destination.apiKey,
+    headers: { ...destination.headers, ...headers },
+  };
+  return requestText(own, body);
+}
+
 /** One keep-alive connection that sends a request and waits for its answer, over and over. */
 class Connection {
   private readonly socket: Socket;
@@ -91,6 +101,13 @@ class Connection {
   }
 }
 
+/** In place of what all requests of a load have. */
+export interface OwnRequest {
+  readonly body?: string;
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface Load {
   readonly destination: Destination;
   readonly kind: Kind;
@@ -101,6 +118,8 @@ export interface Load {
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly tally: Tally;
+  /** What the next request has of its own, if each differs. */
+  readonly next?: (() => OwnRequest) | undefined;
   /** Called when the window opens and when it closes. */
   readonly onWindow?: (edge: 'open' | 'close') => void;
 }
@@ -110,7 +129,9 @@ export interface Load {
  * finish. Counts what was answered inside the window. Throws at the first wrong answer.
  */
 export async function runLoad(load: Load): Promise<Measured> {
-  const text = requestText(load.destination, load.body);
+  const same = requestText(load.destination, load.body);
+  const { next } = load;
+  const nextText = next === undefined ? () => same : () => ownRequestText(load, next());
   const opensAtMs = performance.now() + load.warmUpMs;
   const closesAtMs = opensAtMs + load.windowMs;
   const latenciesMs: number[] = [];
@@ -124,7 +145,7 @@ export async function runLoad(load: Load): Promise<Measured> {
 
   const work = async (connection: Connection) => {
     for (let startedAtMs = performance.now(); startedAtMs < closesAtMs;) {
-      const message = await connection.exchange(text);
+      const message = await connection.exchange(nextText());
       const nowMs = performance.now();
       count(load.tally, checkAnswer(load.kind, load.chunks, message).costNanoUsd);
       if (nowMs >= opensAtMs && nowMs < closesAtMs) {

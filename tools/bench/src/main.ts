@@ -85,6 +85,14 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`\n${renderHot(figures)}`);
     return;
   }
+  if (options.isConditions) {
+    const { runConditions } = await import('./conditions/run-conditions');
+    const { renderConditions } = await import('./conditions/render-conditions');
+    const results = await withPinned((processes, cores) => runConditions(options, processes, cores, say));
+    process.stdout.write(`\n${renderConditions(results)}`);
+    finish(options, results);
+    return;
+  }
   if (options.isPeers) {
     const { runPeers } = await import('./peers/run-peers');
     const { renderPeers } = await import('./peers/render-peers');

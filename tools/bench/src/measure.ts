@@ -1,5 +1,5 @@
 import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
-import { runLoad, runOnce, type Measured } from './load';
+import { runLoad, runOnce, type Measured, type OwnRequest } from './load';
 import { cpuMicroseconds, residentBytes } from './machine';
 import { type Options } from './options';
 import { type Target } from './targets';
@@ -7,6 +7,9 @@ import { type Target } from './targets';
 export interface Scenario {
   readonly kind: Kind;
   readonly connections: number;
+  /** What is special about it; the plain one has none. */
+  readonly name?: string;
+  readonly next?: () => OwnRequest;
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -49,7 +52,8 @@ const SLOW_WARM_UP_STREAMS = 32;
 /** So many bring a chunk each at every tick of the upstream; of more, each brings one seldomer. */
 const STREAMS_OF_EVERY_TICK = 1_000;
 
-export function scenarioName({ kind, connections }: Scenario): string {
+export function scenarioName({ kind, connections, name }: Scenario): string {
+  if (name !== undefined) return `${name}, c=${connections}`;
   return `${kind === 'whole' ? 'whole answer' : `stream of ${STREAM_CHUNKS}`}, c=${connections}`;
 }
 
@@ -102,6 +106,7 @@ async function measureRound(
     warmUpMs,
     windowMs,
     tally: target.tally,
+    next: scenario.next,
     onWindow: (edge) => {
       const nowCpu = nodeMicroseconds(target);
       const nowDatabaseCpu = databaseMicroseconds(target);

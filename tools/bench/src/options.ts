@@ -32,6 +32,10 @@ export interface Options {
   readonly isCluster: boolean;
   /** Of edge and ledger in each. */
   readonly clusterSizes: readonly number[];
+  /** Only what other prompts, headers, organizations and open streams cost. */
+  readonly isConditions: boolean;
+  /** The same with so many generations in the database; not at all when absent. */
+  readonly generations: number | undefined;
   /** Only the gateway and the bare proxies beside the gateways of others. */
   readonly isPeers: boolean;
   /** Where those are installed; the user's cache folder when absent. */
@@ -52,6 +56,7 @@ export const HELP = `npm run bench -- [--quick] [--json FILE] [--only node,expre
 npm run bench -- --ab DIR
 npm run bench -- --streams COUNT [--only gateway]
 npm run bench -- --paced [--only relay,gateway]
+npm run bench -- --conditions [--generations COUNT]
 npm run bench -- --peers [--cache DIR]
 npm run bench -- --tokenizer
 npm run bench -- --bodies
@@ -72,6 +77,9 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --ab DIR     measure the gateway of another build, too, taking turns with this one; DIR is its dist folder
   --streams COUNT  measure nothing but so many slow streams at once; a minute
   --paced      measure nothing but what a chunk costs in a stream that is open, beside a relay of bytes; two minutes
+  --conditions  measure prompts of 16 words, 8 kB and 1 MB, Idempotency-Key, 10,000 organizations, and the first token
+               while 200 streams are open; five minutes
+  --generations COUNT  with --conditions: then also on a database that holds so many generations
   --peers      measure the gateway beside Portkey and LiteLLM, too, and print a table in Markdown; seven minutes, and what it
                takes to install them once from the registries of npm and Python
   --cache DIR  where they are installed, in place of the user's cache folder
@@ -98,6 +106,8 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       ab: { type: 'string' },
       streams: { type: 'string' },
       paced: { type: 'boolean', default: false },
+      conditions: { type: 'boolean', default: false },
+      generations: { type: 'string' },
       peers: { type: 'boolean', default: false },
       cache: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
@@ -136,6 +146,8 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     historyRows: count('--history', values.history),
     isCluster: values.cluster,
     clusterSizes: values.sizes.split(',').map((size) => count('--sizes', size) ?? 1),
+    isConditions: values.conditions,
+    generations: count('--generations', values.generations),
     isPeers: values.peers,
     cacheFolder: values.cache === undefined ? undefined : path.resolve(values.cache),
     isRpcOnly: values.rpc,

@@ -9,7 +9,7 @@ const WORDS_PER_SENTENCE = 12;
 const SENTENCES_PER_LINE = 4;
 
 /** So many characters of prose that no other seed gives; the same in every run. */
-function prose(characters: number, seed: number): string {
+export function prose(characters: number, seed: number): string {
   let state = seed + 1;
   let text = '';
   for (let words = 1; text.length < characters; words += 1) {

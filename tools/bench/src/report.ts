@@ -109,7 +109,7 @@ export function renderReport(results: Results): string {
   return `${parts.join('\n')}\n`;
 }
 
-function renderRows(rows: readonly Row[]): string {
+export function renderRows(rows: readonly Row[]): string {
   const baseline = (row: Row, target: TargetName) =>
     rows.find((other) => other.scenario === row.scenario && other.target === target);
   const ratio = (row: Row, target: TargetName) => {
@@ -197,7 +197,7 @@ function optional(value: number | null): string {
 }
 
 /** Left-aligned names, right-aligned figures. */
-function renderTable(lines: readonly (readonly string[])[]): string {
+export function renderTable(lines: readonly (readonly string[])[]): string {
   const columns = Math.max(...lines.map((line) => line.length));
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)),

@@ -29,7 +29,7 @@ export interface StartedTargets {
 /** Of another build. */
 export const OTHER_GATEWAY = 'other';
 
-function targetOf(name: string, gateway: RunningGateway): Target {
+export function targetOf(name: string, gateway: RunningGateway): Target {
   return {
     name,
     destination: gateway.destination,

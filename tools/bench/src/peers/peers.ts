@@ -30,7 +30,7 @@ export interface Peer {
   readonly title: string;
   readonly version: string;
   readonly duties: Duties;
-  /** Commands that install it into a folder, one after the other. */
+  /** Commands that install it into a folder, one after the other, run there. */
   install(folder: string, version: string): readonly (readonly string[])[];
   program(place: PeerPlace): PeerProgram;
   /** What a client has to send beside its key. */
@@ -48,18 +48,11 @@ export const PEERS: readonly Peer[] = [
     title: 'Portkey',
     version: '1.15.2',
     duties: { auth: 'no', limits: 'no', billing: 'no' },
-    install: (folder, version) => [
-      [
-        'npm',
-        'install',
-        `--prefix=${folder}`,
-        '--ignore-scripts',
-        '--no-audit',
-        '--no-fund',
-        `@portkey-ai/gateway@${version}`,
-        // With a newer one, which npm would choose, it fails at every stream: "TypeError: immutable".
-        '@hono/node-server@1.14.2',
-      ],
+    install: (_, version) => [
+      ['npm', 'init', '--yes'],
+      // With a newer one, which npm would choose, it fails at every stream: "TypeError: immutable".
+      ['npm', 'pkg', 'set', 'overrides[@hono/node-server]=1.13.8'],
+      ['npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', `@portkey-ai/gateway@${version}`],
     ],
     program: ({ folder, port }) => ({
       command: process.execPath,

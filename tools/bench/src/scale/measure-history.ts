@@ -1,14 +1,10 @@
-import { DAY_MS, nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
-import {
-  createPostgresLedgerHistory,
-  createPostgresLedgerStore,
-  fillLedgerHistory,
-  type LedgerStore,
-} from '@gateway/billing-ledger';
-import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
-import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import { nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
+import { createPostgresLedgerStore, type LedgerStore } from '@gateway/billing-ledger';
+import { type PostgresEventLog } from '@gateway/events';
+import { newId } from '@gateway/runtime';
 import type { HistoryPart } from '../options';
 import { fillEventLog } from './fill-event-log';
+import { DAYS, fillLedger, openLog, ORGANIZATIONS } from './fill-history';
 import { measureUsage } from './measure-usage';
 import { openScaleDatabase, vacuumFilled, type ScaleDatabase } from './scale-database';
 import { ROUNDS, row, timed, timedWhile, type HistoryRow } from './timing';
@@ -19,14 +15,9 @@ export interface HistoryFigures {
   readonly measured: readonly HistoryRow[];
 }
 
-/** What a history spans; a part of its events is past their retention. */
-const DAYS = 60;
-const ORGANIZATIONS = 1_000;
 const BATCH = 32;
 /** A generation has a hold and two postings. */
 const ROWS_PER_GENERATION = 3;
-/** Keeps what the fill writes until trim is measured. */
-const KEEP_ALL_DAYS = 3_650;
 
 /** Fills one database after another, and measures what a request or the housekeeping waits for. */
 export async function measureHistory(
@@ -58,13 +49,9 @@ async function measureLedgerAndEvents(
   say: (text: string) => void,
 ): Promise<HistoryRow[]> {
   const { ledgerPool, eventPool } = database;
-  await makeTablesOfThePast(database, clock.now());
-  const span = { fromUnixMs: clock.now() - DAYS * DAY_MS, untilUnixMs: clock.now() };
   say(`Filling ledger and event log with ${rows.toLocaleString('en')} rows each`);
-  const generations = Math.ceil(rows / ROWS_PER_GENERATION);
-  await fillLedgerHistory(ledgerPool, { generations, organizations: ORGANIZATIONS, ...span });
+  const span = await fillLedger(database, clock, Math.ceil(rows / ROWS_PER_GENERATION));
   await fillEventLog(eventPool, { events: rows, ...span });
-  await vacuumFilled(ledgerPool, ['postings', 'closed_holds']);
   await vacuumFilled(eventPool, ['events']);
 
   say(`Measuring with ${rows.toLocaleString('en')} rows`);
@@ -75,27 +62,6 @@ async function measureLedgerAndEvents(
     ...(await measureLookups(database, store, span.untilUnixMs)),
     ...(await measureEvents(database, log)),
   ];
-}
-
-function openLog({ eventPool }: ScaleDatabase, clock: Clock, retentionDays = 7): PostgresEventLog {
-  return createPostgresEventLog({
-    pool: eventPool,
-    clock,
-    log: createSilentLogger(),
-    metrics: createMetrics({ processMetrics: false }),
-    limits: { retentionMs: retentionDays * DAY_MS },
-  });
-}
-
-/** As a gateway would have made them that ran all the time. */
-async function makeTablesOfThePast(database: ScaleDatabase, nowUnixMs: number): Promise<void> {
-  for (let daysAgo = DAYS; daysAgo >= 0; daysAgo -= 1) {
-    const clock = { now: () => (nowUnixMs - daysAgo * DAY_MS) as UnixMs };
-    await createPostgresLedgerHistory({ pool: database.ledgerPool, clock }).prepare();
-    const log = openLog(database, clock, KEEP_ALL_DAYS);
-    await log.start();
-    await log.stop();
-  }
 }
 
 async function measureLedger(store: LedgerStore, clock: Clock): Promise<HistoryRow[]> {

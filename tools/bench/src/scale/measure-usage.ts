@@ -1,24 +1,20 @@
 import { DAY_MS, HOUR_MS, nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
-import { createPool } from '@gateway/database';
 import { newId } from '@gateway/runtime';
 import {
   createPostgresSettlementStore,
   createPostgresUsageReader,
   createPostgresUsageReconciler,
-  sumSyntheticGenerations,
-  syntheticGenerations,
-  USAGE_SCHEMA,
   type SettledGeneration,
   type UsageReader,
 } from '@gateway/usage';
-import { vacuumFilled, type ScaleDatabase } from './scale-database';
+import { fillUsage } from './fill-history';
+import { type ScaleDatabase } from './scale-database';
 import { ROUNDS, row, timed, type HistoryRow } from './timing';
 
 const PAGE = 51;
 const BATCHES = [1, 32, 128];
 /** Half of all generations are this one's. */
 const ORGANIZATION = 'org-hot';
-const FILL_TIMEOUT_MS = 3_600_000;
 
 export interface MeasureUsageOptions {
   readonly rows: number;
@@ -28,22 +24,13 @@ export interface MeasureUsageOptions {
 
 /** Fills usage with so many generations of a month, and measures what a page, a lookup and a settlement wait for. */
 export async function measureUsage(
-  { url, usagePool }: ScaleDatabase,
+  database: ScaleDatabase,
   { rows, clock, say }: MeasureUsageOptions,
 ): Promise<HistoryRow[]> {
   const end = clock.now();
+  const { usagePool } = database;
   say(`Filling usage with ${rows.toLocaleString('en')} generations`);
-  const filling = createPool({
-    url,
-    schema: USAGE_SCHEMA,
-    applicationName: 'bench fill',
-    maxConnections: 2,
-    statementTimeoutMs: FILL_TIMEOUT_MS,
-  });
-  await syntheticGenerations(filling, { rows, end });
-  await sumSyntheticGenerations(filling);
-  await vacuumFilled(filling, ['generations', 'usage_rollups_hourly', 'usage_rollups']);
-  await filling.end();
+  await fillUsage(database, rows, end);
   say(`Measuring usage with ${rows.toLocaleString('en')} generations`);
   return [
     ...(await measureReading(createPostgresUsageReader(usagePool), end)),

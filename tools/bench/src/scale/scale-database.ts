@@ -11,6 +11,10 @@ import type { Pool } from 'pg';
 /** A PostgreSQL of its own with the schemas of ledger, event log and usage; commits are durable, as in production. */
 export interface ScaleDatabase {
   readonly url: string;
+  /** As its superuser. */
+  readonly adminUrl: string;
+  /** Of the server's main process. */
+  readonly pid: number;
   readonly ledgerPool: Pool;
   readonly eventPool: Pool;
   readonly usagePool: Pool;
@@ -20,14 +24,16 @@ export interface ScaleDatabase {
 /** Fewer checkpoints, so that filling takes minutes; measured figures differ little by it. */
 const SETTINGS = { max_wal_size: '8GB', checkpoint_timeout: '30min', max_connections: '100' };
 
-export async function openScaleDatabase(): Promise<ScaleDatabase> {
+export async function openScaleDatabase(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ScaleDatabase> {
   const stateDirectory = await mkdtemp(path.join(tmpdir(), 'gateway-bench-scale-'));
   // As root the server runs as another user, who must be able to get in.
   await chmod(stateDirectory, 0o755);
   const server = await startEmbeddedPostgres({
     stateDirectory,
     log: createSilentLogger(),
-    settings: SETTINGS,
+    settings: { ...SETTINGS, ...settings },
   });
   const open = (schema: string) =>
     createPool({ url: server.url, schema, applicationName: `bench ${schema}`, maxConnections: 10 });
@@ -48,7 +54,8 @@ export async function openScaleDatabase(): Promise<ScaleDatabase> {
     await remove();
     throw error;
   }
-  return { url: server.url, ledgerPool, eventPool, usagePool, remove };
+  const { url, adminUrl, pid } = server;
+  return { url, adminUrl, pid, ledgerPool, eventPool, usagePool, remove };
 }
 
 /**
