@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@gateway/database';
 import { type TestServer } from './describe-with';
@@ -160,7 +160,9 @@ async function fetchJars(): Promise<void> {
   if (existsSync(jars())) return;
   const maven = findProgram('mvn');
   if (maven === undefined) throw new Error(`there is no Maven on this machine. ${kafka.howToGet}`);
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-kafka-jars-'));
+  await mkdir(dirname(jars()), { recursive: true });
+  // Beside the place that they are moved to: nothing is renamed from one file system to another.
+  const folder = await mkdtemp(`${jars()}-`);
   try {
     await writeFile(join(folder, 'pom.xml'), POM);
     const args = [
@@ -171,7 +173,6 @@ async function fetchJars(): Promise<void> {
       '-DincludeScope=runtime',
     ];
     await promisify(execFile)(maven, args, { cwd: folder });
-    await mkdir(join(jars(), '..'), { recursive: true });
     // At once, so that half a download never looks like a whole one; another process may have been quicker.
     await rename(join(folder, 'jars'), jars()).catch((error: unknown) => {
       if (!existsSync(jars())) throw error;
