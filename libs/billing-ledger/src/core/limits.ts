@@ -7,7 +7,7 @@ export const MAX_AMOUNT_NANO_USD = nanoUsd(10_000_000_000_000_000n);
 export const MAX_ITEMS_PER_CALL = 1_000;
 
 /** Rows that one database call decides. */
-export const MAX_BATCH_ROWS = 256;
+export const MAX_BATCH_ROWS = 500;
 
 /** Characters of an id or of the name of a claim. */
 export const MAX_IDENTIFIER_LENGTH = 200;

@@ -5,7 +5,7 @@ import type { Difference, LedgerHealth, SettlementReport } from '../core/ports';
 import type { SettlementOrigin } from '../core/settlement/settlement';
 
 const DELAY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 
 /** The ledger's instruments, with their labels bound once. */
 export interface LedgerMetrics {

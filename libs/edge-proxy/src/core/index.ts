@@ -1,4 +1,5 @@
-export { FairQueue, type FairQueueOptions } from './bodies/fair-queue';
+export { FairQueue, type FairQueueOptions } from './overload/fair-queue';
+export { Turnstile } from './overload/turnstile';
 export { type BodyCheck, type BodyThreads, type KeyDirectory } from './ports';
 export { MinuteCounts } from './floods/minute-counts';
 export { readTraceContext, type TraceContext } from './tracing/trace-context';

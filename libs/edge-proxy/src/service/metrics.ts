@@ -16,12 +16,18 @@ export interface EdgeMetrics {
   tokensUsed(usage: Usage): void;
   releasesDropped(count: number): void;
   floodRefused(kind: FloodKind): void;
+  overloadRefused(): void;
+}
+
+export interface EdgeMetricsSources {
+  /** Chat completions that have not begun, asked when metrics are. */
+  readonly waiting: () => number;
 }
 
 const ADMISSION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600];
 
-export function createEdgeMetrics(registry: Registry): EdgeMetrics {
+export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSources): EdgeMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_edge_proxy_requests_total',
@@ -70,6 +76,19 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     labelNames: ['kind'],
     registers,
   });
+  new Gauge({
+    name: 'gateway_edge_proxy_requests_waiting',
+    help: 'Chat completions that wait for their turn to begin, since more arrive than this process can begin.',
+    collect() {
+      this.set(waiting());
+    },
+    registers,
+  });
+  const overload = new Counter({
+    name: 'gateway_edge_proxy_overload_refused_total',
+    help: 'Chat completions refused since too many waited to begin, or had waited for too long.',
+    registers,
+  });
 
   // At most one entry per route, status and code of the closed error table.
   const boundRequests = new Map<string, { inc(): void }>();
@@ -100,5 +119,6 @@ export function createEdgeMetrics(registry: Registry): EdgeMetrics {
     },
     releasesDropped: (count) => dropped.inc(count),
     floodRefused: (kind) => refusedFloods[kind].inc(),
+    overloadRefused: () => overload.inc(),
   };
 }

@@ -25,7 +25,7 @@ import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/answer/event-stream';
 import { answerUnreadable } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
-import { type KeyDirectory } from '../core';
+import { type KeyDirectory, Turnstile } from '../core';
 import { createServerOfRequests } from './http/server/serve-requests';
 import { defaultEdgeProxySettings, type EdgeProxySettings, limits } from './settings';
 
@@ -40,6 +40,8 @@ export interface EdgeProxyPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Calls back in the next turn of the event loop; setImmediate when absent. */
+  readonly inNextTurn?: (callback: () => void) => void;
   /** What is absent has the value of `defaultEdgeProxySettings`. */
   readonly settings?: Partial<EdgeProxySettings>;
 }
@@ -55,8 +57,9 @@ export interface EdgeProxyModule extends GatewayModule {
 export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const { keyDirectory, tokenCounter, clock, log, inferenceRouter, billingLedger, generationQuery } = ports;
   const settings = { ...defaultEdgeProxySettings, ...ports.settings };
-  const metrics = createEdgeMetrics(ports.metrics);
   const now = () => clock.now();
+  const turnstile = new Turnstile({ now, inNextTurn: ports.inNextTurn ?? setImmediate }, limits.overload);
+  const metrics = createEdgeMetrics(ports.metrics, { waiting: () => turnstile.waiting });
   const newRequestId = () => newId('req').replace('-', '_');
   const onReleaseDropped = metrics.releasesDropped;
 
@@ -96,6 +99,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     cors,
     authenticate,
     floods,
+    turnstile,
     readBody: createBodyReader({
       maxBytes: settings.maxBodyBytes,
       maxBytesOfAll: settings.maxBodyBytesOfAll,

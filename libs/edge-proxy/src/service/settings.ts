@@ -111,6 +111,17 @@ export const limits = {
     claimTickMs: 1_000,
     maxRefsPerCall: 1_000,
   },
+  /** Of chat completions that arrive faster than they can be begun. */
+  overload: {
+    /** Some twenty milliseconds of work. */
+    maxPerTurn: 64,
+    usualTurnMs: 40,
+    maxPerLongTurn: 512,
+    maxWaitMs: 5_000,
+    /** Some kilobytes each. */
+    maxWaiting: 10_000,
+    maxWaitingOfOwner: 5_000,
+  },
   floods: {
     /** Addresses, and keys, that are counted; of each kind about a megabyte. */
     maxCounted: 10_000,

@@ -41,7 +41,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxAppendEvents: 500,
   maxQueuedAppends: 10_000,
   maxBatchBytes: 32 * 1024 * 1024,
-  maxBatchSize: 200,
+  maxBatchSize: 500,
   maxAttempts: 5,
   backoff: { firstMs: 50, maxMs: 5_000 },
   gatherMs: 50,

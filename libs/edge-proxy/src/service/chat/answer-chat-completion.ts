@@ -15,6 +15,7 @@ import {
 } from '@gateway/public-api';
 import { type Reservation } from '../admission/reservation';
 import { type Authenticator } from '../access/authenticate';
+import { type Turnstile } from '../../core';
 import { type FloodGuard } from '../floods/flood-guard';
 import { type Exchange } from '../http/exchange';
 import { type BodyReader } from '../http/request/read-body';
@@ -26,6 +27,7 @@ import { runGeneration, type RunGenerationPorts } from './run-generation';
 export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {
   readonly authenticate: Authenticator;
   readonly floods: FloodGuard;
+  readonly turnstile: Turnstile;
   readonly readBody: BodyReader;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
@@ -68,7 +70,7 @@ export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange
  *
  *  1     route (before this function)
  *  2–7   key: known, not revoked, not expired, address, organization, scope
- *        (a flood, see FloodGuard, ends here)
+ *        (a flood, see FloodGuard, ends here, and so does what is too much, see Turnstile)
  *  8     size of the body
  *  9     JSON
  *  10–17 the body by itself, then against the organization's settings
@@ -129,12 +131,28 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   if (isRefusal(grant)) return grant;
   const flood = ports.floods.refuseKey(grant);
   if (flood) return flood;
+  const turn = ports.turnstile.enter(grant.organizationId, exchange.isCancelled);
+  if (turn) await waitForTurn(ports, exchange, turn);
 
   const { pieces, bytes } = await ports.readBody(exchange.request, exchange.response);
   exchange.bodyReadAtMs = ports.now();
   const checked = isRefusal(pieces) ? pieces : await checkBody(ports, exchange, grant, pieces);
   if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked, bytes);
   return isRefusal(checked) ? checked : { ...checked, grant };
+}
+
+/** Waits for its turn when more arrives than can be done; before its body is read, so that what waits takes little. */
+async function waitForTurn(
+  { metrics }: ChatCompletionsPorts,
+  exchange: Exchange,
+  turn: Promise<void> | 'too_much',
+): Promise<void> {
+  if (turn === 'too_much') {
+    metrics.overloadRefused();
+    throw new GatewayError('no_capacity', { internalMessage: 'too many requests wait to begin' });
+  }
+  await turn;
+  exchange.stopIfCancelled();
 }
 
 async function claimIdempotencyKey(

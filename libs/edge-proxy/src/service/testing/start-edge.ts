@@ -109,6 +109,8 @@ export interface StartEdgeOptions {
   readonly clock?: Clock;
   /** The router never tells its models. */
   readonly noCatalogue?: boolean;
+  /** Of chat completions that may begin; the event loop's own when absent. */
+  readonly inNextTurn?: (callback: () => void) => void;
 }
 
 /** An edge over real HTTP, with stubs behind the in-process transport. */
@@ -180,6 +182,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       destination: { write: (line: string) => void logLines.push(line) },
     }),
     metrics,
+    ...(options.inNextTurn && { inNextTurn: options.inNextTurn }),
     settings: { host: '127.0.0.1', port: 0, stopGraceMs: 2_000, ...options.settings },
   });
   await module.start();

@@ -28,6 +28,11 @@ export class FairQueue<Item> {
     return true;
   }
 
+  /** What of this owner has waited longest. */
+  oldest(owner: string): Item | undefined {
+    return this.waiting.get(owner)?.[0];
+  }
+
   /** The oldest of the owner whose turn it is. */
   take(): Item | undefined {
     for (const [owner, own] of this.waiting) {
