@@ -58,12 +58,14 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // Early hints and the like come before the answer.
     if (status < 200) return;
+    // Nobody asks for them again, and each keeps the bytes alive that it arrived in.
+    controller.rawHeaders = null;
     const retryAfter = headers['retry-after'];
     this.status = status;
     this.retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;

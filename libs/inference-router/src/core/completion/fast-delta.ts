@@ -7,7 +7,7 @@ const MAX_FRUITLESS_TEMPLATES = 4;
  * A string that grows by parts remembers each of them, 60 to 90 bytes for a token of five, until it
  * is read as a whole. So a slow stream is read every so many parts.
  */
-const MAX_UNREAD_BODIES = 64;
+const MAX_UNREAD_BODIES = 16;
 
 /** The inside of a JSON string: no bare quote, backslash or control character. */
 
