@@ -93,6 +93,12 @@ async function main(argv: readonly string[]): Promise<void> {
     finish(options, results);
     return;
   }
+  if (options.isStatements) {
+    const { runStatements } = await import('./statements/run-statements');
+    const text = await withPinned((processes, cores) => runStatements(options, processes, cores));
+    process.stdout.write(`\n${text}`);
+    return;
+  }
   if (options.isPeers) {
     const { runPeers } = await import('./peers/run-peers');
     const { renderPeers } = await import('./peers/render-peers');

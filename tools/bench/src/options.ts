@@ -36,6 +36,8 @@ export interface Options {
   readonly isConditions: boolean;
   /** The same with so many generations in the database; not at all when absent. */
   readonly generations: number | undefined;
+  /** Only what the gateway asks of PostgreSQL. */
+  readonly isStatements: boolean;
   /** Only the gateway and the bare proxies beside the gateways of others. */
   readonly isPeers: boolean;
   /** Where those are installed; the user's cache folder when absent. */
@@ -57,6 +59,7 @@ npm run bench -- --ab DIR
 npm run bench -- --streams COUNT [--only gateway]
 npm run bench -- --paced [--only relay,gateway]
 npm run bench -- --conditions [--generations COUNT]
+npm run bench -- --statements
 npm run bench -- --peers [--cache DIR]
 npm run bench -- --tokenizer
 npm run bench -- --bodies
@@ -80,6 +83,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
   --conditions  measure prompts of 16 words, 8 kB and 1 MB, Idempotency-Key, 10,000 organizations, and the first token
                while 200 streams are open; five minutes
   --generations COUNT  with --conditions: then also on a database that holds so many generations
+  --statements  print how often the gateway runs each statement of SQL for a request, and what it takes; a minute
   --peers      measure the gateway beside Portkey and LiteLLM, too, and print a table in Markdown; seven minutes, and what it
                takes to install them once from the registries of npm and Python
   --cache DIR  where they are installed, in place of the user's cache folder
@@ -108,6 +112,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       paced: { type: 'boolean', default: false },
       conditions: { type: 'boolean', default: false },
       generations: { type: 'string' },
+      statements: { type: 'boolean', default: false },
       peers: { type: 'boolean', default: false },
       cache: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
@@ -148,6 +153,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     clusterSizes: values.sizes.split(',').map((size) => count('--sizes', size) ?? 1),
     isConditions: values.conditions,
     generations: count('--generations', values.generations),
+    isStatements: values.statements,
     isPeers: values.peers,
     cacheFolder: values.cache === undefined ? undefined : path.resolve(values.cache),
     isRpcOnly: values.rpc,

@@ -1,0 +1,43 @@
+import { startGateway } from '../gateway';
+import { type Cores } from '../machine';
+import { compile, measureScenario } from '../measure';
+import { type Options } from '../options';
+import { type Processes } from '../processes';
+import { openScaleDatabase } from '../scale/scale-database';
+import { targetOf } from '../targets';
+import { renderStatements, startCounting, STATEMENT_SETTINGS } from './statement-figures';
+
+const CONNECTIONS = [1, 32];
+
+/** What the gateway asks of PostgreSQL for a request, statement by statement. */
+export async function runStatements(
+  options: Options,
+  processes: Processes,
+  cores: Cores | undefined,
+): Promise<string> {
+  const upstream = await processes.startRole('others', 'upstream');
+  const database = await openScaleDatabase({ max_connections: '200', ...STATEMENT_SETTINGS });
+  try {
+    const gateway = await startGateway(processes, cores, upstream.port, { database });
+    try {
+      const target = targetOf('gateway', gateway);
+      await compile([target], options);
+      const parts: string[] = [];
+      for (const connections of CONNECTIONS) {
+        const before = target.tally.answers;
+        const counting = await startCounting(database.adminUrl);
+        await measureScenario({ kind: 'whole', connections }, [target], options);
+        // What an answer leaves to be done is done when nothing is held.
+        await gateway.settled();
+        const requests = target.tally.answers - before;
+        parts.push(`c=${connections}, ${requests.toLocaleString('en')} whole answers`);
+        parts.push(renderStatements(await counting.read(), requests), '');
+      }
+      return parts.join('\n');
+    } finally {
+      await processes.stop(gateway.child);
+    }
+  } finally {
+    await database.remove();
+  }
+}
