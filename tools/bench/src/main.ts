@@ -99,6 +99,12 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`\n${text}`);
     return;
   }
+  if (options.isProfile) {
+    const { runProfile } = await import('./profile/run-profile');
+    const text = await withPinned((processes, cores) => runProfile(options, processes, cores, say));
+    process.stdout.write(`\n${text}`);
+    return;
+  }
   if (options.isPeers) {
     const { runPeers } = await import('./peers/run-peers');
     const { renderPeers } = await import('./peers/render-peers');

@@ -38,6 +38,8 @@ export interface Options {
   readonly generations: number | undefined;
   /** Only what the gateway asks of PostgreSQL. */
   readonly isStatements: boolean;
+  /** Only where the gateway's CPU time goes. */
+  readonly isProfile: boolean;
   /** Only the gateway and the bare proxies beside the gateways of others. */
   readonly isPeers: boolean;
   /** Where those are installed; the user's cache folder when absent. */
@@ -60,6 +62,7 @@ npm run bench -- --streams COUNT [--only gateway]
 npm run bench -- --paced [--only relay,gateway]
 npm run bench -- --conditions [--generations COUNT]
 npm run bench -- --statements
+npm run bench -- --profile
 npm run bench -- --peers [--cache DIR]
 npm run bench -- --tokenizer
 npm run bench -- --bodies
@@ -84,6 +87,7 @@ express proxy in front of the same canned upstream. Every answer is checked.
                while 200 streams are open; five minutes
   --generations COUNT  with --conditions: then also on a database that holds so many generations
   --statements  print how often the gateway runs each statement of SQL for a request, and what it takes; a minute
+  --profile    print what the gateway's CPU time goes to, by cause and by file; two minutes
   --peers      measure the gateway beside Portkey and LiteLLM, too, and print a table in Markdown; seven minutes, and what it
                takes to install them once from the registries of npm and Python
   --cache DIR  where they are installed, in place of the user's cache folder
@@ -113,6 +117,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       conditions: { type: 'boolean', default: false },
       generations: { type: 'string' },
       statements: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
       peers: { type: 'boolean', default: false },
       cache: { type: 'string' },
       tokenizer: { type: 'boolean', default: false },
@@ -154,6 +159,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     isConditions: values.conditions,
     generations: count('--generations', values.generations),
     isStatements: values.statements,
+    isProfile: values.profile,
     isPeers: values.peers,
     cacheFolder: values.cache === undefined ? undefined : path.resolve(values.cache),
     isRpcOnly: values.rpc,
