@@ -4,7 +4,7 @@ import { descendants, startTime, type Cores } from './machine';
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
 /** Output of a child that is kept for its obituary, in characters. */
-const KEPT_OUTPUT = 8_000;
+const KEPT_OUTPUT = 64_000;
 
 export interface Child {
   readonly pid: number;
