@@ -36,6 +36,8 @@ export interface StartOptions {
   readonly stateDirectory?: string;
   /** Absolute path; the repository's own when absent. */
   readonly modelsFile?: string;
+  /** Of what `npm start` runs, from the root; the built program itself when absent. */
+  readonly script?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -76,7 +78,7 @@ const STOP_TIMEOUT_MS = 120_000;
 export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
   const root = workspaceRoot();
   const program = testsCluster() ? 'cluster' : 'gateway';
-  const main = path.join(root, 'dist', program, 'main.js');
+  const main = path.join(root, options.script ?? `dist/${program}/main.js`);
   if (!existsSync(main))
     throw new Error(`The ${program} is not built: run \`npm run build\`, or \`npm test\`.`);
   const stateDirectory = options.stateDirectory ?? makeStateDirectory();

@@ -10,6 +10,8 @@ const REPLACING: Backoff = { firstMs: 100, maxMs: 5_000 };
 const RECOVERED_AFTER_MS = 60_000;
 /** Beyond what its requests are given, for closing what it used. */
 const STOP_MARGIN_MS = 5_000;
+/** A worker that has not opened its port by then never will. */
+const BEGIN_TIMEOUT_MS = 60_000;
 /** A worker that is busy tells its metrics with the next scrape. */
 const METRICS_TIMEOUT_MS = 2_000;
 
@@ -50,6 +52,8 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     openSince: 0,
     deaths: 0,
   }));
+  // The program that this file is bundled into. What the process was started with may only have loaded that.
+  cluster.setupPrimary({ exec: __filename, execArgv: [...process.execArgv, '--enable-source-maps'] });
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
   let questions = 0;
@@ -59,8 +63,13 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     return new Promise((resolve, reject) => {
       const child = cluster.fork();
       place.process = child;
+      const overdue = setTimeout(() => {
+        log.error({ worker: place.worker }, 'a worker takes too long to begin and is killed');
+        child.process.kill('SIGKILL');
+      }, BEGIN_TIMEOUT_MS);
       child.on('message', (report: Report) => {
         if (report.kind === 'open') {
+          clearTimeout(overdue);
           place.port = report.port;
           place.openSince = Date.now();
           resolve();
@@ -70,6 +79,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
         }
       });
       child.once('exit', (code, signal) => {
+        clearTimeout(overdue);
         place.process = undefined;
         place.port = undefined;
         reject(new Error(`worker ${place.worker} ended with ${signal ?? code} before it was open`));
