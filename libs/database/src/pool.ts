@@ -54,6 +54,8 @@ export function createPool(options: PoolOptions): Pool {
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
     types: valueTypes,
+    // What is asked of a connection before an answer has come is sent behind it, not kept until then.
+    pipeline: true,
     ...(options.throughPooler
       ? { Client: UnnamedStatements }
       : {

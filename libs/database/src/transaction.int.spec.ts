@@ -1,7 +1,8 @@
-import { createTestDatabase, type TestDatabase } from '@gateway/testing';
-import { Client, type Pool } from 'pg';
+import { createTestDatabase, eventually, type TestDatabase } from '@gateway/testing';
+import type { Socket } from 'node:net';
+import { Client, type Pool, type PoolClient } from 'pg';
 import { createPool } from './pool';
-import { inTransaction } from './transaction';
+import { inOneRoundTrip, inTransaction } from './transaction';
 import { isTransientDatabaseError } from './transient-error';
 
 let database: TestDatabase;
@@ -104,6 +105,63 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([0n, 0n]);
   });
 });
+
+describe('inOneRoundTrip', () => {
+  const add = (id: number, by: number) => ({
+    text: 'update counters set value = value + $2 where id = $1',
+    values: [id, by],
+  });
+
+  it('commits all statements', async () => {
+    await inOneRoundTrip(pool, (client) => [client.query(add(1, 5)), client.query(add(2, 7))]);
+    expect(await values()).toEqual([5n, 7n]);
+  });
+
+  it.each([0, 1, 2])('undoes all when the one at %i fails, and says what that one said', async (failing) => {
+    const statements = [add(1, 5), add(2, 7)];
+    statements.splice(failing, 0, { text: 'select $1::int / $2::int', values: [1, 0] });
+    const work = inOneRoundTrip(pool, (client) => statements.map((statement) => client.query(statement)));
+    await expect(work).rejects.toThrow('division by zero');
+    expect(await values()).toEqual([0n, 0n]);
+    await inOneRoundTrip(pool, (client) => [client.query(add(1, 1))]);
+    expect(await values()).toEqual([1n, 0n]);
+  });
+
+  it('has sent all of it, the commit too, before the first answer comes', async () => {
+    const holder = await pool.connect();
+    await holder.query('begin');
+    await holder.query(add(1, 1));
+    const work = inOneRoundTrip(pool, (client) => {
+      const sent = [client.query(add(1, 5)), client.query(add(2, 7))];
+      // Behind all that is written: who waits for an answer before the next statement never sends it.
+      setImmediate(() => socketOf(client).end());
+      return sent;
+    });
+    void work.catch(() => undefined);
+    await eventually('one that waits for the row', async () => {
+      const { rowCount } = await pool.query(
+        "select from pg_stat_activity where wait_event = 'transactionid'",
+      );
+      return rowCount === 1 ? true : undefined;
+    });
+    await holder.query('commit');
+    holder.release();
+    await eventually('both', async () => ((await values()).join() === '6,7' ? true : undefined));
+  });
+
+  it('rejects as transient when the connection is killed, and the pool goes on', async () => {
+    const work = inOneRoundTrip(pool, (client) => [
+      client.query(add(1, 5)),
+      client.query('select pg_terminate_backend(pg_backend_pid())'),
+    ]);
+    expect(isTransientDatabaseError(await failureOf(work))).toBe(true);
+    expect(await values()).toEqual([0n, 0n]);
+  });
+});
+
+function socketOf(client: PoolClient): Socket {
+  return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+}
 
 describe('isTransientDatabaseError', () => {
   it('takes a refused connection for transient', async () => {

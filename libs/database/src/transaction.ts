@@ -38,32 +38,66 @@ export async function inTransaction<Result>(
   }
 }
 
+/**
+ * A transaction of statements none of which waits for another's answer: all of
+ * them, and the commit, are sent at once, so that what they lock is locked for
+ * as long as the server works on them. The first that fails undoes all.
+ *
+ * @param send sends each and returns their answers. It must have checked before
+ *   whatever could keep it from sending one: the commit is sent behind them.
+ */
+export function inOneRoundTrip(
+  pool: Pool,
+  send: (client: PoolClient) => readonly Promise<unknown>[],
+): Promise<void> {
+  return traced('postgresql transaction', statementSpan('transaction'), () =>
+    withClient(pool, async (client) => {
+      const begun = client.query('begin isolation level read committed');
+      const sent = send(client);
+      const committed = client.query('commit');
+      const answers = await Promise.allSettled([begun, ...sent, committed]);
+      const failed = answers.find((answer) => answer.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    }),
+  );
+}
+
 async function attemptTransaction<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
   isolation: string,
 ): Promise<Result> {
+  return withClient(pool, async (client, giveUp) => {
+    try {
+      await client.query(`begin isolation level ${isolation}`);
+      const result = await work(client);
+      const { command } = await client.query('commit');
+      // The server answers ROLLBACK when an earlier error was swallowed by `work`.
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back after a swallowed error');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(giveUp);
+      throw error;
+    }
+  });
+}
+
+/** Lends a connection; one that was given up, or died meanwhile, is nobody's afterwards. */
+async function withClient<Result>(
+  pool: Pool,
+  work: (client: PoolClient, giveUp: (reason: unknown) => void) => Promise<Result>,
+): Promise<Result> {
   const client = await pool.connect();
   let unusable: Error | undefined;
-  // A connection that dies between two statements says so by an event; unheard, it would end the process.
-  const onError = (error: Error): void => {
-    unusable = error;
+  const giveUp = (reason: unknown): void => {
+    unusable = reason instanceof Error ? reason : new Error(String(reason));
   };
-  client.on('error', onError);
+  // A connection that dies between two statements says so by an event; unheard, it would end the process.
+  client.on('error', giveUp);
   try {
-    await client.query(`begin isolation level ${isolation}`);
-    const result = await work(client);
-    const { command } = await client.query('commit');
-    // The server answers ROLLBACK when an earlier error was swallowed by `work`.
-    if (command !== 'COMMIT') throw new Error('the transaction was rolled back after a swallowed error');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch((rollbackError: unknown) => {
-      unusable = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
-    });
-    throw error;
+    return await work(client, giveUp);
   } finally {
-    client.off('error', onError);
+    client.off('error', giveUp);
     client.release(unusable);
   }
 }

@@ -41,7 +41,11 @@ export interface EventAppender {
  * it commits. `Transaction` is the driver's, such as a `pg` client.
  */
 export interface TransactionalAppender<Transaction> {
-  appendIn(transaction: Transaction, topic: string, events: readonly NewEvent[]): Promise<void>;
+  /**
+   * @returns sends the events, at once, to be written in the given transaction.
+   * @throws InvalidEventError when one of them is refused. Nothing is sent then.
+   */
+  appending(topic: string, events: readonly NewEvent[]): (transaction: Transaction) => Promise<void>;
 }
 
 /**

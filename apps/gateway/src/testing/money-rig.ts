@@ -18,6 +18,7 @@ import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
+import type { PoolClient } from 'pg';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import { createTestClock, createTestDatabase } from '@gateway/testing';
@@ -65,8 +66,10 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
   await applyMigrations(pools.ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
   await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
   const announced: GenerationSettled[] = [];
-  const appender: TransactionalAppender<unknown> = {
-    async appendIn(_client, _topic, events) {
+  const appender: TransactionalAppender<PoolClient> = {
+    appending: (_topic, events) => async (client) => {
+      // In a transaction that has failed, this does, too.
+      await client.query('select');
       announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
     },
   };

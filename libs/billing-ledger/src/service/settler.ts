@@ -25,8 +25,10 @@ export type Settle = (items: readonly SettleItem[]) => Promise<readonly Rejected
 export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
-    for (let start = 0; start < items.length; start += MAX_BATCH_ROWS) {
-      rejected.push(...(await settleBatch(items.slice(start, start + MAX_BATCH_ROWS))));
+    for (const alike of byWhetherClaimed(items)) {
+      for (let start = 0; start < alike.length; start += MAX_BATCH_ROWS) {
+        rejected.push(...(await settleBatch(alike.slice(start, start + MAX_BATCH_ROWS))));
+      }
     }
     return rejected;
   }
@@ -58,6 +60,12 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   }
 
   return settle;
+}
+
+/** Claims have to be looked at first; what has none is booked quickly, but only where it is by itself. */
+function byWhetherClaimed(items: readonly SettleItem[]): readonly (readonly SettleItem[])[] {
+  const isClaimed = ({ generation }: SettleItem) => generation.idempotentOutcome !== undefined;
+  return [items.filter(isClaimed), items.filter((item) => !isClaimed(item))];
 }
 
 /** When the provider had sent the last of it, in Unix milliseconds. */

@@ -120,6 +120,7 @@ function generation(
   // Requests under an Idempotency-Key are of one caller.
   const isKeyed = random.chance(theme.keyed);
   const scope = isKeyed ? (random.chance(theme.firstScope) ? 'scope-1' : 'scope-2') : undefined;
+  const holdPrices = random.pick(CATALOGUES);
   return {
     id: idOf(seed, index, startUnixMs),
     organization: scope ? 'org-a' : random.pick(ORGANIZATIONS),
@@ -127,8 +128,8 @@ function generation(
     amount: random.chance(0.1) ? 0 : random.integer(1, 60),
     organizationBudget: budget(),
     keyBudget: budget(),
-    holdPrices: random.pick(CATALOGUES),
-    eventPrices: random.chance(0.1) ? undefined : random.pick(CATALOGUES),
+    holdPrices,
+    eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
     createdUnixMs: startUnixMs,
     // All different, so that it is known which the reaper takes first.
@@ -137,6 +138,12 @@ function generation(
     body: random.chance(0.95) ? 1 : 2,
     ending: scope ? random.pick(ENDINGS) : undefined,
   };
+}
+
+/** Mostly those of the hold, as it is; in between the catalogue changed, or nobody told. */
+function eventPrices(random: SeededRandom, holdPrices: Prices): Prices | undefined {
+  if (random.chance(0.1)) return undefined;
+  return random.chance(0.6) ? holdPrices : random.pick(CATALOGUES);
 }
 
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -152,8 +159,10 @@ function idOf(seed: number, index: number, unixMs: number): string {
 }
 
 function usage(random: SeededRandom): Usage {
-  const promptTokens = random.integer(0, 12);
-  const completionTokens = random.integer(0, 12);
+  // Few as a rule, so that a hold covers them.
+  const most = random.chance(0.6) ? 4 : 12;
+  const promptTokens = random.integer(0, most);
+  const completionTokens = random.integer(0, most);
   return {
     promptTokens,
     cachedTokens: random.integer(0, promptTokens),

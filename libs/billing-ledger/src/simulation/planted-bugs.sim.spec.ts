@@ -35,6 +35,12 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     75,
   ],
   [
+    'a settlement beyond its hold is charged whole',
+    'settle_held',
+    'and hold.amount_nano_usd >= named.cost',
+    '',
+  ],
+  [
     'a takeover of a key forgets who ran under it before',
     'claim_idempotency_key',
     'when forgotten or not same_body then array[p_generation_id]',

@@ -83,7 +83,7 @@ function createInstance(url: string, applicationName: string, clock: TestClock):
 }
 
 const tableAppender: TransactionalAppender<PoolClient> = {
-  async appendIn(client, _topic, events) {
+  appending: (_topic, events) => async (client) => {
     await client.query('insert into announced (payload) select unnest($1::bytea[])', [
       events.map(({ payload }) => Buffer.from(payload)),
     ]);

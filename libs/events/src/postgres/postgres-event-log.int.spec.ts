@@ -135,9 +135,9 @@ describe('the log on PostgreSQL', () => {
     ).rows.map((row) => row.position);
 
   it('has the events of a transaction if and only if it commits, and leaves no gap when it does not', async () => {
-    await inTransaction(admin, (client) => log.appendIn(client, 't', [event('a', 'kept')]));
+    await inTransaction(admin, (client) => log.appending('t', [event('a', 'kept')])(client));
     const undone = inTransaction(admin, async (client) => {
-      await log.appendIn(client, 't', [event('a', 'undone')]);
+      await log.appending('t', [event('a', 'undone')])(client);
       throw new Error('no');
     });
     await expect(undone).rejects.toThrow('no');
@@ -150,7 +150,7 @@ describe('the log on PostgreSQL', () => {
     await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     let later: Promise<void> | undefined;
     await inTransaction(admin, async (client) => {
-      await log.appendIn(client, 't', [event('a', 'first')]);
+      await log.appending('t', [event('a', 'first')])(client);
       later = log.append('t', [event('a', 'second')]);
       const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_log.topics%'`;
       while ((await admin.query(waits)).rowCount === 0);

@@ -39,7 +39,7 @@ export interface PostgresEventLogOptions {
  * A durable log in a PostgreSQL table, with consumer groups.
  * - `append` resolves after the commit. Events of one call, and all events of a
  *   key, keep their order.
- * - `appendIn` writes in the caller's transaction. It locks the topic until that
+ * - `appending` writes in the caller's transaction. It locks the topic until that
  *   ends, so it comes last before the commit.
  * - One member of a group works at a time, across processes; the others stand
  *   by. A group that is new begins with the oldest event that is still kept.
@@ -126,10 +126,11 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   return {
     deadLetters,
     append: (topic, events) => appender.append(topic, events),
-    async appendIn(transaction, topic, events) {
+    appending(topic, events) {
       assertValid(events, limits);
-      if (events.length === 0) return;
-      await writeEvents(transaction, clock, topic, events);
+      return async (transaction) => {
+        if (events.length > 0) await writeEvents(transaction, clock, topic, events);
+      };
     },
     async subscribe(subscription) {
       const running = runConsumer(subscription, {

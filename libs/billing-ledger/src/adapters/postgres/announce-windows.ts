@@ -49,7 +49,7 @@ export function announceWindows(
       const { rows } = await client.query<ToldRow>({ ...TELL, values: [wholeHour, limit] });
       const windows = windowsOf(rows);
       if (windows.length > 0)
-        await appender.appendIn(client, TOPIC_GENERATION_SETTLED, windows.map(announce));
+        await appender.appending(TOPIC_GENERATION_SETTLED, windows.map(announce))(client);
       return windows.length;
     },
     { maxAttempts: 1 },

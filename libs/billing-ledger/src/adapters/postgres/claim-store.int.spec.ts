@@ -183,6 +183,14 @@ describe('a key that two generations ran under', () => {
   });
 });
 
+it('is freed by a settlement that tells no outcome of it', async () => {
+  await claim('g1');
+  await hold('g1');
+  const silent = makeFinished({ generationId: generation('g1'), cost: 10, at: rig.clock.now() });
+  await rig.second.store.settleGenerations([silent], announce);
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+});
+
 it('charges a failed generation and frees its key', async () => {
   await claim('g1');
   expect(await settle(['g1', undefined])).toEqual([10]);

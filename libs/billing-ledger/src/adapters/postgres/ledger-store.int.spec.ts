@@ -5,6 +5,7 @@ import {
   createLedgerRig,
   makeFinished,
   makeHold,
+  UNIT_PRICES,
   usdNano,
   type LedgerRig,
 } from '../../testing/ledger-rig';
@@ -269,6 +270,24 @@ describe('settlement', () => {
     );
     expect(report.settlements.map(({ costNanoUsd }) => costNanoUsd)).toEqual([cost, cost]);
   });
+
+  it.each(Object.keys(UNIT_PRICES))(
+    'is at the prices of the hold where the event has another %s',
+    async (name) => {
+      const usage = {
+        promptTokens: 3,
+        cachedTokens: 1,
+        imageTokens: 1,
+        completionTokens: 2,
+        reasoningTokens: 1,
+      };
+      const prices = { ...UNIT_PRICES, [name]: 9_000_000n };
+      await rig.first.store.holdCredit([hold('g2', 40)]);
+      const { settlements } = await settle(finished('g2', 0, { usage, prices }));
+      // At 2, 3, 7, 1 and 5 for one token of each kind.
+      expect(settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd))).toEqual([18]);
+    },
+  );
 
   it('uses the prices frozen on the hold, not those of the event', async () => {
     const dearer = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };

@@ -1,5 +1,5 @@
 import { nanoUsd, type Clock } from '@gateway/base';
-import { createPrismaAdapter, inTransaction } from '@gateway/database';
+import { createPrismaAdapter } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import { NO_BALANCE } from '../../core/credit/balance';
@@ -41,14 +41,7 @@ export function createPostgresLedgerStore({
     addCredit: (credit) => withRetries(() => addCredit(pool, credit, clock.now())),
 
     settleGenerations: (generations, announce) =>
-      withRetries(() =>
-        inTransaction(
-          pool,
-          (client) => settleGenerations(client, { generations, announce, appender, nowUnixMs: clock.now() }),
-          // withRetries repeats; two loops inside each other would multiply.
-          { maxAttempts: 1 },
-        ),
-      ),
+      withRetries(() => settleGenerations(pool, { generations, announce, appender, nowUnixMs: clock.now() })),
 
     readBalance: (organizationId) =>
       withRetries(async () => {

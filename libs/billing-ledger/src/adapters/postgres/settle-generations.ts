@@ -1,17 +1,26 @@
 import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
 import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
-import type { PoolClient } from 'pg';
-import type { Announce, SettlementReport } from '../../core/ports';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import type { Announce, Announcement, SettlementReport } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
-import { decideSettlements } from '../../core/settlement/settlement';
+import { decideSettlements, expectHeld } from '../../core/settlement/settlement';
 import type { ClaimClosing, KnownClaim } from '../../core/idempotency/claim-book';
 import type {
+  DecidedSettlement,
   FinishedGeneration,
   KnownHold,
   OpenedGeneration,
   Settlement,
 } from '../../core/settlement/settlement';
-import { plainArray, textArray } from '@gateway/database';
+import { inOneRoundTrip, inTransaction, plainArray, textArray } from '@gateway/database';
+
+const SETTLE_HELD = {
+  name: 'billing_ledger.settle_held',
+  text: 'select settle_held($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+};
+
+/** What settle_held says when the books are not as expected. */
+const NOT_HELD = 'GW001';
 
 const OPEN = {
   name: 'billing_ledger.open_settlements',
@@ -52,8 +61,44 @@ export interface SettleInput {
   readonly nowUnixMs: UnixMs;
 }
 
-/** Settles in the transaction of `client`: open, decide, book, announce. */
-export async function settleGenerations(client: PoolClient, input: SettleInput): Promise<SettlementReport> {
+/** In one round trip where all is as expected, else by what the books say. */
+export async function settleGenerations(pool: Pool, input: SettleInput): Promise<SettlementReport> {
+  const expected = expectHeld(input.generations);
+  if (expected !== undefined && (await settleHeld(pool, expected, input))) {
+    return { settlements: expected, duplicates: 0, rejected: [] };
+  }
+  // The caller repeats; two loops inside each other would multiply.
+  return inTransaction(pool, (client) => settleAsDecided(client, input), { maxAttempts: 1 });
+}
+
+/** Books and announces, unless the books are not as expected: then nothing is done. */
+async function settleHeld(
+  pool: Pool,
+  settlements: readonly Settlement[],
+  { announce, appender, nowUnixMs }: SettleInput,
+): Promise<boolean> {
+  const append = appender.appending(TOPIC_GENERATION_SETTLED, announced(settlements, announce, nowUnixMs));
+  const statement = {
+    ...SETTLE_HELD,
+    values: [
+      textArray(settlements, (settlement) => settlement.generationId),
+      textArray(settlements, (settlement) => settlement.organizationId),
+      plainArray(settlements, (settlement) => settlement.costNanoUsd),
+      ...priceArrays(settlements),
+      nowUnixMs,
+    ],
+  };
+  try {
+    await inOneRoundTrip(pool, (client) => [client.query(statement), append(client)]);
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError && error.code === NOT_HELD) return false;
+    throw error;
+  }
+}
+
+/** In the transaction of `client`: open, decide, book, announce. */
+async function settleAsDecided(client: PoolClient, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
   const opened = await openSettlements(client, generations);
   const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, opened);
@@ -61,10 +106,17 @@ export async function settleGenerations(client: PoolClient, input: SettleInput):
   if (claimClosings.length > 0) await closeClaims(client, claimClosings, nowUnixMs);
   if (settlements.length > 0) {
     // Last, so that whatever the log locks is held for no longer than the commit takes.
-    const announcements = settlements.map((settlement) => announce(settlement, nowUnixMs));
-    await appender.appendIn(client, TOPIC_GENERATION_SETTLED, announcements);
+    await appender.appending(TOPIC_GENERATION_SETTLED, announced(settlements, announce, nowUnixMs))(client);
   }
   return { settlements, duplicates, rejected };
+}
+
+function announced(
+  settlements: readonly Settlement[],
+  announce: Announce,
+  nowUnixMs: UnixMs,
+): Announcement[] {
+  return settlements.map((settlement) => announce(settlement, nowUnixMs));
 }
 
 async function openSettlements(
@@ -106,7 +158,11 @@ function holdOf(row: OpenedRow, organizationId: string): KnownHold {
   };
 }
 
-async function bookSettlements(client: PoolClient, settlements: readonly Settlement[], nowUnixMs: number) {
+async function bookSettlements(
+  client: PoolClient,
+  settlements: readonly DecidedSettlement[],
+  nowUnixMs: number,
+) {
   await client.query({
     ...BOOK,
     values: [
@@ -120,14 +176,21 @@ async function bookSettlements(client: PoolClient, settlements: readonly Settlem
       plainArray(settlements, (settlement) => settlement.costNanoUsd),
       plainArray(settlements, (settlement) => settlement.chargedNanoUsd),
       plainArray(settlements, (settlement) => settlement.isWaived),
-      plainArray(settlements, (settlement) => settlement.prices.inputNanoUsdPerMillion),
-      plainArray(settlements, (settlement) => settlement.prices.cachedInputNanoUsdPerMillion),
-      plainArray(settlements, (settlement) => settlement.prices.outputNanoUsdPerMillion),
-      plainArray(settlements, (settlement) => settlement.prices.reasoningNanoUsdPerMillion),
-      plainArray(settlements, (settlement) => settlement.prices.imageNanoUsdPerMillion),
+      ...priceArrays(settlements),
       nowUnixMs,
     ],
   });
+}
+
+/** In the order in which the functions take them. */
+function priceArrays(settlements: readonly Settlement[]): string[] {
+  return [
+    plainArray(settlements, ({ prices }) => prices.inputNanoUsdPerMillion),
+    plainArray(settlements, ({ prices }) => prices.cachedInputNanoUsdPerMillion),
+    plainArray(settlements, ({ prices }) => prices.outputNanoUsdPerMillion),
+    plainArray(settlements, ({ prices }) => prices.reasoningNanoUsdPerMillion),
+    plainArray(settlements, ({ prices }) => prices.imageNanoUsdPerMillion),
+  ];
 }
 
 async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[], nowUnixMs: number) {

@@ -41,22 +41,26 @@ export interface KnownHold {
   readonly day: UtcDay;
 }
 
-/** How one generation is booked. */
+/** What a generation comes to. */
 export interface Settlement {
   readonly generationId: string;
   readonly organizationId: string;
-  readonly keyId: string;
-  readonly day: UtcDay;
   readonly createdUnixMs: UnixMs;
   readonly prices: Prices;
   readonly origin: SettlementOrigin;
-  /** What its open hold bound. */
-  readonly releasedNanoUsd: NanoUsd;
   readonly costNanoUsd: NanoUsd;
   /** What the organization pays: less than the cost when its balance is used up. */
   readonly chargedNanoUsd: NanoUsd;
   /** Nothing is owed, since another generation answered for the same Idempotency-Key. */
   readonly isWaived: boolean;
+}
+
+/** How one generation is booked. */
+export interface DecidedSettlement extends Settlement {
+  readonly keyId: string;
+  readonly day: UtcDay;
+  /** What its open hold bound. */
+  readonly releasedNanoUsd: NanoUsd;
 }
 
 /** `held`: from its hold. `late`: its hold was voided before. `unseen`: it never had one. */
@@ -68,7 +72,7 @@ export interface RejectedGeneration {
 }
 
 export interface SettlementDecision {
-  readonly settlements: readonly Settlement[];
+  readonly settlements: readonly DecidedSettlement[];
   readonly claimClosings: readonly ClaimClosing[];
   /** Booked before; nothing happens. */
   readonly duplicates: number;
@@ -85,7 +89,7 @@ export function decideSettlements(
   generations: readonly FinishedGeneration[],
   opened: readonly OpenedGeneration[],
 ): SettlementDecision {
-  const settlements: Settlement[] = [];
+  const settlements: DecidedSettlement[] = [];
   const claimClosings: ClaimClosing[] = [];
   const rejected: RejectedGeneration[] = [];
   const decided = new Set<string>();
@@ -124,9 +128,43 @@ export function decideSettlements(
   return { settlements, claimClosings, duplicates, rejected };
 }
 
+/**
+ * What `decideSettlements` comes to when the books are as generations leave them:
+ * each has an open hold of its organization at the prices it tells, which covers
+ * its cost. Then the cost is charged, whatever else is on the account.
+ *
+ * @returns undefined when the books have to be looked at anyway.
+ */
+export function expectHeld(generations: readonly FinishedGeneration[]): readonly Settlement[] | undefined {
+  const expected: Settlement[] = [];
+  for (const {
+    generationId,
+    organizationId,
+    createdUnixMs,
+    usage,
+    prices,
+    idempotentOutcome,
+  } of generations) {
+    if (prices === undefined || idempotentOutcome !== undefined) return undefined;
+    const costNanoUsd = costOfUsage(usage, prices);
+    if (costNanoUsd > MAX_AMOUNT_NANO_USD) return undefined;
+    expected.push({
+      generationId,
+      organizationId,
+      createdUnixMs,
+      prices,
+      origin: 'held',
+      costNanoUsd,
+      chargedNanoUsd: costNanoUsd,
+      isWaived: false,
+    });
+  }
+  return expected;
+}
+
 const FOREIGN_HOLD = 'its hold belongs to another organization';
 
-type Terms = Omit<Settlement, 'generationId' | 'organizationId' | 'chargedNanoUsd' | 'isWaived'>;
+type Terms = Omit<DecidedSettlement, 'generationId' | 'organizationId' | 'chargedNanoUsd' | 'isWaived'>;
 
 /** Whose prices, day and key apply, and what the usage costs by them. */
 function termsOf(generation: FinishedGeneration, hold: KnownHold | undefined): Terms | { reason: string } {

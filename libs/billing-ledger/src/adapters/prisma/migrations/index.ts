@@ -13,6 +13,7 @@ import reconciliation from './20261122024500_reconciliation/migration.sql';
 import settledWindows from './20261122060000_settled_windows/migration.sql';
 import windowsFromFirstPosting from './20261122070000_windows_from_first_posting/migration.sql';
 import shortLocks from './20261122080000_short_locks/migration.sql';
+import settleHeld from './20261123010000_settle_held/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261122060000_settled_windows', sql: settledWindows },
   { name: '20261122070000_windows_from_first_posting', sql: windowsFromFirstPosting },
   { name: '20261122080000_short_locks', sql: shortLocks },
+  { name: '20261123010000_settle_held', sql: settleHeld },
 ];
