@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, createSilentLogger, type LogLevel } from './logger';
 
 function recorder(level: LogLevel = 'info', pretty = false) {
@@ -69,6 +71,49 @@ describe('the logger', () => {
     log.info({ authorization: 'hunter2', key: 'sk-gw-abcdef' }, 'hello');
     expect(lines.join('')).toMatch(/INFO .*: hello/);
     expect(lines.join('')).not.toMatch(/hunter2|abcdef/);
+  });
+
+  describe('on standard output', () => {
+    let writes: string[];
+
+    beforeEach(() => {
+      writes = [];
+      jest.spyOn(fs, 'writeSync').mockImplementation((_file, text) => {
+        writes.push(String(text));
+        return Buffer.byteLength(String(text));
+      });
+    });
+    afterEach(() => jest.restoreAllMocks());
+
+    const create = () => createLogger({ name: 'test', level: 'info', pretty: false });
+
+    it('writes what a turn of the event loop brings at once, in its order', async () => {
+      const log = create();
+      for (const message of ['first', 'second', 'third']) log.info(message);
+      expect(writes).toEqual([]);
+      await nextTurn();
+      log.info('fourth');
+      await nextTurn();
+      expect(writes.map((text) => text.match(/first|second|third|fourth/g))).toEqual([
+        ['first', 'second', 'third'],
+        ['fourth'],
+      ]);
+    });
+
+    it('writes in between where a turn brings much', () => {
+      const log = create();
+      for (let line = 0; line < 100; line += 1) log.info({ text: 'x'.repeat(2_000) }, `line ${line}`);
+      expect(writes.length).toBeGreaterThan(1);
+    });
+
+    it('writes the last lines when the process exits', () => {
+      const known = process.listeners('exit');
+      const log = create();
+      log.fatal('the end');
+      const added = process.listeners('exit').filter((listener) => !known.includes(listener));
+      for (const listener of added) listener(1);
+      expect(writes.join('')).toContain('the end');
+    });
   });
 
   it('has a silent form', () => {

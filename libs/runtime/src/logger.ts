@@ -68,7 +68,7 @@ export function createLogger({
     hooks: { streamWrite: withoutKeys },
     ...(tracing() && { mixin: traceOfLine }),
   };
-  const lines = destination ?? pino.destination({ dest: 1, sync: true });
+  const lines = destination ?? standardOutput();
   if (!forPeople) return pino(options, onLine === undefined ? lines : tee(lines, onLine));
   const format = pretty.prettyFactory({
     colorize: destination === undefined,
@@ -77,6 +77,32 @@ export function createLogger({
   });
   const readable = { write: (line: string) => void lines.write(format(line)) };
   return pino(options, onLine === undefined ? readable : tee(readable, onLine));
+}
+
+/** More is written before the turn is over. */
+const MAX_WAITING_CHARACTERS = 64 * 1024;
+
+/**
+ * All lines of one turn of the event loop in one write: requests that end
+ * together would each make one of their own. The last ones are written when the
+ * process exits.
+ */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true });
+  let waiting = '';
+  const flush = (): void => {
+    if (waiting === '') return;
+    output.write(waiting);
+    waiting = '';
+  };
+  process.on('exit', flush);
+  return {
+    write(line) {
+      if (waiting === '') setImmediate(flush);
+      waiting += line;
+      if (waiting.length > MAX_WAITING_CHARACTERS) flush();
+    },
+  };
 }
 
 function tee(lines: DestinationStream, onLine: (line: string) => void): DestinationStream {
