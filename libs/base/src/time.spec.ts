@@ -6,6 +6,8 @@ describe('UTC time', () => {
   it('ends a day at 00:00 UTC', () => {
     expect(utcDay(at('2026-11-20T23:59:59.999Z'))).toBe('2026-11-20');
     expect(utcDay(at('2026-11-21T00:00:00.000Z'))).toBe('2026-11-21');
+    expect(utcDay(at('1970-01-01T00:00:00.000Z'))).toBe('1970-01-01');
+    expect(utcDay(at('1969-12-31T23:59:59.999Z'))).toBe('1969-12-31');
     expect(msUntilUtcMidnight(at('2026-11-20T23:59:59.999Z'))).toBe(1);
     expect(msUntilUtcMidnight(at('2026-11-21T00:00:00.000Z'))).toBe(86_400_000);
   });

@@ -15,8 +15,15 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
+/** Asked several times for every request, nearly always about the same day. */
+let latestDay: { readonly sinceEpoch: number; readonly text: UtcDay } | undefined;
+
 export function utcDay(at: UnixMs): UtcDay {
-  return new Date(at).toISOString().slice(0, 10) as UtcDay;
+  const sinceEpoch = Math.floor(at / DAY_MS);
+  if (latestDay?.sinceEpoch !== sinceEpoch) {
+    latestDay = { sinceEpoch, text: new Date(at).toISOString().slice(0, 10) as UtcDay };
+  }
+  return latestDay.text;
 }
 
 /** Milliseconds from `at` until the next 00:00 UTC. */

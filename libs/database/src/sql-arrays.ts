@@ -19,7 +19,12 @@ export function textArray<Item>(items: readonly Item[], valueOf: (item: Item) =>
   let text = '';
   for (const item of items) {
     const value = valueOf(item);
-    text += `${text ? ',' : ''}${value === undefined ? 'null' : `"${value.replace(/["\\]/g, '\\$&')}"`}`;
+    text += `${text ? ',' : ''}${value === undefined ? 'null' : `"${escaped(value)}"`}`;
   }
   return `{${text}}`;
+}
+
+/** To look first takes a third of the time: hardly any value needs it. */
+function escaped(value: string): string {
+  return /["\\]/.test(value) ? value.replace(/["\\]/g, '\\$&') : value;
 }
