@@ -2,7 +2,7 @@ import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test
 import type { Socket } from 'node:net';
 import { Client, type Pool, type PoolClient } from 'pg';
 import { createPool } from './pool';
-import { inOneRoundTrip, inTransaction } from './transaction';
+import { inOneRoundTrip, inTransaction, inTwoRoundTrips } from './transaction';
 import { isTransientDatabaseError } from './transient-error';
 
 let database: TestDatabase;
@@ -155,6 +155,47 @@ describe('inOneRoundTrip', () => {
       client.query('select pg_terminate_backend(pg_backend_pid())'),
     ]);
     expect(isTransientDatabaseError(await failureOf(work))).toBe(true);
+    expect(await values()).toEqual([0n, 0n]);
+  });
+});
+
+describe('inTwoRoundTrips', () => {
+  const read = async (client: PoolClient) =>
+    (await client.query<{ value: bigint }>('select value from counters where id = 1 for update')).rows[0]
+      ?.value ?? 0n;
+  const set = (client: PoolClient, id: number, value: bigint) =>
+    client.query('update counters set value = $2 where id = $1', [id, value]);
+
+  it('writes what was decided by what was read, and returns what it comes to', async () => {
+    const increment = () =>
+      inTwoRoundTrips(pool, read, (value) => ({
+        result: value + 1n,
+        write: (client) => [set(client, 1, value + 1n), set(client, 2, value)],
+      }));
+    const results = await Promise.all([increment(), increment(), increment()]);
+    expect(results.sort()).toEqual([1n, 2n, 3n]);
+    expect(await values()).toEqual([3n, 2n]);
+  });
+
+  it('writes nothing when the decision throws', async () => {
+    const work = inTwoRoundTrips(pool, read, () => {
+      throw new Error('changed my mind');
+    });
+    await expect(work).rejects.toThrow('changed my mind');
+    // Nor does it keep the row.
+    await inOneRoundTrip(pool, (client) => [set(client, 1, 4n)]);
+    expect(await values()).toEqual([4n, 0n]);
+  });
+
+  it('undoes all when a statement fails, the first or a later one', async () => {
+    const nonsense = (client: PoolClient) => client.query('select 1/0');
+    const early = inTwoRoundTrips(pool, nonsense, () => ({ result: 'decided', write: () => [] }));
+    await expect(early).rejects.toThrow('division by zero');
+    const late = inTwoRoundTrips(pool, read, () => ({
+      result: 'decided',
+      write: (client) => [set(client, 1, 9n), nonsense(client)],
+    }));
+    await expect(late).rejects.toThrow('division by zero');
     expect(await values()).toEqual([0n, 0n]);
   });
 });

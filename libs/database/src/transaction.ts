@@ -39,27 +39,60 @@ export async function inTransaction<Result>(
 }
 
 /**
- * A transaction of statements none of which waits for another's answer: all of
- * them, and the commit, are sent at once, so that what they lock is locked for
- * as long as the server works on them. The first that fails undoes all.
- *
- * @param send sends each and returns their answers. It must have checked before
- *   whatever could keep it from sending one: the commit is sent behind them.
+ * Sends statements none of which waits for another's answer, and returns their
+ * answers. Whatever could keep one from being sent was checked before: the
+ * commit is sent behind them.
  */
-export function inOneRoundTrip(
-  pool: Pool,
-  send: (client: PoolClient) => readonly Promise<unknown>[],
-): Promise<void> {
+export type SendAll = (client: PoolClient) => readonly Promise<unknown>[];
+
+const BEGIN = 'begin isolation level read committed';
+
+/**
+ * A transaction whose statements, and the commit, are sent at once, so that what
+ * they lock is locked for as long as the server works on them. The first that
+ * fails undoes all.
+ */
+export function inOneRoundTrip(pool: Pool, send: SendAll): Promise<void> {
   return traced('postgresql transaction', statementSpan('transaction'), () =>
     withClient(pool, async (client) => {
-      const begun = client.query('begin isolation level read committed');
-      const sent = send(client);
-      const committed = client.query('commit');
-      const answers = await Promise.allSettled([begun, ...sent, committed]);
-      const failed = answers.find((answer) => answer.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
+      await allAnswers([client.query(BEGIN), ...send(client), client.query('commit')]);
     }),
   );
+}
+
+/**
+ * The same where what is written depends on what is read, and locked, first.
+ *
+ * @param decide when it throws, nothing is written.
+ */
+export function inTwoRoundTrips<Read, Result>(
+  pool: Pool,
+  read: (client: PoolClient) => Promise<Read>,
+  decide: (read: Read) => { readonly result: Result; readonly write: SendAll },
+): Promise<Result> {
+  return traced('postgresql transaction', statementSpan('transaction'), () =>
+    withClient(pool, async (client, giveUp) => {
+      const begun = client.query(BEGIN);
+      const reading = read(client);
+      let decided: ReturnType<typeof decide>;
+      try {
+        await allAnswers([begun, reading]);
+        decided = decide(await reading);
+      } catch (error) {
+        await client.query('rollback').catch(giveUp);
+        throw error;
+      }
+      await allAnswers([...decided.write(client), client.query('commit')]);
+      return decided.result;
+    }),
+  );
+}
+
+/** Waits for all, whatever becomes of the others, and rejects with the first that was rejected. */
+async function allAnswers(sent: readonly Promise<unknown>[]): Promise<void> {
+  const answers = await Promise.allSettled(sent);
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 async function attemptTransaction<Result>(

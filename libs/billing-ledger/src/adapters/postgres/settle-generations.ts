@@ -12,7 +12,7 @@ import type {
   OpenedGeneration,
   Settlement,
 } from '../../core/settlement/settlement';
-import { inOneRoundTrip, inTransaction, plainArray, textArray } from '@gateway/database';
+import { inOneRoundTrip, inTwoRoundTrips, plainArray, textArray } from '@gateway/database';
 
 const SETTLE_HELD = {
   name: 'billing_ledger.settle_held',
@@ -67,8 +67,7 @@ export async function settleGenerations(pool: Pool, input: SettleInput): Promise
   if (expected !== undefined && (await settleHeld(pool, expected, input))) {
     return { settlements: expected, duplicates: 0, rejected: [] };
   }
-  // The caller repeats; two loops inside each other would multiply.
-  return inTransaction(pool, (client) => settleAsDecided(client, input), { maxAttempts: 1 });
+  return settleAsDecided(pool, input);
 }
 
 /** Books and announces, unless the books are not as expected: then nothing is done. */
@@ -97,18 +96,29 @@ async function settleHeld(
   }
 }
 
-/** In the transaction of `client`: open, decide, book, announce. */
-async function settleAsDecided(client: PoolClient, input: SettleInput): Promise<SettlementReport> {
+/** Opens, decides, then books and announces. */
+function settleAsDecided(pool: Pool, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
-  const opened = await openSettlements(client, generations);
-  const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, opened);
-  if (settlements.length > 0) await bookSettlements(client, settlements, nowUnixMs);
-  if (claimClosings.length > 0) await closeClaims(client, claimClosings, nowUnixMs);
-  if (settlements.length > 0) {
-    // Last, so that whatever the log locks is held for no longer than the commit takes.
-    await appender.appending(TOPIC_GENERATION_SETTLED, announced(settlements, announce, nowUnixMs))(client);
-  }
-  return { settlements, duplicates, rejected };
+  return inTwoRoundTrips(
+    pool,
+    (client) => openSettlements(client, generations),
+    (opened) => {
+      const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, opened);
+      const append = appender.appending(
+        TOPIC_GENERATION_SETTLED,
+        announced(settlements, announce, nowUnixMs),
+      );
+      return {
+        result: { settlements, duplicates, rejected },
+        write: (client) => [
+          ...(settlements.length > 0 ? [bookSettlements(client, settlements, nowUnixMs)] : []),
+          ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings, nowUnixMs)] : []),
+          // Last, so that whatever the log locks is held for no longer than the commit takes.
+          ...(settlements.length > 0 ? [append(client)] : []),
+        ],
+      };
+    },
+  );
 }
 
 function announced(
