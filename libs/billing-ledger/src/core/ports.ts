@@ -202,8 +202,11 @@ export interface LedgerReconciler {
 
 /** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */
 export interface ClaimStore {
-  /** The holder may claim again and is answered as at first. */
-  claimIdempotencyKey(claim: ClaimRequest): Promise<ClaimOutcome>;
+  /**
+   * Decides each claim on its own and answers in the same order; of one key the
+   * first in order comes first. The holder may claim again and is answered as at first.
+   */
+  claimIdempotencyKeys(claims: readonly ClaimRequest[]): Promise<readonly ClaimOutcome[]>;
   /** Prolongs the leases of running claims that these generations hold; leaves others alone. */
   renewClaims(claims: readonly ClaimRef[], leaseMs: number): Promise<void>;
   /** Frees the keys of running claims that these generations hold; leaves others alone. */

@@ -24,6 +24,7 @@ import {
   renderClaimOutcome,
   renderHoldOutcome,
 } from './messages';
+import type { ClaimBatcher } from './claim-batcher';
 import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 
@@ -34,10 +35,11 @@ export interface HandlerPorts {
   readonly holdBatcher: HoldBatcher;
   readonly voidBatcher: VoidBatcher;
   readonly settleBatcher: SettleBatcher;
+  readonly claimBatcher: ClaimBatcher;
 }
 
 export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedgerDefinition> {
-  const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher } = options;
+  const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher } = options;
 
   return {
     holdCredit: answering(async (request, { signal }) => {
@@ -102,7 +104,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         bodySha256: parseSha256(request.bodySha256),
         leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
       }));
-      return renderClaimOutcome(await claims.claimIdempotencyKey(claim));
+      return renderClaimOutcome(await claimBatcher.claim(claim));
     }),
 
     renewIdempotencyClaims: answering(async (request) => {

@@ -21,6 +21,7 @@ import { createHoldBatcher } from './hold-batcher';
 import { createHousekeeping } from './housekeeping';
 import { createLedgerMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
+import { createClaimBatcher } from './claim-batcher';
 import { createSettleBatcher } from './settle-batcher';
 import { createSettler } from './settler';
 import { createVoidBatcher } from './void-batcher';
@@ -65,6 +66,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
   const holdBatcher = createHoldBatcher(store, metrics);
   const voidBatcher = createVoidBatcher(store, metrics);
   const settleBatcher = createSettleBatcher(settle);
+  const claimBatcher = createClaimBatcher(claims);
   const housekeeping = createHousekeeping({
     store,
     claims,
@@ -101,7 +103,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     services: [
       bindService(
         BillingLedgerDefinition,
-        createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher }),
+        createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher }),
       ),
       ...(admin ? [bindService(BillingLedgerAdminDefinition, createAdminHandlers({ ...admin, store }))] : []),
       ...(options.events ? [createDeadLetterService(options.events, consumers)] : []),
@@ -114,7 +116,8 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     },
     async stop() {
       await Promise.all([housekeeping.stop(), reconciliation.stop(), admin?.dispatcher.stop()]);
-      await Promise.all([holdBatcher.idle(), voidBatcher.idle(), settleBatcher.idle()]);
+      const batchers = [holdBatcher, voidBatcher, settleBatcher, claimBatcher];
+      await Promise.all(batchers.map((batcher) => batcher.idle()));
     },
   };
 }

@@ -105,13 +105,16 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
       }
       case 'claim': {
         const one = generations[operation.generation] as Generation;
-        const outcome = await claims.claimIdempotencyKey({
-          scope: one.scope ?? '',
-          organizationId: one.organization,
-          bodySha256: Buffer.alloc(32, one.body),
-          generationId: one.id,
-          leaseEndsUnixMs: (now + LEASE_MS) as UnixMs,
-        });
+        const [outcome] = await claims.claimIdempotencyKeys([
+          {
+            scope: one.scope ?? '',
+            organizationId: one.organization,
+            bodySha256: Buffer.alloc(32, one.body),
+            generationId: one.id,
+            leaseEndsUnixMs: (now + LEASE_MS) as UnixMs,
+          },
+        ]);
+        if (outcome === undefined) return 'no answer';
         if (outcome.kind !== 'completed') return outcome.kind;
         const answer = Buffer.from(outcome.responseJson).toString();
         return answer === outcome.generationId

@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 import { auditLedger } from '../../audit/audit-ledger';
-import type { ClaimRequest } from '../../core/idempotency/claim';
+import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import {
   announce,
@@ -43,15 +43,20 @@ afterEach(async () => {
 
 const generation = (name: string) => `${scope}-${name}`;
 
-function claim(name: string, more: Partial<ClaimRequest> = {}) {
-  return rig.first.claims.claimIdempotencyKey({
+async function claim(name: string, more: Partial<ClaimRequest> = {}): Promise<ClaimOutcome> {
+  const [outcome] = await rig.first.claims.claimIdempotencyKeys([claimOf(name, more)]);
+  return outcome as ClaimOutcome;
+}
+
+function claimOf(name: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
     scope,
     organizationId: 'org-a',
     bodySha256: BODY,
     generationId: generation(name),
     leaseEndsUnixMs: (rig.clock.now() + LEASE_MS) as UnixMs,
     ...more,
-  });
+  };
 }
 
 const hold = (name: string) =>
@@ -88,6 +93,49 @@ it('gives a key to one of many who claim it at once', async () => {
   const outcomes = await Promise.all(Array.from({ length: 8 }, (_, index) => claim(`g${index}`)));
   const kinds = outcomes.map(({ kind }) => kind).sort();
   expect(kinds).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'in_flight')]);
+});
+
+it('decides many at once, each for itself, and of one key the first', async () => {
+  const named = (name: string) => `${scope}-${name}`;
+  await claim('g1', { scope: named('b') });
+  await hold('g0');
+  await claim('g0');
+  await settle(['g0', 'answer']);
+  const outcomes = await rig.first.claims.claimIdempotencyKeys([
+    claimOf('g2', { scope: named('c') }),
+    claimOf('g3', { scope: named('b') }),
+    claimOf('g4', { scope: named('c') }),
+    claimOf('g5', { bodySha256: OTHER_BODY }),
+    claimOf('g6'),
+    claimOf('g7', { scope: named('a') }),
+  ]);
+  expect(outcomes.map(({ kind }) => kind)).toEqual([
+    'claimed',
+    'in_flight',
+    'in_flight',
+    'body_mismatch',
+    'completed',
+    'claimed',
+  ]);
+  expect(outcomes[4]).toMatchObject({ generationId: generation('g0') });
+});
+
+it('claims overlapping sets of keys at once, in any order, without a deadlock', async () => {
+  const scopes = Array.from({ length: 20 }, (_, index) => `${scope}-${index}`);
+  const bothWays = [scopes, [...scopes].reverse()];
+  // A deadlock would be repeated, and so be no more than another statement.
+  const statements = [rig.first, rig.second].map(({ pool }) => jest.spyOn(pool, 'query'));
+  const rounds = Array.from({ length: 10 }, (_, round) =>
+    bothWays.map((names, way) =>
+      rig[way === 0 ? 'first' : 'second'].claims.claimIdempotencyKeys(
+        names.map((name) => claimOf(`${round}-${way}`, { scope: name })),
+      ),
+    ),
+  );
+  const kinds = (await Promise.all(rounds.flat())).flat().map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'claimed')).toHaveLength(scopes.length);
+  expect(statements.map(({ mock }) => mock.calls.length)).toEqual([rounds.length, rounds.length]);
+  jest.restoreAllMocks();
 });
 
 it('answers its holder again as the first time', async () => {

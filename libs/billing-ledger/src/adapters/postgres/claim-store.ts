@@ -4,11 +4,23 @@ import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import type { ClaimStore } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import { withRetries } from './retry';
-import { textArray } from '@gateway/database';
+import { plainArray, textArray } from '@gateway/database';
 
+/** In order of name, as all that lock several claims do. */
 const CLAIM = {
-  name: 'billing_ledger.claim_idempotency_key',
-  text: 'select * from claim_idempotency_key($1, $2, $3, $4, $5, $6, $7)',
+  name: 'billing_ledger.claim_idempotency_keys',
+  text: `
+    select wanted.position::integer as position, claim.*
+    from (
+      select *
+      from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) with ordinality
+        as named (scope, organization_id, body_sha256, generation_id, lease_ends_unix_ms, position)
+      order by scope collate "C", position
+    ) wanted,
+    lateral claim_idempotency_key(
+      wanted.scope, wanted.organization_id, wanted.body_sha256, wanted.generation_id,
+      $6, wanted.lease_ends_unix_ms, $7
+    ) claim`,
 };
 
 const RENEW = {
@@ -27,6 +39,8 @@ const TRIM = {
 };
 
 interface ClaimRow {
+  /** From one on. */
+  readonly position: number;
   readonly outcome: ClaimOutcome['kind'];
   readonly generation_id: string | null;
   readonly response_json: Buffer | null;
@@ -35,7 +49,7 @@ interface ClaimRow {
 /** Claims in the ledger's database, where a settlement can close them in its own transaction. */
 export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: Clock }): ClaimStore {
   return {
-    claimIdempotencyKey: (claim) => withRetries(() => claimKey(pool, claim, clock.now())),
+    claimIdempotencyKeys: (claims) => withRetries(() => claimKeys(pool, claims, clock.now())),
 
     async renewClaims(claims, leaseMs) {
       if (claims.length === 0) return;
@@ -61,20 +75,28 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
   };
 }
 
-async function claimKey(pool: Pool, claim: ClaimRequest, nowUnixMs: number): Promise<ClaimOutcome> {
+async function claimKeys(
+  pool: Pool,
+  claims: readonly ClaimRequest[],
+  nowUnixMs: number,
+): Promise<ClaimOutcome[]> {
   const { rows } = await pool.query<ClaimRow>({
     ...CLAIM,
     values: [
-      claim.scope,
-      claim.organizationId,
-      Buffer.from(claim.bodySha256),
-      claim.generationId,
+      textArray(claims, (claim) => claim.scope),
+      textArray(claims, (claim) => claim.organizationId),
+      claims.map((claim) => Buffer.from(claim.bodySha256)),
+      textArray(claims, (claim) => claim.generationId),
+      plainArray(claims, (claim) => claim.leaseEndsUnixMs),
       nowUnixMs,
-      claim.leaseEndsUnixMs,
       nowUnixMs + CLAIM_RETENTION_MS,
     ],
   });
-  const row = rows[0];
+  const rowOf = new Map(rows.map((row) => [row.position, row]));
+  return claims.map((_, index) => outcomeOf(rowOf.get(index + 1)));
+}
+
+function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
   if (!row) throw new Error('claim_idempotency_key answered nothing');
   if (row.outcome !== 'completed') return { kind: row.outcome };
   if (row.generation_id === null || row.response_json === null) {

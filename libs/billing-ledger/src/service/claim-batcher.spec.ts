@@ -1,0 +1,53 @@
+import type { UnixMs } from '@gateway/base';
+import type { ClaimOutcome, ClaimRequest } from '../core/idempotency/claim';
+import { UnbookableError } from '../core/ports';
+import { createClaimBatcher } from './claim-batcher';
+
+const request = (scope: string): ClaimRequest => ({
+  scope,
+  organizationId: 'org',
+  bodySha256: new Uint8Array(32),
+  generationId: `gen-${scope}`,
+  leaseEndsUnixMs: 0 as UnixMs,
+});
+
+/** Claims all but those whose scope is `bad`, and remembers what it was asked for. */
+function stubStore() {
+  const calls: string[][] = [];
+  return {
+    calls,
+    async claimIdempotencyKeys(requests: readonly ClaimRequest[]): Promise<ClaimOutcome[]> {
+      calls.push(requests.map(({ scope }) => scope));
+      if (requests.some(({ scope }) => scope === 'bad')) throw new UnbookableError('cannot be written down');
+      return requests.map(({ generationId }) => ({
+        kind: 'completed',
+        generationId,
+        responseJson: new Uint8Array(),
+      }));
+    },
+  };
+}
+
+describe('claims that come together', () => {
+  it('are asked for together, and each is answered for itself', async () => {
+    const store = stubStore();
+    const batcher = createClaimBatcher(store);
+    const outcomes = await Promise.all(['a', 'b', 'c'].map((scope) => batcher.claim(request(scope))));
+    expect(outcomes).toMatchObject([
+      { generationId: 'gen-a' },
+      { generationId: 'gen-b' },
+      { generationId: 'gen-c' },
+    ]);
+    expect(store.calls.flat().sort()).toEqual(['a', 'b', 'c']);
+    expect(store.calls.length).toBeLessThan(3);
+  });
+
+  it('are decided all the same when one among them never can be', async () => {
+    const batcher = createClaimBatcher(stubStore());
+    const outcomes = await Promise.allSettled(
+      ['a', 'bad', 'c', 'd'].map((scope) => batcher.claim(request(scope))),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: expect.any(UnbookableError) });
+  });
+});
