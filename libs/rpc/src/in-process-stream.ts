@@ -71,29 +71,25 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
       ) as AsyncIterable<unknown>;
       this.#messages = messages[Symbol.asyncIterator]();
     } catch (thrown) {
-      this.#fail(this.served, thrown);
+      this.#fail(thrown);
     }
   }
 
   #pull(): void {
-    const { served } = this;
-    if (this.#state !== 'open' || served === undefined) return;
-    this.#messages?.next().then(
-      (result) => this.#take(result),
-      (thrown: unknown) => this.#fail(served, thrown),
-    );
+    if (this.#state !== 'open') return;
+    this.#messages?.next().then(this.#take, this.#fail);
   }
 
-  #take(result: IteratorResult<unknown>): void {
+  readonly #take = (result: IteratorResult<unknown>): void => {
     if (this.#state === 'ended') return;
     if (result.done) return this.#end(undefined);
     this.#reads.give(this.runtime.handOver(result.value));
-  }
+  };
 
-  #fail(served: ServedMethod, thrown: unknown): void {
-    if (this.#state === 'ended') return;
-    this.#end(crossed(thrown, served, this.runtime));
-  }
+  readonly #fail = (thrown: unknown): void => {
+    if (this.#state === 'ended' || this.served === undefined) return;
+    this.#end(crossed(thrown, this.served, this.runtime));
+  };
 
   /** The caller's signal or deadline ended the call. */
   #cut(reason: RpcError): void {

@@ -3,6 +3,7 @@ export type { RpcCallEnd } from './call-end';
 export * from './client';
 export * from './definition';
 export { decodeError, encodeError } from './error-codec';
+export { forEachMessage } from './for-each-message';
 export { createInProcessTransport, type InProcessTransportOptions } from './in-process-transport';
 export { MAX_MESSAGE_BYTES } from './limits';
 export {

@@ -13,30 +13,42 @@ const DONE: Result<never> = { done: true, value: undefined };
  * others of the end.
  */
 export class StreamReads<Message> {
-  readonly #waiting: Read<Message>[] = [];
+  /** Apart, since it is nearly always the only one. */
+  #first: Read<Message> | undefined;
+  #later: Read<Message>[] | undefined;
   /** Why the stream ended, when nobody was reading at that moment. */
   #unheard: Error | undefined;
 
   get someWait(): boolean {
-    return this.#waiting.length > 0;
+    return this.#first !== undefined;
   }
 
   /** A read that waits for its message. */
   wait(): Promise<Result<Message>> {
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    return new Promise((resolve, reject) => {
+      const read = { resolve, reject };
+      if (this.#first === undefined) this.#first = read;
+      else (this.#later ??= []).push(read);
+    });
   }
 
   /** Gives the message to the read that has waited longest. */
   give(message: Message): void {
-    this.#waiting.shift()?.resolve({ done: false, value: message });
+    this.#shift()?.resolve({ done: false, value: message });
   }
 
   end(error: Error | undefined): void {
-    const first = this.#waiting.shift();
+    const first = this.#shift();
     if (error === undefined) first?.resolve(DONE);
     else if (first === undefined) this.#unheard = error;
     else first.reject(error);
-    for (const read of this.#waiting.splice(0)) read.resolve(DONE);
+    for (let read = this.#shift(); read !== undefined; read = this.#shift()) read.resolve(DONE);
+  }
+
+  #shift(): Read<Message> | undefined {
+    const first = this.#first;
+    this.#first = this.#later?.shift();
+    return first;
   }
 
   /** A read after the end. */

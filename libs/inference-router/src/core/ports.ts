@@ -47,11 +47,16 @@ export interface ProviderAnswer {
   /** In lower case; undefined when absent. */
   readonly retryAfter: string | undefined;
   /**
-   * The next bytes, or undefined at the end. Rejects with an UpstreamFailure
-   * when the connection breaks. Nothing is read ahead beyond a socket's
-   * buffers, so that a slow reader slows the provider down.
+   * All that has arrived since the last call. Throws an UpstreamFailure when the
+   * connection broke, after what came before that. Nothing is read ahead beyond
+   * a socket's buffers, so that a slow reader slows the provider down.
    */
-  read(): Promise<Uint8Array | undefined>;
+  read(): Uint8Array | 'none_yet' | 'end';
+  /**
+   * Who is told, from now on, whenever `read` has something new. A promise for
+   * each arrival would be garbage that long outlives its chunk.
+   */
+  listen(onArrival: () => void): void;
   /** No more is wanted: keeps the connection if the answer ends soon, else closes it. Never throws. */
   release(): void;
 }

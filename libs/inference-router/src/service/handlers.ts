@@ -1,8 +1,8 @@
 import { toAbortSignal } from '@gateway/base';
-import type { GenerateResponse, InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
-import type { Generate, GenerationEvent } from '../core/generation/generate';
+import type { Generate } from '../core/generation/generate';
 import type { GenerationCall } from '../core/generation/generation-run';
 import type { CatalogueSource } from '../core/ports';
 import { watchCatalogue } from './catalogue-watch';
@@ -26,27 +26,8 @@ export function createRouterHandlers({
     generate(message, context) {
       const request = toGenerationRequest(message);
       checkRequest(request);
-      return responsesOf(generate(request, callOf(context)));
+      return generate(request, callOf(context), toGenerateResponse);
     },
-  };
-}
-
-/**
- * What a generator would do by a loop, which costs several promises for each event, and would keep
- * hold of the last response, 8 KiB of buffers with it, until the next one comes.
- */
-function responsesOf(events: AsyncGenerator<GenerationEvent, void>): AsyncIterableIterator<GenerateResponse> {
-  const toResult = ({
-    done,
-    value,
-  }: IteratorResult<GenerationEvent, void>): IteratorResult<GenerateResponse, undefined> =>
-    done || !value ? { done: true, value: undefined } : { done: false, value: toGenerateResponse(value) };
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next: () => events.next().then(toResult),
-    return: () => events.return(undefined).then(toResult),
   };
 }
 

@@ -8,7 +8,7 @@ import type {
 } from '@gateway/contracts/inference-router';
 import type { Catalogue, Model } from '../core/catalogue/model-catalogue';
 import type { FinishedGeneration, GenerationRequest } from '../core/generation/finished-generation';
-import type { GenerationEvent } from '../core/generation/generate';
+import type { GenerationEvent } from '../core/generation/generation-events';
 import type { InputParts } from '../core/generation/usage';
 
 const ENDINGS: Readonly<Record<FinishedGeneration['ending'], IdempotentEnding>> = {

@@ -6,7 +6,7 @@ import {
   type InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { isRpcDeadlineExceeded, isRpcLost, type RpcClient } from '@gateway/rpc';
+import { forEachMessage, isRpcDeadlineExceeded, isRpcLost, type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
 import { type Reservation } from '../admission/reservation';
 import { type EdgeMetrics } from '../metrics';
@@ -121,18 +121,18 @@ async function passOn(
     });
     // Encoded just now; decoding and sending a large one is for another turn of the event loop.
     if (request.bodyJson.length > limits.bodies.pieceBytes) await setImmediate();
-    for await (const { event } of messages) {
+    await forEachMessage(messages, ({ event }) => {
       hasStarted = true;
       if (event?.$case === 'finished') {
         finished = event.value;
       } else if (event?.$case === 'frames') {
         completionTokens = event.value.completionTokens;
-        if (exchange.isCancelled()) continue;
+        if (exchange.isCancelled()) return undefined;
         stream ??= openStream(ports, exchange);
-        const caughtUp = stream.write(event.value.sse);
-        if (caughtUp) await caughtUp;
+        return stream.write(event.value.sse);
       }
-    }
+      return undefined;
+    });
     if (!finished)
       throw new GatewayError('internal_error', { internalMessage: 'a generation without an end' });
   } catch (error) {

@@ -9,6 +9,8 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 const MAX_DRAIN_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1_000;
 
+const NOTHING: readonly Buffer[] = [];
+
 /**
  * One request on its connection, and its answer. undici's own `request` would
  * wrap the body into a stream of Node's, which costs more than all the rest of
@@ -18,14 +20,14 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   status = 0;
   retryAfter: string | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  private unread: Buffer[] = [];
+  private unread: readonly Buffer[] = NOTHING;
   private unreadBytes = 0;
   private ended = false;
   private error: Error | undefined;
   /** Why the caller has given it up. */
   private cancelled: Error | undefined;
   private drained: number | undefined;
-  private wake = nothing;
+  private onArrival = nothing;
   private begin: (answer: ProviderAnswer) => void = nothing;
   private refuse: (error: unknown) => void = nothing;
 
@@ -78,10 +80,10 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
       if (this.drained > MAX_DRAIN_BYTES) controller.abort(new Error('too much was left of an answer'));
       return;
     }
-    this.unread.push(bytes);
+    this.unread = this.unread === NOTHING ? [bytes] : [...this.unread, bytes];
     this.unreadBytes += bytes.length;
     if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
-    this.wake();
+    this.onArrival();
   }
 
   onResponseEnd(): void {
@@ -92,32 +94,31 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.finish(error);
   }
 
-  /** All that has arrived, as one piece; what came before a failure comes before it here as well. */
-  async read(): Promise<Uint8Array | undefined> {
-    for (;;) {
-      if (this.unread.length > 0 && !this.cancelled) return this.take();
-      if (this.error) throw toTransportFailure(this.error, this.providerName);
-      if (this.ended) return undefined;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
+  /** As one piece; what came before a failure comes before it here as well. */
+  read(): Uint8Array | 'none_yet' | 'end' {
+    if (this.unread.length > 0 && !this.cancelled) return this.take();
+    if (this.error) throw toTransportFailure(this.error, this.providerName);
+    return this.ended ? 'end' : 'none_yet';
+  }
+
+  listen(onArrival: () => void): void {
+    this.onArrival = onArrival;
   }
 
   release(): void {
     if (this.ended) return;
     this.drained = this.unreadBytes;
-    this.unread = [];
+    this.unread = NOTHING;
     const timer = setTimeout(() => this.controller?.abort(new Error('an answer did not end')), MAX_DRAIN_MS);
     timer.unref();
-    this.wake = () => clearTimeout(timer);
+    this.onArrival = () => clearTimeout(timer);
     this.controller?.resume();
   }
 
   private take(): Uint8Array {
     const [first] = this.unread;
     const bytes = this.unread.length === 1 && first ? first : Buffer.concat(this.unread, this.unreadBytes);
-    this.unread = [];
+    this.unread = NOTHING;
     this.unreadBytes = 0;
     if (this.controller?.paused) this.controller.resume();
     return bytes;
@@ -130,7 +131,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.signal.removeEventListener('abort', this.onAbort);
     // Without effect when the answer has begun.
     if (error) this.refuse(toTransportFailure(error, this.providerName));
-    this.wake();
+    this.onArrival();
   }
 
   private readonly onAbort = (): void => {

@@ -1,4 +1,4 @@
-import { failureOf, type Span } from '@gateway/telemetry';
+import { failureOf, tracing, type Span } from '@gateway/telemetry';
 import type { ProviderAnswer } from '../../core/ports';
 
 /** A provider's answer whose span ends with it: read to its end, broken off, or released before. */
@@ -17,15 +17,22 @@ export class TracedAnswer implements ProviderAnswer {
     span.set({ 'http.response.status_code': answer.status });
   }
 
-  async read(): Promise<Uint8Array | undefined> {
+  read(): Uint8Array | 'none_yet' | 'end' {
     try {
-      const bytes = await this.answer.read();
-      if (bytes === undefined) this.#end();
+      const bytes = this.answer.read();
+      if (bytes === 'end') this.#end();
       return bytes;
     } catch (error) {
       this.#end(failureOf(error));
       throw error;
     }
+  }
+
+  /** Whoever listens goes on in the span in which it began to: a connection's events come in that of the connection. */
+  listen(onArrival: () => void): void {
+    const tracer = tracing();
+    const span = tracer?.current();
+    this.answer.listen(tracer && span ? () => tracer.run(span, onArrival) : onArrival);
   }
 
   release(): void {

@@ -1,7 +1,7 @@
-import type { NanoUsd, Usage } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import type { Model } from '../catalogue/model-catalogue';
-import type { GenerationRequest, FinishedGeneration } from './finished-generation';
+import type { GenerationRequest } from './finished-generation';
+import { GenerationEvents, type GenerationEvent, type GenerationPart } from './generation-events';
 import { GenerationRun, type GenerationCall } from './generation-run';
 import type { InFlight } from './in-flight';
 import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
@@ -11,38 +11,28 @@ import { errorAfterFirstEvent, errorBeforeFirstEvent } from '../failure/public-e
 import type { Bill, SettlePorts } from './settle-generation';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
-/** What a generation sends to its caller, in order: frames, then its end. */
-export type GenerationEvent =
-  | {
-      readonly kind: 'frames';
-      /** Whole server-sent events; never a part of one. */
-      readonly sse: string;
-      readonly completionTokens: number;
-    }
-  | {
-      readonly kind: 'finished';
-      /** The chat.completion object, unless streamed. */
-      readonly responseJson: string | undefined;
-      readonly usage: Usage;
-      readonly finishReason: FinishedGeneration['finishReason'];
-      readonly cost: NanoUsd;
-    };
-
 export interface GeneratePorts extends OpenGenerationPorts, SettlePorts {
   readonly catalogue: CatalogueSource;
   readonly inFlight: InFlight;
 }
 
-export type Generate = (request: GenerationRequest, call: GenerationCall) => AsyncGenerator<GenerationEvent>;
+export type Generate = <Message>(
+  request: GenerationRequest,
+  call: GenerationCall,
+  toMessage: (event: GenerationEvent) => Message,
+) => AsyncIterableIterator<Message, undefined>;
 
 /**
- * Runs one generation.
+ * Runs one generation, no faster than its messages are read.
  *
  * @throws GatewayError before the first event: nothing is owed. After it: the
  *   end is durable by then.
  */
 export function createGenerate(ports: GeneratePorts): Generate {
-  return async function* generate(request, call) {
+  async function* generate(
+    request: GenerationRequest,
+    call: GenerationCall,
+  ): AsyncGenerator<GenerationPart, void, void> {
     if (call.signal.aborted) throw cancelled();
     const model = modelOf(ports, request.modelId);
     let release: () => void = () => undefined;
@@ -66,7 +56,8 @@ export function createGenerate(ports: GeneratePorts): Generate {
       await run.close();
       release();
     }
-  };
+  }
+  return (request, call, toMessage) => new GenerationEvents(generate(request, call), toMessage);
 }
 
 function modelOf(ports: GeneratePorts, modelId: string): Model {
@@ -106,21 +97,26 @@ async function open(
   }
 }
 
-async function* streamed(run: GenerationRun, opened: OpenedStream): AsyncGenerator<GenerationEvent> {
-  const { reader, firstFrames } = opened;
+async function* streamed(
+  run: GenerationRun,
+  { reader }: OpenedStream,
+): AsyncGenerator<GenerationPart, void, void> {
   const { stream } = reader;
   const frames = (sse: string): GenerationEvent => ({
     kind: 'frames',
     sse,
     completionTokens: stream.completionTokens,
   });
-  yield frames(firstFrames);
   try {
-    while (!reader.ended) {
-      const sse = await reader.next();
-      run.sawEvent();
-      if (sse !== '') yield frames(sse);
-    }
+    yield {
+      poll: () => {
+        const sse = reader.poll();
+        if (sse === undefined && !reader.ended) return 'none_yet';
+        run.sawEvent();
+        return sse === undefined ? 'end' : frames(sse);
+      },
+      listen: (onArrival) => reader.listen(onArrival),
+    };
   } catch (error) {
     await endBroken(run, error);
   }
@@ -131,7 +127,7 @@ async function* streamed(run: GenerationRun, opened: OpenedStream): AsyncGenerat
   yield finished(await ending.durable, undefined);
 }
 
-async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent> {
+async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent, void, void> {
   const bill = await run.complete().durable;
   yield finished(bill, bill.responseJson());
 }

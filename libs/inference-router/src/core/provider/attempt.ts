@@ -60,21 +60,27 @@ export class Attempt {
    * Reads on. The clock of the current phase runs only while the provider is
    * waited for, not while our own caller is slow.
    */
-  async read(): Promise<Uint8Array | undefined> {
-    const { answer } = this;
-    if (!answer) throw new Error('nothing was sent');
+  read(): Uint8Array | 'none_yet' | 'end' {
     if (this.reason) throw this.reason;
     if (!this.waiting) {
       this.waiting = true;
       this.phase?.restart();
     }
     try {
-      const bytes = await answer.read();
-      if (this.reason) throw this.reason;
-      return bytes;
+      return this.answered().read();
     } catch (error) {
       throw this.failure(error);
     }
+  }
+
+  /** Who is told, from now on, whenever `read` has something new: bytes, the end, or why it failed. */
+  listen(onArrival: () => void): void {
+    this.answered().listen(onArrival);
+  }
+
+  /** Resolves once `read` has something new. */
+  arrival(): Promise<void> {
+    return new Promise((resolve) => this.listen(resolve));
   }
 
   /** The provider has delivered; nothing is expected of it until the next read. */
@@ -86,7 +92,11 @@ export class Attempt {
   async readAll(limit: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     let length = 0;
-    for (let bytes = await this.read(); bytes !== undefined; bytes = await this.read()) {
+    for (let bytes = this.read(); bytes !== 'end'; bytes = this.read()) {
+      if (bytes === 'none_yet') {
+        await this.arrival();
+        continue;
+      }
       this.phase?.restart();
       parts.push(bytes);
       length += bytes.length;
@@ -122,6 +132,11 @@ export class Attempt {
     this.phase?.cancel();
     this.waiting = false;
     this.callerSignal.removeEventListener('abort', this.onCallerCancelled);
+  }
+
+  private answered(): ProviderAnswer {
+    if (!this.answer) throw new Error('nothing was sent');
+    return this.answer;
   }
 
   private failure(error: unknown): UpstreamFailure {

@@ -23,8 +23,6 @@ export interface OpenedStream {
   readonly kind: 'stream';
   readonly attempt: Attempt;
   readonly reader: StreamReader;
-  /** Of the first event, and what came with it. */
-  readonly firstFrames: string;
 }
 
 /** An answer that arrived whole. */
@@ -94,14 +92,10 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     errorOf: (holder) => classifyErrorObject(holder, target, model, request),
   });
   const reader = new StreamReader(attempt, stream);
-  let firstFrames = '';
-  while (!stream.begun) {
-    if (reader.ended) throw new UpstreamFailure('failed', { detail: 'the stream held no completion' });
-    firstFrames += await reader.next();
-  }
+  await reader.begin();
   attempt.expect(target.provider.timeouts.idleMs, 'next event');
   attempt.pause();
-  return { kind: 'stream', attempt, reader, firstFrames };
+  return { kind: 'stream', attempt, reader };
 }
 
 async function readAnswer(attempt: Attempt, call: TargetCall): Promise<OpenedAnswer> {

@@ -15,6 +15,8 @@ export class StreamReader {
   ended = false;
 
   private readonly parser = new SseParser();
+  /** Of the first event, until they are asked for. */
+  private first = '';
   private pending: UpstreamFailure | undefined;
   private expectsTail = false;
 
@@ -23,26 +25,56 @@ export class StreamReader {
     readonly stream: CompletionStream,
   ) {}
 
+  /** Waits for the first event, and keeps it. Throws as `poll` does, and when there is none. */
+  async begin(): Promise<void> {
+    while (!this.stream.begun) {
+      if (this.ended) throw new UpstreamFailure('failed', { detail: 'the stream held no completion' });
+      const frames = this.read();
+      if (frames === undefined) await this.attempt.arrival();
+      else this.first += frames;
+    }
+  }
+
   /**
-   * The events for the caller that the next bytes hold; may be empty.
+   * The events for the caller that have arrived; undefined when there are none
+   * yet, or there will be none: then it has `ended`.
    *
    * @throws UpstreamFailure when the stream broke off: cut, stalled, unreadable,
    *   or ended by neither a finish_reason nor `[DONE]`. Events before the break
    *   are returned first. Once every completion has its finish_reason nothing
    *   can break any more: what is missing then is usage at most.
    */
-  async next(): Promise<string> {
+  poll(): string | undefined {
+    if (this.first !== '') {
+      const { first } = this;
+      this.first = '';
+      return first;
+    }
+    while (!this.ended) {
+      const frames = this.read();
+      if (frames !== '') return frames;
+    }
+    return undefined;
+  }
+
+  listen(onArrival: () => void): void {
+    this.attempt.listen(onArrival);
+  }
+
+  /** What the next bytes hold, which may be nothing; undefined when there are none yet. */
+  private read(): string | undefined {
     if (this.pending) throw this.pending;
     let frames = '';
     try {
-      const bytes = await this.attempt.read();
-      const events = bytes === undefined ? this.parser.end() : this.parser.push(bytes);
+      const bytes = this.attempt.read();
+      if (bytes === 'none_yet') return undefined;
+      const events = bytes === 'end' ? this.parser.end() : this.parser.push(bytes);
       for (const event of events) {
         frames += this.stream.push(event);
         if (this.stream.done) break;
       }
       if (this.stream.done) this.ended = true;
-      else if (bytes === undefined) this.endOfConnection();
+      else if (bytes === 'end') this.endOfConnection();
     } catch (error) {
       const failure = toUpstreamFailure(error);
       if (this.stream.complete && failure.kind !== 'cancelled') this.ended = true;
