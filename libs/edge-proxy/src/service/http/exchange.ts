@@ -67,7 +67,7 @@ export function openExchange(
       if (cancelled) throw new RequestCancelled();
     },
   };
-  response.once('close', () => {
+  response.on('close', () => {
     cancelled = !response.writableFinished;
     const waiting = callbacks;
     callbacks = [];

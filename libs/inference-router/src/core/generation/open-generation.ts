@@ -118,10 +118,7 @@ async function tryTarget(
     return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are in use` });
   }
   const leaveTarget = ports.health.enter(target);
-  const release = () => {
-    leaveProvider();
-    leaveTarget();
-  };
+  const release = both(leaveProvider, leaveTarget);
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target);
@@ -135,6 +132,14 @@ async function tryTarget(
     if (failure.kind !== 'cancelled') call.onDispatch(undefined);
     return failure;
   }
+}
+
+/** Not within the call, whose body it would keep for as long as a stream is open. */
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first();
+    second();
+  };
 }
 
 /** Waits, unless the generation is cancelled first. */

@@ -38,6 +38,16 @@ export type BodyReader = (request: IncomingMessage, response: ServerResponse) =>
 export function createBodyReader(limits: BodyReaderOptions): BodyReader {
   let bytesOfAll = 0;
 
+  /**
+   * Counts what is read, until the answer ends: a body, or what was made of it, stays in memory for
+   * so long. Apart from the reading, of which the wait for that end would else keep everything.
+   */
+  function countUntilClosed(response: ServerResponse): { bytes: number } {
+    const taken = { bytes: 0 };
+    response.on('close', () => (bytesOfAll -= taken.bytes));
+    return taken;
+  }
+
   return (request, response) => {
     // Its events have passed; waiting for them would take until the timeout.
     if (request.destroyed) return Promise.reject(new RequestCancelled());
@@ -50,12 +60,9 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
 
     return new Promise((resolve, reject) => {
       const collected = new BodyPieces(limits.pieceBytes, decoder ? 0 : declared);
-      let size = 0;
+      const taken = countUntilClosed(response);
       const source = decoder ? request.pipe(decoder) : request;
       const timer = setTimeout(() => refuseIt(bodyTooSlow()), limits.timeoutMs);
-
-      // A body, or what was made of it, stays in memory until its answer ends.
-      response.once('close', () => (bytesOfAll -= size));
 
       function settle(answer: () => void): void {
         clearTimeout(timer);
@@ -70,12 +77,12 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
         answer();
       }
       function refuseIt(refusal: Refusal): void {
-        settle(() => resolve({ pieces: refusal, bytes: size }));
+        settle(() => resolve({ pieces: refusal, bytes: taken.bytes }));
       }
       function onData(chunk: Buffer): void {
-        size += chunk.length;
+        taken.bytes += chunk.length;
         bytesOfAll += chunk.length;
-        if (size > limits.maxBytes) {
+        if (taken.bytes > limits.maxBytes) {
           request.pause();
           return refuseIt(bodyTooLarge(limits.maxBytes));
         }
@@ -86,7 +93,7 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
         collected.add(chunk);
       }
       function onEnd(): void {
-        settle(() => resolve({ pieces: collected.end(), bytes: size }));
+        settle(() => resolve({ pieces: collected.end(), bytes: taken.bytes }));
       }
       function onError(): void {
         if (decoder) refuseIt(bodyUndecodable());
