@@ -53,8 +53,9 @@ export interface ProviderAnswer {
    */
   read(): Uint8Array | 'none_yet' | 'end';
   /**
-   * Who is told, from now on, whenever `read` has something new. A promise for
-   * each arrival would be garbage that long outlives its chunk.
+   * Who is told, from now on, that `read` has something new, each time after it
+   * had none yet. A promise for each arrival would be garbage that long outlives
+   * its chunk.
    */
   listen(onArrival: () => void): void;
   /** No more is wanted: keeps the connection if the answer ends soon, else closes it. Never throws. */

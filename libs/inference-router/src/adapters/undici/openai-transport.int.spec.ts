@@ -74,6 +74,38 @@ test('an answer that nobody reads stops its provider, and is whole once it is re
   expect(await readAll(answer)).toBe(pieces * piece.length);
 });
 
+test('who listens is not told in the middle of a read, though that lets a paused connection go on', async () => {
+  const pieces = 200;
+  let stalled: () => void = () => undefined;
+  const isStalled = new Promise<void>((resolve) => (stalled = resolve));
+  upstream.play(async (response) => {
+    response.writeHead(200);
+    for (let sent = 0; sent < pieces; sent += 1) {
+      if (response.write(Buffer.alloc(64 * 1024, sent))) continue;
+      const idle = setTimeout(stalled, 200);
+      await once(response, 'drain');
+      clearTimeout(idle);
+    }
+    response.end();
+  });
+  const answer = await send();
+  await isStalled;
+  const read: Uint8Array[] = [];
+  await new Promise<void>((resolve) => {
+    const readOn = () => {
+      for (let bytes = answer.read(); bytes !== 'none_yet'; bytes = answer.read()) {
+        if (bytes === 'end') return resolve();
+        read.push(bytes);
+      }
+    };
+    answer.listen(readOn);
+    readOn();
+  });
+  const whole = Buffer.concat(read);
+  expect(whole.length).toBe(pieces * 64 * 1024);
+  expect(whole.every((byte, index) => byte === Math.floor(index / (64 * 1024)))).toBe(true);
+});
+
 test('a call that waits for a connection is given up at once, and never sent', async () => {
   let finish: () => void = () => undefined;
   upstream.play((response) => {

@@ -28,6 +28,9 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   private cancelled: Error | undefined;
   private drained: number | undefined;
   private onArrival = nothing;
+  /** Nothing was there when it was last read. */
+  private awaited = false;
+  private draining: NodeJS.Timeout | undefined;
   private begin: (answer: ProviderAnswer) => void = nothing;
   private refuse: (error: unknown) => void = nothing;
 
@@ -83,7 +86,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.unread = this.unread === NOTHING ? [bytes] : [...this.unread, bytes];
     this.unreadBytes += bytes.length;
     if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
-    this.onArrival();
+    this.tellArrival();
   }
 
   onResponseEnd(): void {
@@ -98,7 +101,9 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   read(): Uint8Array | 'none_yet' | 'end' {
     if (this.unread.length > 0 && !this.cancelled) return this.take();
     if (this.error) throw toTransportFailure(this.error, this.providerName);
-    return this.ended ? 'end' : 'none_yet';
+    if (this.ended) return 'end';
+    this.awaited = true;
+    return 'none_yet';
   }
 
   listen(onArrival: () => void): void {
@@ -109,9 +114,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     if (this.ended) return;
     this.drained = this.unreadBytes;
     this.unread = NOTHING;
-    const timer = setTimeout(() => this.controller?.abort(new Error('an answer did not end')), MAX_DRAIN_MS);
-    timer.unref();
-    this.onArrival = () => clearTimeout(timer);
+    const giveUp = () => this.controller?.abort(new Error('an answer did not end'));
+    this.draining = setTimeout(giveUp, MAX_DRAIN_MS).unref();
     this.controller?.resume();
   }
 
@@ -131,6 +135,14 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.signal.removeEventListener('abort', this.onAbort);
     // Without effect when the answer has begun.
     if (error) this.refuse(toTransportFailure(error, this.providerName));
+    clearTimeout(this.draining);
+    this.tellArrival();
+  }
+
+  /** Never in the middle of a read: a connection that goes on there may bring more at once. */
+  private tellArrival(): void {
+    if (!this.awaited) return;
+    this.awaited = false;
     this.onArrival();
   }
 

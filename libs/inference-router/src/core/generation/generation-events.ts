@@ -26,7 +26,7 @@ export interface LiveEvents {
    * @throws UpstreamFailure
    */
   poll(): GenerationEvent | 'none_yet' | 'end';
-  /** Who is told, from now on, that `poll` may have something new. */
+  /** Who is told, from now on, that `poll` may have something new after it had none yet. */
   listen(onArrival: () => void): void;
 }
 

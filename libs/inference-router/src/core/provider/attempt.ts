@@ -73,12 +73,12 @@ export class Attempt {
     }
   }
 
-  /** Who is told, from now on, whenever `read` has something new: bytes, the end, or why it failed. */
+  /** Who is told, from now on, that `read` has something new after it had none yet: bytes, the end, or why it failed. */
   listen(onArrival: () => void): void {
     this.answered().listen(onArrival);
   }
 
-  /** Resolves once `read` has something new. */
+  /** Resolves once `read`, which has none yet, has something new. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.listen(resolve));
   }
