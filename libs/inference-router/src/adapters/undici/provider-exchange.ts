@@ -9,8 +9,6 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 const MAX_DRAIN_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1_000;
 
-const NOTHING: readonly Buffer[] = [];
-
 /**
  * One request on its connection, and its answer. undici's own `request` would
  * wrap the body into a stream of Node's, which costs more than all the rest of
@@ -20,7 +18,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   status = 0;
   retryAfter: string | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  private unread: readonly Buffer[] = NOTHING;
+  /** An open stream has nothing unread nearly always. */
+  private unread: Buffer[] | undefined;
   private unreadBytes = 0;
   private ended = false;
   private error: Error | undefined;
@@ -83,7 +82,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
       if (this.drained > MAX_DRAIN_BYTES) controller.abort(new Error('too much was left of an answer'));
       return;
     }
-    this.unread = this.unread === NOTHING ? [bytes] : [...this.unread, bytes];
+    if (this.unread) this.unread.push(bytes);
+    else this.unread = [bytes];
     this.unreadBytes += bytes.length;
     if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
     this.tellArrival();
@@ -99,7 +99,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
 
   /** As one piece; what came before a failure comes before it here as well. */
   read(): Uint8Array | 'none_yet' | 'end' {
-    if (this.unread.length > 0 && !this.cancelled) return this.take();
+    if (this.unread && !this.cancelled) return this.take(this.unread);
     if (this.error) throw toTransportFailure(this.error, this.providerName);
     if (this.ended) return 'end';
     this.awaited = true;
@@ -113,16 +113,16 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   release(): void {
     if (this.ended) return;
     this.drained = this.unreadBytes;
-    this.unread = NOTHING;
+    this.unread = undefined;
     const giveUp = () => this.controller?.abort(new Error('an answer did not end'));
     this.draining = setTimeout(giveUp, MAX_DRAIN_MS).unref();
     this.controller?.resume();
   }
 
-  private take(): Uint8Array {
-    const [first] = this.unread;
-    const bytes = this.unread.length === 1 && first ? first : Buffer.concat(this.unread, this.unreadBytes);
-    this.unread = NOTHING;
+  private take(unread: readonly Buffer[]): Uint8Array {
+    const [first] = unread;
+    const bytes = unread.length === 1 && first ? first : Buffer.concat(unread, this.unreadBytes);
+    this.unread = undefined;
     this.unreadBytes = 0;
     if (this.controller?.paused) this.controller.resume();
     return bytes;
