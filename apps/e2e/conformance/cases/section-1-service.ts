@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/support/accounting';
+import { nothingReserved, settledGeneration } from '../../src/support/accounting';
 import { assertError, body, casesOf, chat, get } from '../framework';
 
 export const serviceCases = casesOf('1', [
@@ -27,10 +27,8 @@ export const serviceCases = casesOf('1', [
       const mine = await nothingReserved(deployment.baseUrl, tenant.apiKey);
       const theirs = await nothingReserved(deployment.baseUrl, colleague.apiKey);
       assert.deepEqual(mine, theirs);
-      assert.equal(
-        (await get(deployment, `/v1/generation?id=${id}`, { apiKey: colleague.apiKey })).status,
-        200,
-      );
+      const seen = await settledGeneration(deployment.baseUrl, colleague.apiKey, id);
+      assert.equal(seen.id, id);
     },
   },
 ]);
