@@ -74,14 +74,15 @@ test('an answer that nobody reads stops its provider, and is whole once it is re
   expect(await readAll(answer)).toBe(pieces * piece.length);
 });
 
-test('who listens is not told in the middle of a read, though that lets a paused connection go on', async () => {
-  const pieces = 200;
+test('an answer is whole for who reads it whenever more is there, though a read lets its connection go on', async () => {
+  const size = 64 * 1024;
+  const pieces = Array.from({ length: 200 }, (_, index) => Buffer.alloc(size, index));
   let stalled: () => void = () => undefined;
   const isStalled = new Promise<void>((resolve) => (stalled = resolve));
   upstream.play(async (response) => {
     response.writeHead(200);
-    for (let sent = 0; sent < pieces; sent += 1) {
-      if (response.write(Buffer.alloc(64 * 1024, sent))) continue;
+    for (const piece of pieces) {
+      if (response.write(piece)) continue;
       const idle = setTimeout(stalled, 200);
       await once(response, 'drain');
       clearTimeout(idle);
@@ -101,9 +102,7 @@ test('who listens is not told in the middle of a read, though that lets a paused
     answer.listen(readOn);
     readOn();
   });
-  const whole = Buffer.concat(read);
-  expect(whole.length).toBe(pieces * 64 * 1024);
-  expect(whole.every((byte, index) => byte === Math.floor(index / (64 * 1024)))).toBe(true);
+  expect(Buffer.concat(read).equals(Buffer.concat(pieces))).toBe(true);
 });
 
 test('a call that waits for a connection is given up at once, and never sent', async () => {

@@ -85,8 +85,9 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     if (this.unread) this.unread.push(bytes);
     else this.unread = [bytes];
     this.unreadBytes += bytes.length;
-    if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
     this.tellArrival();
+    // Whoever listens may have read it by now. To let a connection go on in here is not possible.
+    if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
   }
 
   onResponseEnd(): void {
@@ -116,7 +117,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.unread = undefined;
     const giveUp = () => this.controller?.abort(new Error('an answer did not end'));
     this.draining = setTimeout(giveUp, MAX_DRAIN_MS).unref();
-    this.controller?.resume();
+    if (this.controller?.paused) this.controller.resume();
   }
 
   private take(unread: readonly Buffer[]): Uint8Array {
