@@ -114,6 +114,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
   release(): void {
     if (this.ended) return;
     this.drained = this.unreadBytes;
+    this.unreadBytes = 0;
     this.unread = undefined;
     const giveUp = () => this.controller?.abort(new Error('an answer did not end'));
     this.draining = setTimeout(giveUp, MAX_DRAIN_MS).unref();
