@@ -7,17 +7,18 @@ const FULL = Buffer.alloc(64 * 1024, 'x');
 /** An answer that has begun, on a connection that notes when it is paused and let go on. */
 async function begin() {
   const done: string[] = [];
-  const controller = {
+  const connection = {
     paused: false,
     pause: () => {
-      controller.paused = true;
+      connection.paused = true;
       done.push('pause');
     },
     resume: () => {
-      controller.paused = false;
+      connection.paused = false;
       done.push('resume');
     },
-  } as unknown as Dispatcher.DispatchController;
+  };
+  const controller = connection as unknown as Dispatcher.DispatchController;
   const exchange = new ProviderExchange('acme', new Cancellation(), () => undefined);
   const dispatcher = { dispatch: () => true } as unknown as Dispatcher;
   const sending = exchange.send(dispatcher, { method: 'POST', path: '/' });
