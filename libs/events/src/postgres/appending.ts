@@ -1,4 +1,5 @@
 import type { Clock } from '@gateway/base';
+import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
 import type { NewEvent } from '../event-log';
 import { APPEND } from './statements';
@@ -10,14 +11,22 @@ export async function writeEvents(
   topic: string,
   events: readonly NewEvent[],
 ): Promise<void> {
+  let end = 1;
   const query = {
     name: 'event_log.append',
     text: APPEND,
     values: [
       topic,
-      events.map(({ key }) => key),
-      events.map(({ payload }) => Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)),
-      events.map(({ headers }) => JSON.stringify(headers ?? {})),
+      textArray(events, ({ key }) => key),
+      // As one value: bytes travel as they are, those in an array as twice as many hexadecimal digits.
+      Buffer.concat(events.map(({ payload }) => payload)),
+      plainArray(events, ({ payload }) => {
+        const begins = end;
+        end += payload.length;
+        return begins;
+      }),
+      plainArray(events, ({ payload }) => payload.length),
+      textArray(events, ({ headers }) => (headers === undefined ? '{}' : JSON.stringify(headers))),
       new Date(clock.now()),
     ],
   };

@@ -4,7 +4,10 @@ export const EVENT_LOG_SCHEMA = 'event_log';
 /** Told the name of a topic when events of it are committed. */
 export const NOTIFY_CHANNEL = 'event_log';
 
-/** $1 topic, $2 keys, $3 payloads, $4 headers, $5 now. One round trip: number, store, announce. */
+/**
+ * $1 topic, $2 keys, $3 all payloads one after the other, $4 where each begins (from 1), $5 how long it is,
+ * $6 headers, $7 now. One round trip: number, store, announce.
+ */
 export const APPEND = `
   with numbered as (
     insert into event_log.topics as t (topic, last_position) values ($1, cardinality($2::text[]))
@@ -12,8 +15,9 @@ export const APPEND = `
     returning last_position - cardinality($2::text[]) as base
   ), stored as (
     insert into event_log.events (topic, position, key, payload, headers, appended_at)
-    select $1, base + ordinal, key, payload, headers, $5
-    from numbered, unnest($2::text[], $3::bytea[], $4::jsonb[]) with ordinality as e (key, payload, headers, ordinal)
+    select $1, base + ordinal, key, substring($3::bytea from begins for bytes), headers, $7
+    from numbered, unnest($2::text[], $4::integer[], $5::integer[], $6::jsonb[])
+      with ordinality as e (key, begins, bytes, headers, ordinal)
   )
   select pg_notify('${NOTIFY_CHANNEL}', $1) from numbered`;
 
