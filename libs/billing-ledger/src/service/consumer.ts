@@ -55,7 +55,7 @@ function readEvent({ payload, headers }: LoggedEvent): SettleItem | { reason: st
     return { reason: 'its payload is not a GenerationFinished' };
   }
   try {
-    return { message, generation: parseFinished(message), headers };
+    return { message, generation: parseFinished(message), payload, headers };
   } catch (error) {
     if (error instanceof MalformedMessageError) return { reason: error.message };
     throw error;

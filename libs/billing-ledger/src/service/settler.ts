@@ -1,3 +1,4 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Clock } from '@gateway/base';
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
 import { UnbookableError, type Announce, type LedgerStore } from '../core/ports';
@@ -5,10 +6,15 @@ import { MAX_BATCH_ROWS } from '../core/limits';
 import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
 import type { LedgerMetrics } from './metrics';
 
+/** Of GenerationSettled. */
+const FINISHED_FIELD = 1;
+
 /** A finished generation as it was read and as it arrived. */
 export interface SettleItem {
   readonly generation: FinishedGeneration;
   readonly message: GenerationFinished;
+  /** The message's bytes, where it came as such. */
+  readonly payload?: Uint8Array;
   /** Carried over to the announcement, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -82,15 +88,26 @@ function announceOf(items: readonly SettleItem[]): Announce {
   return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd, prices }, postedUnixMs) => {
     const item = byId.get(generationId);
     if (!item) throw new Error(`settled a generation that was not asked for: ${generationId}`);
-    const finished = { ...item.message, idempotentOutcome: undefined };
-    const payload = GenerationSettled.encode({
-      finished,
+    const payload = encodeSettled(item, {
       costNanoUsd,
       chargedNanoUsd,
       settledUnixMs: BigInt(postedUnixMs),
       prices,
       window: undefined,
-    }).finish();
+    });
     return { key: organizationId, payload, headers: item.headers };
   };
+}
+
+/** What finished is passed on as it came where that can be: encoding it once more would cost as much as all else here. */
+function encodeSettled(
+  { message, payload }: SettleItem,
+  booked: Omit<GenerationSettled, 'finished'>,
+): Uint8Array {
+  if (payload === undefined || message.idempotentOutcome !== undefined) {
+    const finished = { ...message, idempotentOutcome: undefined };
+    return GenerationSettled.encode({ finished, ...booked }).finish();
+  }
+  const writer = new BinaryWriter().tag(FINISHED_FIELD, WireType.LengthDelimited).bytes(payload);
+  return GenerationSettled.encode({ finished: undefined, ...booked }, writer).finish();
 }
