@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isRefusal, type Refusal } from '@gateway/errors';
@@ -38,7 +38,7 @@ function check({ pieces, policy, wantsSha256 }: CheckOrder): CheckedChatBody | R
 }
 
 function sha256(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 /** A text that nobody is going to read does not have to cross over. */

@@ -1,5 +1,5 @@
 import { type AddressMatcher, type ClientAddressReader } from '@gateway/addresses';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type Clock, type UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
@@ -62,7 +62,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
       return failed(request, isFlooding, NO_KEY);
     }
     if (countAuthorizations(request) > 1) return failed(request, isFlooding, TWO_KEYS);
-    const keySha256 = createHash('sha256').update(key).digest();
+    const keySha256 = hash('sha256', key, 'buffer');
     // A key that was valid is looked up even now: it may share its address with the flood.
     if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
     const grant = await withoutDispatch(keyDirectory.lookup(keySha256));

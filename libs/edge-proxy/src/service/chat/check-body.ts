@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type KeyGrant } from '@gateway/contracts/auth';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import {
@@ -97,5 +97,5 @@ async function checkInThread(
 }
 
 function sha256(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

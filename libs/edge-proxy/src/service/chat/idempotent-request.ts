@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Refusal } from '@gateway/errors';
 import { IDEMPOTENCY_KEY_PATTERN, unusableIdempotencyKey } from '@gateway/public-api';
 import { type Exchange } from '../http/exchange';
@@ -32,5 +32,5 @@ export function readIdempotencyScope(
   if (values.length !== 1 || !IDEMPOTENCY_KEY_PATTERN.test(value)) {
     return unusableIdempotencyKey();
   }
-  return createHash('sha256').update(['POST', path, keyId, value].join('\n')).digest('hex');
+  return hash('sha256', ['POST', path, keyId, value].join('\n'), 'hex');
 }
