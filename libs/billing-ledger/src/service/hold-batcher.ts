@@ -2,7 +2,7 @@ import type { CancelSignal } from '@gateway/base';
 import { createNaturalBatcher } from '@gateway/runtime';
 import { GatewayError } from '@gateway/errors';
 import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
-import { UnbookableError, type LedgerStore } from '../core/ports';
+import { UnbookableError, type HoldExpectation, type LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import { noCapacity } from './answering';
 import type { LedgerMetrics } from './metrics';
@@ -15,6 +15,9 @@ const MAX_CONCURRENT_BATCHES = 2;
  * work. An edge has 512 on the way at most, so only many edges come this far.
  */
 const MAX_QUEUED_HOLDS = 10_000;
+
+/** Beyond this all are forgotten: each costs a second round trip then, once. */
+const MAX_REMEMBERED_REFUSALS = 10_000;
 
 export interface HoldBatcher {
   /**
@@ -35,6 +38,7 @@ interface Item {
 }
 
 export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): HoldBatcher {
+  const refusals = createLastRefusals();
   const batcher = createNaturalBatcher<Item, HoldOutcome | undefined>({
     run,
     maxBatchSize: MAX_BATCH_ROWS,
@@ -51,9 +55,18 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
     }
     const holds = [...wanted.values()];
     if (holds.length === 0) return items.map(() => undefined);
-    const outcomes = await decide(holds);
-    metrics.holdBatch(outcomes);
-    const outcomeById = new Map(holds.map((hold, index) => [hold.holdId, outcomes[index]]));
+    const outcomeById = new Map<string, HoldOutcome>();
+    await Promise.all(
+      byExpectation(holds).map(async ([expectation, part]) => {
+        const outcomes = await decide(part, expectation);
+        part.forEach(({ holdId, organizationId }, index) => {
+          const outcome = outcomes[index] as HoldOutcome;
+          outcomeById.set(holdId, outcome);
+          refusals.note(organizationId, outcome);
+        });
+      }),
+    );
+    metrics.holdBatch([...outcomeById.values()]);
     return items.map(({ hold }) => {
       const decided = wanted.get(hold.holdId);
       if (decided && decided.organizationId !== hold.organizationId) return { kind: 'foreign' };
@@ -61,15 +74,31 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
     });
   }
 
+  /** Whoever was refused is likely to be again, and shall not cost others a second round trip. */
+  function byExpectation(holds: readonly HoldRequest[]): [HoldExpectation, readonly HoldRequest[]][] {
+    const wasRefused = ({ organizationId }: HoldRequest) => refusals.wasLast(organizationId);
+    const parts: [HoldExpectation, readonly HoldRequest[]][] = [
+      ['held', holds.filter((hold) => !wasRefused(hold))],
+      ['unknown', holds.filter(wasRefused)],
+    ];
+    return parts.filter(([, part]) => part.length > 0);
+  }
+
   /** A batch that holds something unbookable is halved until that stands alone. */
-  async function decide(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]> {
+  async function decide(
+    holds: readonly HoldRequest[],
+    expectation: HoldExpectation,
+  ): Promise<readonly HoldOutcome[]> {
     try {
-      return await store.holdCredit(holds);
+      return await store.holdCredit(holds, expectation);
     } catch (error) {
       if (!(error instanceof UnbookableError)) throw error;
       if (holds.length === 1) return [{ kind: 'impossible', reason: error.message }];
       const middle = Math.ceil(holds.length / 2);
-      return [...(await decide(holds.slice(0, middle))), ...(await decide(holds.slice(middle)))];
+      return [
+        ...(await decide(holds.slice(0, middle), expectation)),
+        ...(await decide(holds.slice(middle), expectation)),
+      ];
     }
   }
 
@@ -84,5 +113,21 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
       });
     },
     idle: () => batcher.idle(),
+  };
+}
+
+/** Which organizations' last hold was refused for want of credit or by a budget. */
+function createLastRefusals() {
+  const refused = new Set<string>();
+  return {
+    wasLast: (organizationId: string) => refused.has(organizationId),
+    note(organizationId: string, { kind }: HoldOutcome): void {
+      if (kind === 'held') {
+        refused.delete(organizationId);
+      } else if (kind === 'insufficient_credits' || kind === 'daily_budget_exceeded') {
+        if (refused.size >= MAX_REMEMBERED_REFUSALS) refused.clear();
+        refused.add(organizationId);
+      }
+    },
   };
 }

@@ -35,6 +35,18 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     75,
   ],
   [
+    'holds that are taken together overdraw a budget',
+    'hold_all',
+    'where new_spend.used > spend.budget',
+    'where false',
+  ],
+  [
+    'a hold that was closed is taken again, together with others',
+    'hold_all',
+    'where closed.hold_id is not null',
+    'where false',
+  ],
+  [
     'a settlement beyond its hold is charged whole',
     'settle_held',
     'and hold.amount_nano_usd >= named.cost',

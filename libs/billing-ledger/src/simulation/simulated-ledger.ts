@@ -85,7 +85,9 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
       }
       case 'hold': {
         const holds = named(operation.generations).map((one) => holdOf(one, operation.thief ?? false, now));
-        return (await store.holdCredit(holds)).map(holdOutcome).join(', ');
+        // One of the two decides each by itself at once, whoever is to be refused.
+        const expectation = store === rig.second.store ? 'unknown' : 'held';
+        return (await store.holdCredit(holds, expectation)).map(holdOutcome).join(', ');
       }
       case 'void':
         return String(await store.voidHolds(named(operation.generations).map(refOf)));

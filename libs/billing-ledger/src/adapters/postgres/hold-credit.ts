@@ -1,12 +1,22 @@
 import { nanoUsd } from '@gateway/base';
-import type { Pool } from 'pg';
-import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
 import { plainArray, textArray } from '@gateway/database';
+import { DatabaseError, type Pool } from 'pg';
+import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
+import type { HoldExpectation } from '../../core/ports';
+
+const PARAMETERS = '$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16';
+
+const HOLD_ALL = { name: 'billing_ledger.hold_all', text: `select hold_all(${PARAMETERS})` };
+
+/** What hold_all says when it takes none: not all can be taken, or an id is there already. */
+const NOT_ALL: ReadonlySet<string | undefined> = new Set(['GW002', '23505']);
 
 const HOLD_CREDIT = {
   name: 'billing_ledger.hold_credit',
-  text: 'select * from hold_credit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
+  text: `select * from hold_credit(${PARAMETERS})`,
 };
+
+const HELD: HoldOutcome = { kind: 'held' };
 
 interface HoldRow {
   readonly outcome: string;
@@ -14,40 +24,58 @@ interface HoldRow {
   readonly used_nano_usd: bigint | null;
 }
 
-/** One statement, which is its own transaction: one round trip and one commit for all. */
+/**
+ * One statement, which is its own transaction: one round trip and one commit for
+ * all. Two where some are refused of which that was not expected.
+ */
 export async function holdCredit(
   pool: Pool,
   holds: readonly HoldRequest[],
+  expectation: HoldExpectation,
   nowUnixMs: number,
 ): Promise<HoldOutcome[]> {
-  const { rows } = await pool.query<HoldRow>({
-    ...HOLD_CREDIT,
-    values: [
-      textArray(holds, (hold) => hold.holdId),
-      textArray(holds, (hold) => hold.organizationId),
-      textArray(holds, (hold) => hold.keyId),
-      plainArray(holds, (hold) => hold.amountNanoUsd),
-      plainArray(holds, (hold) => hold.prices.inputNanoUsdPerMillion),
-      plainArray(holds, (hold) => hold.prices.cachedInputNanoUsdPerMillion),
-      plainArray(holds, (hold) => hold.prices.outputNanoUsdPerMillion),
-      plainArray(holds, (hold) => hold.prices.reasoningNanoUsdPerMillion),
-      plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion),
-      plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd),
-      plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd),
-      plainArray(holds, (hold) => hold.day),
-      plainArray(holds, (hold) => hold.createdUnixMs),
-      plainArray(holds, (hold) => hold.deadlineUnixMs),
-      textArray(holds, (hold) => hold.idempotencyScope),
-      nowUnixMs,
-    ],
-  });
+  const values = valuesOf(holds, nowUnixMs);
+  if (expectation === 'held' && (await holdAll(pool, values))) return holds.map(() => HELD);
+  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values });
   return holds.map((hold, index) => outcomeOf(hold, rows[index]));
+}
+
+/** Takes all or none; @returns whether it took them. */
+async function holdAll(pool: Pool, values: unknown[]): Promise<boolean> {
+  try {
+    await pool.query({ ...HOLD_ALL, values });
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError && NOT_ALL.has(error.code)) return false;
+    throw error;
+  }
+}
+
+function valuesOf(holds: readonly HoldRequest[], nowUnixMs: number): unknown[] {
+  return [
+    textArray(holds, (hold) => hold.holdId),
+    textArray(holds, (hold) => hold.organizationId),
+    textArray(holds, (hold) => hold.keyId),
+    plainArray(holds, (hold) => hold.amountNanoUsd),
+    plainArray(holds, (hold) => hold.prices.inputNanoUsdPerMillion),
+    plainArray(holds, (hold) => hold.prices.cachedInputNanoUsdPerMillion),
+    plainArray(holds, (hold) => hold.prices.outputNanoUsdPerMillion),
+    plainArray(holds, (hold) => hold.prices.reasoningNanoUsdPerMillion),
+    plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion),
+    plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd),
+    plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd),
+    plainArray(holds, (hold) => hold.day),
+    plainArray(holds, (hold) => hold.createdUnixMs),
+    plainArray(holds, (hold) => hold.deadlineUnixMs),
+    textArray(holds, (hold) => hold.idempotencyScope),
+    nowUnixMs,
+  ];
 }
 
 function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
   switch (row?.outcome) {
     case 'held':
-      return { kind: 'held' };
+      return HELD;
     case 'foreign':
       return { kind: 'foreign' };
     case 'closed':

@@ -1,4 +1,5 @@
 import { utcDay, type UnixMs } from '@gateway/base';
+import type { HoldRequest } from '../../core/credit/hold';
 import { auditLedger } from '../../audit/audit-ledger';
 import {
   announce,
@@ -7,8 +8,11 @@ import {
   makeHold,
   UNIT_PRICES,
   usdNano,
+  type LedgerInstance,
   type LedgerRig,
 } from '../../testing/ledger-rig';
+
+const EXPECTATIONS = ['held', 'unknown'] as const;
 
 let rig: LedgerRig;
 let organizationId: string;
@@ -66,21 +70,19 @@ describe('credit', () => {
   });
 });
 
-describe('hold', () => {
+describe.each(EXPECTATIONS)('hold that is expected to be %s', (expectation) => {
+  const take = ({ store }: LedgerInstance, holds: readonly HoldRequest[]) =>
+    store.holdCredit(holds, expectation);
+
   it('takes the amount from what is available', async () => {
     await credit(100);
-    expect(await rig.first.store.holdCredit([hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    expect(await take(rig.first, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
   it('decides in order: one that does not fit leaves room for a smaller one behind it', async () => {
     await credit(100);
-    const outcomes = await rig.first.store.holdCredit([
-      hold('g1', 60),
-      hold('g2', 50),
-      hold('g3', 40),
-      hold('g4', 1),
-    ]);
+    const outcomes = await take(rig.first, [hold('g1', 60), hold('g2', 50), hold('g3', 40), hold('g4', 1)]);
     expect(outcomes).toEqual([
       { kind: 'held' },
       { kind: 'insufficient_credits', availableNanoUsd: 40n },
@@ -92,55 +94,153 @@ describe('hold', () => {
 
   it('answers a repeated hold as the first time, and takes it once', async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('g1', 60)]);
-    expect(await rig.second.store.holdCredit([hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    await take(rig.first, [hold('g1', 60)]);
+    expect(await take(rig.second, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
   it('does not say held of a hold that was settled, voided or given up', async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('settled', 10), hold('voided', 10)]);
+    await take(rig.first, [hold('settled', 10), hold('voided', 10)]);
     await settle(finished('settled', 5));
     await rig.first.store.voidHolds([ref('voided'), ref('given-up')]);
     const names = ['settled', 'voided', 'given-up'];
-    const again = await rig.second.store.holdCredit([...names, 'new'].map((name) => hold(name, 10)));
+    const again = await take(
+      rig.second,
+      [...names, 'new'].map((name) => hold(name, 10)),
+    );
     expect(again.map(({ kind }) => kind)).toEqual(['closed', 'closed', 'closed', 'held']);
     expect(await balance()).toEqual([100, 5, 10, 85]);
   });
 
   it("does not answer for another organization's hold", async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('g1', 60)]);
+    await take(rig.first, [hold('g1', 60)]);
     const stranger = hold('g1', 60, { organizationId: 'org-stranger' });
-    expect(await rig.first.store.holdCredit([stranger])).toEqual([{ kind: 'foreign' }]);
+    expect(await take(rig.first, [stranger])).toEqual([{ kind: 'foreign' }]);
   });
 
   it('refuses an unknown organization for want of credit', async () => {
-    expect(await rig.first.store.holdCredit([hold('g1', 1)])).toEqual([
+    expect(await take(rig.first, [hold('g1', 1)])).toEqual([
       { kind: 'insufficient_credits', availableNanoUsd: 0n },
     ]);
   });
 
   it('checks credit before the daily budget', async () => {
     await credit(10);
-    const [outcome] = await rig.first.store.holdCredit([
-      hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) }),
-    ]);
+    const [outcome] = await take(rig.first, [hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) })]);
     expect(outcome?.kind).toBe('insufficient_credits');
   });
 });
 
-describe('daily budget', () => {
+describe('holds that are all taken at once', () => {
+  /** Runs it where holds cannot be decided one after the other. */
+  async function undecided(holds: readonly HoldRequest[]) {
+    const { rows } = await rig.auditPool.query<{ definition: string }>(
+      "select pg_get_functiondef('hold_credit'::regproc) as definition",
+    );
+    await rig.auditPool.query('alter function hold_credit rename to hold_credit_away');
+    try {
+      return await rig.first.store.holdCredit(holds).then(
+        (outcomes) => outcomes.map(({ kind }) => kind),
+        ({ code }: { code: string }) => code,
+      );
+    } finally {
+      await rig.auditPool.query('drop function hold_credit_away');
+      await rig.auditPool.query(rows[0]?.definition ?? '');
+    }
+  }
+  const NOBODY_DECIDES = '42883';
+  const budgets = (organization: number | undefined, key?: number) => ({
+    organizationDailyBudgetNanoUsd: organization === undefined ? undefined : usdNano(organization),
+    keyDailyBudgetNanoUsd: key === undefined ? undefined : usdNano(key),
+  });
+
+  it('are what fits the account and its budgets to the last nano-dollar, of several organizations', async () => {
+    await credit(100);
+    const other = `other-${organizationId}`;
+    await rig.first.store.addCredit({
+      creditId: other,
+      organizationId: other,
+      amountNanoUsd: usdNano(9),
+      note: 'test',
+    });
+    const holds = [
+      hold('g1', 60, budgets(100, 60)),
+      hold('g2', 40, { ...budgets(100, 40), keyId: 'key-b' }),
+      hold('g3', 9, { ...budgets(undefined), organizationId: other }),
+    ];
+    expect(await undecided(holds)).toEqual(['held', 'held', 'held']);
+    expect(await balance()).toEqual([100, 0, 100, 0]);
+    const { rows } = await rig.auditPool.query(
+      "select reference, posted_unix_ms, held_nano_usd from postings where kind = 'hold' and reference = any ($1) order by 1",
+      [holds.map(({ holdId }) => holdId)],
+    );
+    expect(rows).toEqual(
+      holds.map(({ holdId, amountNanoUsd }) => ({
+        reference: holdId,
+        posted_unix_ms: BigInt(at),
+        held_nano_usd: amountNanoUsd,
+      })),
+    );
+  });
+
+  it.each<[string, () => readonly HoldRequest[]]>([
+    ['credit', () => [hold('g1', 60), hold('g2', 41)]],
+    ["the organization's budget", () => [hold('g1', 30, budgets(50)), hold('g2', 21, budgets(50))]],
+    ['the smallest of budgets that differ', () => [hold('g1', 30, budgets(50)), hold('g2', 10, budgets(39))]],
+    ["the key's budget", () => [hold('g1', 30, budgets(90, 50)), hold('g2', 21, budgets(90, 50))]],
+    ['an account', () => [hold('g1', 1), hold('g2', 1, { organizationId: 'org-without-account' })]],
+  ])('are none where one lacks %s; then each is decided', async (_what, holds) => {
+    await credit(100);
+    expect(await undecided(holds())).toBe(NOBODY_DECIDES);
+    expect(await balance()).toEqual([100, 0, 0, 100]);
+    const { rows } = await rig.auditPool.query(
+      'select from open_holds where organization_id = $1 union all select from daily_spend where organization_id = $1',
+      [organizationId],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('are none where one is open, closed, given up or forgotten', async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('open', 10), hold('settled', 10)]);
+    await settle(finished('settled', 5));
+    await rig.first.store.voidHolds([ref('given-up')]);
+    const before = await balance();
+    for (const name of ['open', 'settled', 'given-up']) {
+      expect(await undecided([hold('new', 1), hold(name, 10)])).toBe(NOBODY_DECIDES);
+    }
+    await rig.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-1'`);
+    try {
+      expect(await undecided([hold('new', 1), hold('', 1, { holdId: 'gen-0' })])).toBe(NOBODY_DECIDES);
+    } finally {
+      await rig.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-'`);
+    }
+    expect(await balance()).toEqual(before);
+  });
+
+  it('count what was spent and held before', async () => {
+    await credit(100);
+    await rig.first.store.holdCredit([hold('g1', 30), hold('g2', 10)]);
+    await settle(finished('g1', 20));
+    expect(await undecided([hold('g3', 20, budgets(49))])).toBe(NOBODY_DECIDES);
+    expect(await undecided([hold('g3', 20, budgets(50))])).toEqual(['held']);
+    expect(await undecided([hold('g4', 20, budgets(undefined, 69))])).toBe(NOBODY_DECIDES);
+    expect(await undecided([hold('g4', 20, budgets(undefined, 70))])).toEqual(['held']);
+  });
+});
+
+describe.each(EXPECTATIONS)('daily budget, for holds that are expected to be %s', (expectation) => {
+  const take = ({ store }: LedgerInstance, holds: readonly HoldRequest[]) =>
+    store.holdCredit(holds, expectation);
+
   const budgeted = (name: string, amount: number, more = {}) =>
     hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });
 
   it('counts what is held, and what was spent that day', async () => {
     await credit(1_000);
-    const outcomes = await rig.first.store.holdCredit([
-      budgeted('g1', 30),
-      budgeted('g2', 30),
-      budgeted('g3', 20),
-    ]);
+    const outcomes = await take(rig.first, [budgeted('g1', 30), budgeted('g2', 30), budgeted('g3', 20)]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'daily_budget_exceeded', 'held']);
     expect(outcomes[1]).toEqual({
       kind: 'daily_budget_exceeded',
@@ -150,13 +250,13 @@ describe('daily budget', () => {
     });
     await settle(finished('g1', 10));
     await rig.first.store.voidHolds([ref('g3')]);
-    const [fits, overflows] = await rig.first.store.holdCredit([budgeted('g4', 40), budgeted('g5', 1)]);
+    const [fits, overflows] = await take(rig.first, [budgeted('g4', 40), budgeted('g5', 1)]);
     expect([fits?.kind, overflows?.kind]).toEqual(['held', 'daily_budget_exceeded']);
   });
 
   it("holds a key to its own budget, whatever the organization's", async () => {
     await credit(1_000);
-    const outcomes = await rig.first.store.holdCredit([
+    const outcomes = await take(rig.first, [
       hold('g1', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
       hold('g2', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
       hold('g3', 30, { keyId: 'key-2', keyDailyBudgetNanoUsd: usdNano(40) }),
@@ -171,7 +271,7 @@ describe('daily budget', () => {
   it('begins anew with the next UTC day, and settles on the day of admission', async () => {
     await credit(1_000);
     const tomorrow = (at + 86_400_000) as UnixMs;
-    const [today, next] = await rig.first.store.holdCredit([
+    const [today, next] = await take(rig.first, [
       budgeted('g1', 50),
       budgeted('g2', 50, { createdUnixMs: tomorrow, day: utcDay(tomorrow) }),
     ]);

@@ -35,7 +35,8 @@ export function createPostgresLedgerStore({
   const prisma = new PrismaClient({ adapter: createPrismaAdapter(pool, schema) });
 
   return {
-    holdCredit: (holds) => withRetries(() => holdCredit(pool, holds, clock.now())),
+    holdCredit: (holds, expectation = 'held') =>
+      withRetries(() => holdCredit(pool, holds, expectation, clock.now())),
     voidHolds: (holds) => withRetries(() => voidHolds(pool, holds, clock.now())),
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit, clock.now())),
     addCredit: (credit) => withRetries(() => addCredit(pool, credit, clock.now())),

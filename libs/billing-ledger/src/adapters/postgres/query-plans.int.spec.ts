@@ -4,7 +4,14 @@ import { leastIdAt } from '@gateway/runtime';
 import { readsOf, type TableRead } from '@gateway/testing';
 import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
-import { announce, createLedgerRig, makeFinished, makeHold, type LedgerRig } from '../../testing/ledger-rig';
+import {
+  announce,
+  createLedgerRig,
+  makeFinished,
+  makeHold,
+  usdNano,
+  type LedgerRig,
+} from '../../testing/ledger-rig';
 import { fillLedgerHistory } from '../../testing/synthetic-history';
 import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from './ledger-store';
 
@@ -169,4 +176,74 @@ it("reads a page of an organization's statement by its index, of the months aske
   const tables = reads.map(({ table }) => table);
   expect(tables).toContain(`postings${thisMonth}`);
   expect(tables.length).toBeLessThanOrEqual(4);
+});
+
+describe('a process whose plans were made when the tables were empty', () => {
+  const ROWS = 400;
+  let young: LedgerRig;
+
+  beforeAll(async () => {
+    young = await createLedgerRig();
+    await young.first.store.addCredit({
+      creditId: 'crd-1',
+      organizationId: 'org-1',
+      amountNanoUsd: usdNano(1_000_000),
+      note: '',
+    });
+    // Whoever analyzes a table has its plans made anew.
+    await young.auditPool.query(`do $$
+      declare name regclass;
+      begin
+        for name in
+          select relation.oid from pg_class relation
+          where relation.relkind = 'r' and relation.relnamespace = '${schema}'::regnamespace
+        loop
+          execute format('alter table %s set (autovacuum_enabled = off)', name);
+        end loop;
+      end $$`);
+  });
+
+  afterAll(() => young.close());
+
+  it('reads no more of them when they have grown', async () => {
+    const one = createPool({ url: young.database.url, schema, applicationName: 'young', maxConnections: 1 });
+    const appender = { appending: () => async () => undefined };
+    const process = createPostgresLedgerStore({ pool: one, clock: young.clock, appender });
+    const now = young.clock.now();
+    const holdsOf = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        makeHold({
+          holdId: `${leastIdAt('gen', now)}${name}${index}`,
+          organizationId: 'org-1',
+          amount: 10,
+          at: now,
+        }),
+      );
+    const finishedOf = (name: string, count: number, more = {}) =>
+      holdsOf(name, count).map(({ holdId, organizationId }) =>
+        makeFinished({ generationId: holdId, organizationId, cost: 7, at: now, ...more }),
+      );
+    /** Holds, decides holds, settles at once, settles by decisions, voids: every function once. */
+    async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
+      for (const [index, expectation] of (['held', 'unknown'] as const).entries()) {
+        const outcomes = await store.holdCredit(holdsOf(`${name}${index}`, count), expectation);
+        expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['held']));
+      }
+      await store.settleGenerations(finishedOf(`${name}0`, count), announce);
+      await store.settleGenerations(finishedOf(`${name}1`, count, { keyId: 'key-unseen' }), announce);
+      await store.holdCredit(holdsOf(`${name}2`, count));
+      expect(await store.voidHolds(holdsOf(`${name}2`, count))).toBe(count);
+    }
+    try {
+      await everything(process, 'first', 1);
+      await everything(young.second.store, 'grown', ROWS);
+      const client = await one.connect();
+      client.release();
+      const reads = await readsOf(client, () => everything(process, 'last', BATCH));
+      expect(reads.length).toBeGreaterThan(10);
+      expect(reads.filter(({ rows }) => rows > 4 * BATCH)).toEqual([]);
+    } finally {
+      await one.end();
+    }
+  });
 });

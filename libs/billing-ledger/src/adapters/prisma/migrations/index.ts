@@ -14,6 +14,7 @@ import settledWindows from './20261122060000_settled_windows/migration.sql';
 import windowsFromFirstPosting from './20261122070000_windows_from_first_posting/migration.sql';
 import shortLocks from './20261122080000_short_locks/migration.sql';
 import settleHeld from './20261123010000_settle_held/migration.sql';
+import holdAll from './20261123030000_hold_all/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261122070000_windows_from_first_posting', sql: windowsFromFirstPosting },
   { name: '20261122080000_short_locks', sql: shortLocks },
   { name: '20261123010000_settle_held', sql: settleHeld },
+  { name: '20261123030000_hold_all', sql: holdAll },
 ];
