@@ -101,6 +101,8 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   });
   const chunks: string[] = [];
   const logFile = createWriteStream(path.join(stateDirectory, 'gateway.log'), { flags: 'a' });
+  // Later than its exit: what it wrote last is still to be read, and workers may outlive it.
+  child.once('close', () => logFile.end());
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');
     stream.on('data', (text: string) => {
@@ -127,13 +129,11 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
           const code = await within(exited, STOP_TIMEOUT_MS, () => `the gateway did not stop:\n${output()}`);
           if (code !== 0) throw new Error(`the gateway ended with ${code}:\n${tail(output())}`);
         }
-        logFile.end();
         if (!keepState) rmSync(stateDirectory, { recursive: true, force: true });
       },
       async kill() {
         child.kill('SIGKILL');
         await exited;
-        logFile.end();
       },
     };
   } catch (error) {

@@ -76,7 +76,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     { cors, now, isStopping: () => stopping },
     {
       stalledReaderMs: settings.stalledReaderMs,
-      maxDrainBytes: settings.maxBodyBytes,
+      maxDrainBytes: Math.max(settings.maxBodyBytes, limits.http.minDrainBytes),
       maxDrainMs: limits.http.maxDrainMs,
     },
   );

@@ -141,8 +141,10 @@ export const limits = {
     maxHeaderBytes: 32 * 1024,
     /** Beyond the body's own limit, for the server's coarser check. */
     requestTimeoutMarginMs: 30_000,
-    /** How long the rest of a body is read and dropped after its early refusal. */
+    /** How long a caller whose body was refused early has, to be read and to come to its answer. */
     maxDrainMs: 5_000,
+    /** So much of the rest of such a body is read and dropped, also where whole ones may be smaller. */
+    minDrainBytes: 4 * 1024 * 1024,
     /** A body that is at most this long is read to its end after a refusal, and the connection kept. */
     keptBodyBytes: 64 * 1024,
   },

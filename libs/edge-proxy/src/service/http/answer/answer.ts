@@ -55,7 +55,8 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
 
     // Closing on a caller that still sends would reset the connection, and the
     // caller might never see the answer: it is sent first, then the rest of the
-    // body is taken, within bounds.
+    // body is taken, within bounds. Beyond them nothing more is read, and the
+    // caller still has the time to come to the answer and close.
     response.write(body);
     let drained = 0;
     const finish = () => {
@@ -66,7 +67,7 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
     };
     const count = (chunk: Buffer) => {
       drained += chunk.length;
-      if (drained > options.maxDrainBytes) finish();
+      if (drained > options.maxDrainBytes) request.off('data', count).pause();
     };
     const timer = setTimeout(finish, options.maxDrainMs);
     request.on('data', count).once('end', finish).once('close', finish).resume();

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { BODY, KEY, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
@@ -94,6 +95,31 @@ test('a caller that is still sending sees the early refusal, and is then closed'
   expect(received).toMatch(/connection: close/i);
   expect(received).toContain('"code":"request_too_large"');
 });
+
+test.each([16, 400])(
+  'a caller that first sends all of a body that is %i times too large, and only then reads, sees why',
+  async (times) => {
+    const socket = connect(edge.port, '127.0.0.1').pause();
+    let failure: Error | undefined;
+    socket.on('error', (error) => (failure = error));
+    socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n');
+    socket.write(`authorization: Bearer ${KEY}\r\ncontent-length: ${LIMIT * times}\r\n\r\n`);
+    for (let sent = 0; sent < times; sent += 1) socket.write('x'.repeat(LIMIT));
+    // Until all has gone, or the other side takes no more.
+    for (let before = -1; socket.writableLength !== before;) {
+      before = socket.writableLength;
+      await delay(50);
+    }
+    let received = '';
+    for await (const data of socket) {
+      received += String(data);
+      if (received.endsWith('}')) break;
+    }
+    expect(failure).toBeUndefined();
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+    expect(received).toContain('"code":"request_too_large"');
+  },
+);
 
 test('a body that does not arrive is a request_timeout', async () => {
   const received = await overSocket(
