@@ -75,7 +75,7 @@ export function costByKind(usage: Usage, prices: Prices): readonly CostOfKind[] 
     tokenPrices += BigInt(priced.tokens) * priced.priceNanoUsdPerMillion;
     const costNanoUsd = nanoUsd(roundUp(tokenPrices) - billed);
     billed += costNanoUsd;
-    return { ...priced, costNanoUsd };
+    return { costNanoUsd, ...priced };
   });
 }
 

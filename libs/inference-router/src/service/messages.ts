@@ -58,12 +58,12 @@ export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
         event: {
           $case: 'finished',
           value: {
-            ...(event.responseJson === undefined
-              ? {}
-              : { responseJson: Buffer.from(event.responseJson, 'utf8') }),
             usage: { ...event.usage },
             finishReason: event.finishReason,
             costNanoUsd: event.cost,
+            ...(event.responseJson === undefined
+              ? {}
+              : { responseJson: Buffer.from(event.responseJson, 'utf8') }),
           },
         },
       };
@@ -94,8 +94,8 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
     timeToFirstTokenMs:
       finished.timeToFirstTokenMs === undefined ? undefined : toUint32(finished.timeToFirstTokenMs),
     attempts: finished.attempts.map(({ durationMs, ...attempt }) => ({
-      ...attempt,
       durationMs: toUint32(durationMs),
+      ...attempt,
     })),
     externalUser: request.externalUser,
     prices: toPrices(finished),

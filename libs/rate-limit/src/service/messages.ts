@@ -17,10 +17,10 @@ const NO_LIMITS: core.Limits = {};
 
 export function toAdmission(message: proto.Admission): core.Admission {
   return {
-    ...toRef(message),
     tokens: message.tokens,
     organizationLimits: message.organizationLimits ?? NO_LIMITS,
     keyLimits: message.keyLimits ?? NO_LIMITS,
+    ...toRef(message),
   };
 }
 
@@ -34,9 +34,9 @@ export function toFinished(message: proto.FinishedAdmission): core.FinishedAdmis
   const { outcome } = message;
   if (outcome === undefined) throw new Error('a finished admission lacks its outcome');
   return {
-    ...toRef(message),
     outcome:
       outcome.$case === 'returned' ? { kind: 'returned' } : { kind: 'used', tokens: outcome.value.tokens },
+    ...toRef(message),
   };
 }
 

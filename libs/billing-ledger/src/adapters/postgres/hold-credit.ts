@@ -36,14 +36,14 @@ export async function holdCredit(
 ): Promise<HoldOutcome[]> {
   const values = valuesOf(holds, nowUnixMs);
   if (expectation === 'held' && (await holdAll(pool, values))) return holds.map(() => HELD);
-  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values });
+  const { rows } = await pool.query<HoldRow>({ values, ...HOLD_CREDIT });
   return holds.map((hold, index) => outcomeOf(hold, rows[index]));
 }
 
 /** Takes all or none; @returns whether it took them. */
 async function holdAll(pool: Pool, values: unknown[]): Promise<boolean> {
   try {
-    await pool.query({ ...HOLD_ALL, values });
+    await pool.query({ values, ...HOLD_ALL });
     return true;
   } catch (error) {
     if (error instanceof DatabaseError && NOT_ALL.has(error.code)) return false;

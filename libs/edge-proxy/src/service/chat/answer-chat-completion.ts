@@ -89,9 +89,9 @@ async function checkAndRun(
   if (isRefusal(checked)) return checked;
   const { chat, idempotent } = checked;
   const admissible: Admissible = {
-    ...checked,
     createdAt: ports.clock.now(),
     generationId: ports.newGenerationId(),
+    ...checked,
   };
   exchange.modelId = chat.model.id;
   exchange.stopIfCancelled();
@@ -138,7 +138,7 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   exchange.bodyReadAtMs = ports.now();
   const checked = isRefusal(pieces) ? pieces : await checkBody(ports, exchange, grant, pieces);
   if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked, bytes);
-  return isRefusal(checked) ? checked : { ...checked, grant };
+  return isRefusal(checked) ? checked : { grant, ...checked };
 }
 
 /** Waits for its turn when more arrives than can be done; before its body is read, so that what waits takes little. */

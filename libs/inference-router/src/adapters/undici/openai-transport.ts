@@ -11,7 +11,7 @@ const KEEP_ALIVE_MS = 30_000;
 interface ProviderPool {
   readonly pool: Pool;
   readonly path: string;
-  readonly headers: Record<string, string>;
+  readonly headers: { readonly whole: Record<string, string>; readonly stream: Record<string, string> };
   /** What the pool was made of; another value needs another pool. */
   readonly madeOf: Provider;
 }
@@ -47,15 +47,19 @@ export function createOpenAiTransport(): ProviderTransport {
 
 function createPool(provider: Provider): ProviderPool {
   const url = new URL(provider.baseUrl);
+  const headers = {
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'inference-gateway',
+    ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
+    ...provider.headers,
+  };
   return {
     madeOf: provider,
     path: `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`,
     headers: {
-      'content-type': 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'inference-gateway',
-      ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
-      ...provider.headers,
+      whole: { ...headers, accept: 'application/json' },
+      stream: { ...headers, accept: 'text/event-stream' },
     },
     pool: new Pool(url.origin, {
       connections: provider.maxConcurrent,
@@ -96,14 +100,12 @@ function exchange(
   { target: { provider }, signal, onSent, stream, body }: ProviderCall,
   span: Span | undefined,
 ): Promise<ProviderAnswer> {
+  const own = headers[stream ? 'stream' : 'whole'];
+  const trace = provider.sendsTraceparent ? span?.headers : undefined;
   return new ProviderExchange(provider.name, signal, onSent).send(pool, {
     method: 'POST',
     path,
-    headers: {
-      ...headers,
-      ...(provider.sendsTraceparent ? span?.headers : undefined),
-      accept: stream ? 'text/event-stream' : 'application/json',
-    },
+    headers: trace === undefined ? own : { ...own, ...trace },
     body,
   });
 }

@@ -67,7 +67,7 @@ export async function billGeneration(
   const { choices } = outcome;
   const texts = outputTexts(choices);
   const judged = judgeUsage(outcome.reportedUsage, {
-    input: { ...request.inputParts, estimatedInputTokens: request.estimatedInputTokens },
+    input: { estimatedInputTokens: request.estimatedInputTokens, ...request.inputParts },
     maxCompletionTokens: request.maxOutputTokens * request.n,
     completions: request.n,
     contextLength: model.contextLength,

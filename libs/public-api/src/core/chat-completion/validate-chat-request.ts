@@ -123,10 +123,7 @@ function uncounted(
     ...(exactSeed === undefined ? {} : { exactSeed }),
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
-    output: {
-      ...(max_tokens === undefined ? {} : { max_tokens }),
-      ...(max_completion_tokens === undefined ? {} : { max_completion_tokens }),
-    },
+    output: { max_tokens, max_completion_tokens },
   };
 }
 

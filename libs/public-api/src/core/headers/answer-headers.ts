@@ -21,14 +21,16 @@ export interface RateLimitState {
 const MAX_RETRY_AFTER_MS_HEADER = 59_999;
 
 export function addRateLimitHeaders(headers: AnswerHeaders, { requests, tokens }: RateLimitState): void {
-  if (requests) addWindow(headers, 'requests', requests);
-  if (tokens) addWindow(headers, 'tokens', tokens);
-}
-
-function addWindow(headers: AnswerHeaders, name: string, { limit, remaining, resetMs }: WindowState): void {
-  headers[`x-ratelimit-limit-${name}`] = limit;
-  headers[`x-ratelimit-remaining-${name}`] = remaining;
-  headers[`x-ratelimit-reset-${name}`] = goDuration(resetMs);
+  if (requests) {
+    headers['x-ratelimit-limit-requests'] = requests.limit;
+    headers['x-ratelimit-remaining-requests'] = requests.remaining;
+    headers['x-ratelimit-reset-requests'] = goDuration(requests.resetMs);
+  }
+  if (tokens) {
+    headers['x-ratelimit-limit-tokens'] = tokens.limit;
+    headers['x-ratelimit-remaining-tokens'] = tokens.remaining;
+    headers['x-ratelimit-reset-tokens'] = goDuration(tokens.resetMs);
+  }
 }
 
 /** A duration as Go prints whole seconds, rounded up: `12s`, `6m0s`, `1h0m0s`. */

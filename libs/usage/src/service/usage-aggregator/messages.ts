@@ -71,7 +71,7 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     streamed: finished.streamed,
     cancelled: finished.cancelled,
     finishReason: storable(finished.finishReason),
-    usage: { ...NO_TOKENS, ...finished.usage },
+    usage: finished.usage ?? NO_TOKENS,
     usageSource: USAGE_SOURCES.get(finished.usageSource),
     costNanoUsd: nanoUsd(settled.costNanoUsd),
     chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
