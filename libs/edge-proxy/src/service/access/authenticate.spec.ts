@@ -120,3 +120,36 @@ test('an auth service that cannot tell is never an unknown key', async () => {
   expect(text).toContain('"code":"internal_error"');
   expect(text).not.toContain('10.1.2.3');
 });
+
+test('requests of one connection are each judged by the key that they bring, as it is then', async () => {
+  edge.keys.set('sk-gw-revoked', grant({ revoked: true }));
+  const asked = (key: string, more = '') =>
+    `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n${more}\r\n`;
+  const received = await new Promise<string>((resolve, reject) => {
+    const socket = connect(edge.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (data) => {
+      const before = text.match(/HTTP\/1\.1 /g)?.length ?? 0;
+      text += String(data);
+      if (before > 0 || !text.includes('}')) return;
+      // The first is answered; the same key is another's from now on.
+      edge.keys.set(KEY, grant({ organizationSuspended: true }));
+      const others = [KEY, 'sk-gw-revoked', 'sk-gw-unknown'].map((key) => asked(key));
+      socket.write(others.join('') + asked(KEY, 'connection: close\r\n'));
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+    socket.write(asked(KEY));
+  });
+  expect(received.match(/HTTP\/1\.1 \d+|"code":"\w+"/g)).toEqual([
+    'HTTP/1.1 200',
+    'HTTP/1.1 403',
+    '"code":"org_suspended"',
+    'HTTP/1.1 401',
+    '"code":"key_revoked"',
+    'HTTP/1.1 401',
+    '"code":"invalid_api_key"',
+    'HTTP/1.1 403',
+    '"code":"org_suspended"',
+  ]);
+});
