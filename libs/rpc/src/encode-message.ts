@@ -8,15 +8,25 @@ const MAX_KEPT_BYTES = 256 * 1024;
 
 let shared = new BinaryWriter();
 
+/** The bytes of a message. */
+export function encodeMessage<Message>(
+  codec: Pick<MessageCodec<Message>, 'encode'>,
+  message: Message,
+): Uint8Array {
+  return encodeWith((writer) => codec.encode(message, writer));
+}
+
 /**
- * The bytes of a message. All messages go through one writer, since a buffer of
- * its own for each would cost more than the writing; encoding never yields, so
- * there is only ever one at work.
+ * What is written, as bytes. All messages go through one writer, since a buffer
+ * of its own for each would cost more than the writing; encoding never yields,
+ * so there is only ever one at work.
+ *
+ * @param write - answers the writer that it was given.
  */
-export function encodeMessage<Message>(codec: MessageCodec<Message>, message: Message): Uint8Array {
+export function encodeWith(write: (writer: BinaryWriter) => { finish(): Uint8Array }): Uint8Array {
   let bytes: Uint8Array;
   try {
-    bytes = codec.encode(message, shared).finish();
+    bytes = write(shared).finish();
   } catch (error) {
     // An invalid value stopped it half-way.
     shared = new BinaryWriter();

@@ -2,6 +2,7 @@ export * from './bound-service';
 export type { RpcCallEnd } from './call-end';
 export * from './client';
 export * from './definition';
+export { encodeMessage, encodeWith } from './encode-message';
 export { decodeError, encodeError } from './error-codec';
 export { forEachMessage } from './for-each-message';
 export { createInProcessTransport, type InProcessTransportOptions } from './in-process-transport';

@@ -1,7 +1,8 @@
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { WireType } from '@bufbuild/protobuf/wire';
 import type { Clock } from '@gateway/base';
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
 import { UnbookableError, type Announce, type LedgerStore } from '../core/ports';
+import { encodeMessage, encodeWith } from '@gateway/rpc';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
 import type { LedgerMetrics } from './metrics';
@@ -106,8 +107,10 @@ function encodeSettled(
 ): Uint8Array {
   if (payload === undefined || message.idempotentOutcome !== undefined) {
     const finished = { ...message, idempotentOutcome: undefined };
-    return GenerationSettled.encode({ finished, ...booked }).finish();
+    return encodeMessage(GenerationSettled, { finished, ...booked });
   }
-  const writer = new BinaryWriter().tag(FINISHED_FIELD, WireType.LengthDelimited).bytes(payload);
-  return GenerationSettled.encode({ finished: undefined, ...booked }, writer).finish();
+  return encodeWith((writer) => {
+    writer.tag(FINISHED_FIELD, WireType.LengthDelimited).bytes(payload);
+    return GenerationSettled.encode({ finished: undefined, ...booked }, writer);
+  });
 }

@@ -2,7 +2,7 @@ import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger'
 import { GenerationFinished } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { TOPIC_GENERATION_FINISHED, type EventAppender } from '@gateway/events';
-import type { RpcClient } from '@gateway/rpc';
+import { encodeMessage, type RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { FinishedGeneration } from '../core/generation/finished-generation';
 import type { FinishedSpool } from '../core/ports';
@@ -57,7 +57,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
 
   async function record(finished: FinishedGeneration): Promise<void> {
     const message = toGenerationFinished(finished);
-    const payload = GenerationFinished.encode(message).finish();
+    const payload = encodeMessage(GenerationFinished, message);
     const { generationId } = message;
     const where = await keep(message, payload, finished.traceHeaders);
     ports.onKept(where);

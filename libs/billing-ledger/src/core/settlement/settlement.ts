@@ -123,7 +123,7 @@ export function decideSettlements(
     const owed = claim.isWaived ? ZERO_NANO_USD : terms.costNanoUsd;
     const chargedNanoUsd = nanoUsd(owed < reachable ? owed : reachable);
     available.set(organizationId, reachable - chargedNanoUsd);
-    settlements.push({ ...terms, generationId, organizationId, chargedNanoUsd, isWaived: claim.isWaived });
+    settlements.push({ generationId, organizationId, chargedNanoUsd, isWaived: claim.isWaived, ...terms });
   });
   return { settlements, claimClosings, duplicates, rejected };
 }

@@ -105,7 +105,7 @@ export function createLedgerClient(
     claim: (request) =>
       withoutDispatch(
         billingLedger.claimIdempotencyKey(
-          { ...request, leaseMs: claimLeaseMs },
+          { leaseMs: claimLeaseMs, ...request },
           { timeoutMs: limits.calls.claimMs },
         ),
       ),

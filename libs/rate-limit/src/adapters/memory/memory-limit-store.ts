@@ -75,7 +75,10 @@ export function createMemoryLimitStore({
       { key: reservedOf(key), organization: reservedOf(organization) },
       now,
     );
-    return refusal === undefined ? { kind: 'admitted', slotLeaseMs, ...states } : { ...refusal, ...states };
+    const { requests, tokens } = states;
+    return refusal === undefined
+      ? { kind: 'admitted', slotLeaseMs, requests, tokens }
+      : { requests, tokens, ...refusal };
   }
 
   function take(id: string, tokens: number, counters: readonly Counter[], now: UnixMs): void {

@@ -83,7 +83,7 @@ export function createRedisLimitStore({
     const check = CHECKS[refusedBy - 1];
     return check === undefined
       ? { kind: 'admitted', slotLeaseMs, ...states }
-      : { ...refusalBy(check, admission, now), ...states };
+      : { requests: states.requests, tokens: states.tokens, ...refusalBy(check, admission, now) };
   }
 
   return {
