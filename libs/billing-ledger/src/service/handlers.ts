@@ -98,12 +98,15 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
     }),
 
     claimIdempotencyKey: answering(async (request) => {
-      const claim = parseRequest(() => ({
-        ...parseClaimRef(request),
-        organizationId: parseIdentifier('organization_id', request.organizationId),
-        bodySha256: parseSha256(request.bodySha256),
-        leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
-      }));
+      const claim = parseRequest(() => {
+        const ref = parseClaimRef(request);
+        return {
+          organizationId: parseIdentifier('organization_id', request.organizationId),
+          bodySha256: parseSha256(request.bodySha256),
+          leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
+          ...ref,
+        };
+      });
       return renderClaimOutcome(await claimBatcher.claim(claim));
     }),
 

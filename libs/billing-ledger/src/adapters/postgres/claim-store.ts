@@ -56,7 +56,7 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
       const scopes = textArray(claims, (claim) => claim.scope);
       const generationIds = textArray(claims, (claim) => claim.generationId);
       await withRetries(() =>
-        pool.query({ ...RENEW, values: [scopes, generationIds, clock.now() + leaseMs] }),
+        pool.query({ values: [scopes, generationIds, clock.now() + leaseMs], ...RENEW }),
       );
     },
 
@@ -64,12 +64,12 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
       if (claims.length === 0) return;
       const scopes = textArray(claims, (claim) => claim.scope);
       const generationIds = textArray(claims, (claim) => claim.generationId);
-      await withRetries(() => pool.query({ ...RELEASE, values: [scopes, generationIds] }));
+      await withRetries(() => pool.query({ values: [scopes, generationIds], ...RELEASE }));
     },
 
     trimClaims: (limit) =>
       withRetries(async () => {
-        const { rows } = await pool.query<{ trimmed: number }>({ ...TRIM, values: [clock.now(), limit] });
+        const { rows } = await pool.query<{ trimmed: number }>({ values: [clock.now(), limit], ...TRIM });
         return rows[0]?.trimmed ?? 0;
       }),
   };
@@ -81,7 +81,6 @@ async function claimKeys(
   nowUnixMs: number,
 ): Promise<ClaimOutcome[]> {
   const { rows } = await pool.query<ClaimRow>({
-    ...CLAIM,
     values: [
       textArray(claims, (claim) => claim.scope),
       textArray(claims, (claim) => claim.organizationId),
@@ -91,6 +90,7 @@ async function claimKeys(
       nowUnixMs,
       nowUnixMs + CLAIM_RETENTION_MS,
     ],
+    ...CLAIM,
   });
   const rowOf = new Map(rows.map((row) => [row.position, row]));
   return claims.map((_, index) => outcomeOf(rowOf.get(index + 1)));

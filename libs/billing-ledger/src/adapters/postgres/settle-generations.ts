@@ -78,7 +78,6 @@ async function settleHeld(
 ): Promise<boolean> {
   const append = appender.appending(TOPIC_GENERATION_SETTLED, announced(settlements, announce, nowUnixMs));
   const statement = {
-    ...SETTLE_HELD,
     values: [
       textArray(settlements, (settlement) => settlement.generationId),
       textArray(settlements, (settlement) => settlement.organizationId),
@@ -86,6 +85,7 @@ async function settleHeld(
       ...priceArrays(settlements),
       nowUnixMs,
     ],
+    ...SETTLE_HELD,
   };
   try {
     await inOneRoundTrip(pool, (client) => [client.query(statement), append(client)]);
@@ -134,12 +134,12 @@ async function openSettlements(
   generations: readonly FinishedGeneration[],
 ): Promise<OpenedGeneration[]> {
   const { rows } = await client.query<OpenedRow>({
-    ...OPEN,
     values: [
       textArray(generations, (generation) => generation.generationId),
       textArray(generations, (generation) => generation.organizationId),
       textArray(generations, (generation) => generation.idempotentOutcome?.scope),
     ],
+    ...OPEN,
   });
   return rows.map((row) => ({
     availableNanoUsd: nanoUsd(row.available_nano_usd),
@@ -174,7 +174,6 @@ async function bookSettlements(
   nowUnixMs: number,
 ) {
   await client.query({
-    ...BOOK,
     values: [
       textArray(settlements, (settlement) => settlement.generationId),
       textArray(settlements, (settlement) => settlement.organizationId),
@@ -189,6 +188,7 @@ async function bookSettlements(
       ...priceArrays(settlements),
       nowUnixMs,
     ],
+    ...BOOK,
   });
 }
 
@@ -205,12 +205,12 @@ function priceArrays(settlements: readonly Settlement[]): string[] {
 
 async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[], nowUnixMs: number) {
   await client.query({
-    ...CLOSE_CLAIMS,
     values: [
       textArray(closings, (closing) => closing.scope),
       textArray(closings, (closing) => closing.generationId),
       closings.map(({ responseJson }) => (responseJson ? Buffer.from(responseJson) : null)),
       nowUnixMs + CLAIM_RETENTION_MS,
     ],
+    ...CLOSE_CLAIMS,
   });
 }

@@ -105,7 +105,7 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
     const headers: AnswerHeaders = {
       'x-request-id': exchange.requestId,
       'openai-processing-ms': Math.max(0, Math.round(now() - exchange.startedAtMs)),
-      // Behind the others: what is added to a copy makes V8 keep it as a table, which takes 40 times as long.
+      // Behind the others: each object that begins as a copy and grows gets a hidden class of its own from V8.
       ...fixedHeaders,
       ...cors.headersFor(exchange.request),
     };
