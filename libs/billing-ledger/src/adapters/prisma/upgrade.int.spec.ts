@@ -49,13 +49,14 @@ it('upgrades books of every state in place, and goes on with them', async () => 
   for (const creditId of ['crd-1', 'from-a-header']) {
     await store.addCredit({ creditId, organizationId: 'org-a', amountNanoUsd: usdNano(500), note: '' });
   }
-  for (const name of ['open', 'settled', 'voided']) await store.holdCredit(holds(name));
-  // Without prices of their own, so that only functions which that version had are called.
+  // Decided one by one, and settled without prices of their own, so that only functions which that version had are called.
+  for (const name of ['open', 'settled', 'voided']) await store.holdCredit(holds(name), 'unknown');
   const asThen = finished('settled').map((generation) => ({ ...generation, prices: undefined }));
   await store.settleGenerations(asThen, announce);
   await store.voidHolds(refs('voided'));
   await store.voidHolds(refs('given-up'));
-  await store.holdCredit(atBounds.map((holdId) => makeHold({ holdId, amount: 5, at })));
+  const heldAtBounds = atBounds.map((holdId) => makeHold({ holdId, amount: 5, at }));
+  await store.holdCredit(heldAtBounds, 'unknown');
   await store.voidHolds(atBounds.map((holdId) => ({ holdId, organizationId: 'org-a' })));
   const balance = await store.readBalance('org-a');
 
