@@ -26,7 +26,7 @@ interface HoldRow {
 
 /**
  * One statement, which is its own transaction: one round trip and one commit for
- * all. Two where some are refused of which that was not expected.
+ * all. A second round trip where all were expected to be held and some are not.
  */
 export async function holdCredit(
   pool: Pool,

@@ -1,7 +1,6 @@
 import { type AddressMatcher, type ClientAddressReader } from '@gateway/addresses';
 import { hash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
-import { type Socket } from 'node:net';
 import { type Clock, type UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
@@ -43,7 +42,6 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const { keyDirectory, clientAddress, isAddressAllowed, floods, clock } = ports;
   // The directory answers with the same object for as long as it stays true.
   const seen = new WeakMap<KeyGrant, SeenGrant>();
-  const digests = new KeyDigests();
   const validKeys = new LRUCache<string, true>({
     maxSize: limits.keys.maxRemembered,
     sizeCalculation: () => 1,
@@ -64,7 +62,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
       return failed(request, isFlooding, NO_KEY);
     }
     if (countAuthorizations(request) > 1) return failed(request, isFlooding, TWO_KEYS);
-    const keySha256 = digests.of(request.socket, key);
+    const keySha256 = hash('sha256', key, 'buffer');
     // A key that was valid is looked up even now: it may share its address with the flood.
     if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
     const grant = await withoutDispatch(keyDirectory.lookup(keySha256));
@@ -87,19 +85,6 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     }
     return refusal ?? grant;
   };
-}
-
-/** Digests of keys. Most connections carry one key for as long as they last, which is digested once. */
-class KeyDigests {
-  private readonly last = new WeakMap<Socket, { readonly key: string; readonly sha256: Buffer }>();
-
-  of(socket: Socket, key: string): Buffer {
-    const known = this.last.get(socket);
-    if (known?.key === key) return known.sha256;
-    const sha256 = hash('sha256', key, 'buffer');
-    this.last.set(socket, { key, sha256 });
-    return sha256;
-  }
 }
 
 /** Whether it is of a secret from before a rotation whose time is over: what is remembered of it may be older. */
