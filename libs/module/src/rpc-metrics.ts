@@ -1,16 +1,21 @@
 import type { RpcCallEnd } from '@gateway/rpc';
-import { createLatencyHistogram, type BoundLatency } from '@gateway/runtime';
-import { Counter, type Registry } from 'prom-client';
+import {
+  createLatencyHistogram,
+  createTalliedCounter,
+  type BoundLatency,
+  type Registry,
+  type Tally,
+} from '@gateway/runtime';
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 120, 600];
 
 /** Counts and times the calls that a service serves to others. */
 export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void {
   const registers = [registry];
-  const calls = new Counter({
+  const calls = createTalliedCounter({
     name: 'gateway_rpc_calls_total',
     help: 'Calls served to other services, by method and outcome ("ok", "cancelled" by the caller or its deadline, or an error code).',
-    labelNames: ['rpc', 'outcome'],
+    labelNames: ['rpc', 'outcome'] as const,
     registers,
   });
   const durations = createLatencyHistogram({
@@ -21,13 +26,13 @@ export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void 
     registers,
   });
   // At most one entry per method, and per outcome of the closed error table.
-  const boundCalls = new Map<string, { inc(): void }>();
+  const boundCalls = new Map<string, Tally>();
   const boundDurations = new Map<string, BoundLatency>();
 
   return ({ rpc, outcome, durationMs, trace }) => {
     const name = `${rpc} ${outcome}`;
     let counter = boundCalls.get(name);
-    if (!counter) boundCalls.set(name, (counter = calls.labels(rpc, outcome)));
+    if (!counter) boundCalls.set(name, (counter = calls.labels({ rpc, outcome })));
     counter.inc();
     let histogram = boundDurations.get(rpc);
     if (!histogram) boundDurations.set(rpc, (histogram = durations.labels({ rpc })));

@@ -11,3 +11,4 @@ export * from './recurring';
 export * from './render-metrics';
 export * from './run-process';
 export * from './settings';
+export * from './tallies';

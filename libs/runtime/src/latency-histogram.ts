@@ -1,5 +1,6 @@
 import { tracing, type Span } from '@gateway/telemetry';
 import { Histogram, type HistogramConfiguration, type Registry } from 'prom-client';
+import { createTalliedHistogram } from './tallies';
 
 /** The part of a span that an exemplar needs. */
 export type ExemplarOf = Pick<Span, 'traceId' | 'isSampled'>;
@@ -19,12 +20,12 @@ export interface LatencyHistogram<Label extends string> {
  * bucket: an exemplar, which those who ask for OpenMetrics get.
  */
 export function createLatencyHistogram<Label extends string = never>(
-  configuration: HistogramConfiguration<Label> & { readonly registers: Registry[] },
+  configuration: HistogramConfiguration<Label> & {
+    readonly buckets: number[];
+    readonly registers: Registry[];
+  },
 ): LatencyHistogram<Label> {
-  if (tracing() === undefined) {
-    const histogram = new Histogram<Label>(configuration);
-    return { labels: (labels) => histogram.labels(labels) };
-  }
+  if (tracing() === undefined) return createTalliedHistogram<Label>(configuration);
   // prom-client refuses exemplars to a registry of Prometheus text, which leaves them out by itself.
   const histogram = new Histogram<Label>({ ...configuration, registers: [], enableExemplars: true });
   for (const registry of configuration.registers) registry.registerMetric(histogram);

@@ -1,5 +1,6 @@
 import type { UnixMs } from '@gateway/base';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { createTalliedCounter, createTalliedHistogram, type Tally } from '@gateway/runtime';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { HoldOutcome } from '../core/credit/hold';
 import type { Difference, LedgerHealth, SettlementReport } from '../core/ports';
 import type { SettlementOrigin } from '../core/settlement/settlement';
@@ -24,19 +25,19 @@ export interface LedgerMetrics {
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const registers = [registry];
-  const holds = new Counter({
+  const holds = createTalliedCounter({
     name: 'gateway_billing_ledger_holds_total',
     help: 'Holds decided, by outcome.',
-    labelNames: ['outcome'],
+    labelNames: ['outcome'] as const,
     registers,
   });
-  const settlements = new Counter({
+  const settlements = createTalliedCounter({
     name: 'gateway_billing_ledger_settlements_total',
     help: 'Finished generations, by how they were booked.',
-    labelNames: ['outcome'],
+    labelNames: ['outcome'] as const,
     registers,
   });
-  const settlementDelay = new Histogram({
+  const settlementDelay = createTalliedHistogram({
     name: 'gateway_billing_ledger_settlement_delay_seconds',
     help: 'From the last that a provider sent of a generation until it was booked.',
     buckets: DELAY_BUCKETS_S,
@@ -99,33 +100,37 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     labelNames: ['kind'],
     registers,
   });
-  const batchSize = new Histogram({
+  const batchSize = createTalliedHistogram({
     name: 'gateway_billing_ledger_batch_size',
     help: 'Items that one transaction decided.',
-    labelNames: ['operation'],
+    labelNames: ['operation'] as const,
     buckets: BATCH_SIZES,
     registers,
   });
 
-  const holdsBy: Record<HoldOutcome['kind'], Counter.Internal> = {
-    held: holds.labels('held'),
-    insufficient_credits: holds.labels('insufficient_credits'),
-    daily_budget_exceeded: holds.labels('daily_budget_exceeded'),
-    foreign: holds.labels('foreign'),
-    closed: holds.labels('closed'),
-    impossible: holds.labels('impossible'),
+  const heldBy = (outcome: HoldOutcome['kind']) => holds.labels({ outcome });
+  const holdsBy: Record<HoldOutcome['kind'], Tally> = {
+    held: heldBy('held'),
+    insufficient_credits: heldBy('insufficient_credits'),
+    daily_budget_exceeded: heldBy('daily_budget_exceeded'),
+    foreign: heldBy('foreign'),
+    closed: heldBy('closed'),
+    impossible: heldBy('impossible'),
   };
-  const settledBy: Record<SettlementOrigin | 'duplicate' | 'rejected' | 'waived', Counter.Internal> = {
-    held: settlements.labels('held'),
-    late: settlements.labels('late'),
-    unseen: settlements.labels('unseen'),
-    waived: settlements.labels('waived'),
-    duplicate: settlements.labels('duplicate'),
-    rejected: settlements.labels('rejected'),
+  type Booked = SettlementOrigin | 'duplicate' | 'rejected' | 'waived';
+  const bookedBy = (outcome: Booked) => settlements.labels({ outcome });
+  const settledBy: Record<Booked, Tally> = {
+    held: bookedBy('held'),
+    late: bookedBy('late'),
+    unseen: bookedBy('unseen'),
+    waived: bookedBy('waived'),
+    duplicate: bookedBy('duplicate'),
+    rejected: bookedBy('rejected'),
   };
   const voidedBy = { caller: voids.labels('caller'), reaper: voids.labels('reaper') };
-  const holdBatchSize = batchSize.labels('hold');
-  const settleBatchSize = batchSize.labels('settle');
+  const settledAfter = settlementDelay.labels({});
+  const holdBatchSize = batchSize.labels({ operation: 'hold' });
+  const settleBatchSize = batchSize.labels({ operation: 'settle' });
 
   return {
     holdBatch(outcomes) {
@@ -143,7 +148,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       settledBy.duplicate.inc(duplicates);
       settledBy.rejected.inc(rejected.length);
     },
-    settledAfter: (durationMs) => settlementDelay.observe(Math.max(0, durationMs) / 1_000),
+    settledAfter: (durationMs) => settledAfter.observe(Math.max(0, durationMs) / 1_000),
     voided: (by, count) => voidedBy[by].inc(count),
     claimsTrimmed: (count) => trimmed.inc(count),
     holdsOpen: (health, now) => {

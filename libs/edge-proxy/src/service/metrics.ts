@@ -1,5 +1,10 @@
 import { type Usage } from '@gateway/contracts/common';
-import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
+import {
+  type BoundLatency,
+  createLatencyHistogram,
+  createTalliedCounter,
+  type Tally,
+} from '@gateway/runtime';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type FloodKind } from './floods/flood-guard';
 import { type Exchange, type RouteName } from './http/exchange';
@@ -29,10 +34,10 @@ const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 
 export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSources): EdgeMetrics {
   const registers = [registry];
-  const requests = new Counter({
+  const requests = createTalliedCounter({
     name: 'gateway_edge_proxy_requests_total',
     help: 'Requests answered, by route, HTTP status and error code ("ok" when there was none).',
-    labelNames: ['route', 'status', 'code'],
+    labelNames: ['route', 'status', 'code'] as const,
     registers,
   });
   const durations = createLatencyHistogram({
@@ -48,20 +53,28 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
     buckets: ADMISSION_BUCKETS_S,
     registers,
   });
-  const inFlight = new Gauge({
+  let inFlight = 0;
+  new Gauge({
     name: 'gateway_edge_proxy_requests_in_flight',
     help: 'Requests that are being answered.',
+    collect() {
+      this.set(inFlight);
+    },
     registers,
   });
-  const streams = new Gauge({
+  let streams = 0;
+  new Gauge({
     name: 'gateway_edge_proxy_streams_open',
     help: 'Event streams that are being written.',
+    collect() {
+      this.set(streams);
+    },
     registers,
   });
-  const tokens = new Counter({
+  const tokens = createTalliedCounter({
     name: 'gateway_edge_proxy_tokens_total',
     help: 'Tokens of finished generations, by kind.',
-    labelNames: ['kind'],
+    labelNames: ['kind'] as const,
     registers,
   });
   const dropped = new Counter({
@@ -91,28 +104,32 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
   });
 
   // At most one entry per route, status and code of the closed error table.
-  const boundRequests = new Map<string, { inc(): void }>();
+  const boundRequests = new Map<string, Tally>();
   const boundDurations = new Map<RouteName, BoundLatency>();
   const admission = admissions.labels({});
-  const promptTokens = tokens.labels('prompt');
-  const completionTokens = tokens.labels('completion');
+  const promptTokens = tokens.labels({ kind: 'prompt' });
+  const completionTokens = tokens.labels({ kind: 'completion' });
   const refusedFloods = { address: floods.labels('address'), key: floods.labels('key') };
 
   return {
-    requestOpened: () => inFlight.inc(),
+    requestOpened: () => void (inFlight += 1),
     requestClosed: ({ route, errorCode = 'ok', span }, status, durationMs) => {
-      inFlight.dec();
+      inFlight -= 1;
       const name = `${route} ${status} ${errorCode}`;
       let counter = boundRequests.get(name);
-      if (!counter) boundRequests.set(name, (counter = requests.labels(route, String(status), errorCode)));
+      if (!counter)
+        boundRequests.set(
+          name,
+          (counter = requests.labels({ route, status: String(status), code: errorCode })),
+        );
       counter.inc();
       let histogram = boundDurations.get(route);
       if (!histogram) boundDurations.set(route, (histogram = durations.labels({ route })));
       histogram.observe(durationMs / 1000, span);
     },
     admitted: (durationMs) => admission.observe(durationMs / 1000),
-    streamOpened: () => streams.inc(),
-    streamClosed: () => streams.dec(),
+    streamOpened: () => void (streams += 1),
+    streamClosed: () => void (streams -= 1),
     tokensUsed: (usage) => {
       promptTokens.inc(usage.promptTokens);
       completionTokens.inc(usage.completionTokens);

@@ -1,6 +1,11 @@
 import { createLogSampler, usdNumber } from '@gateway/base';
 import type { Logger, Registry } from '@gateway/runtime';
-import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
+import {
+  type BoundLatency,
+  createLatencyHistogram,
+  createTalliedCounter,
+  type Tally,
+} from '@gateway/runtime';
 import { Counter, Gauge } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome } from '../core/generation/attempt-outcome';
@@ -24,17 +29,17 @@ export interface RouterMetrics {
 
 interface BoundInstruments {
   readonly firstEvent: BoundLatency;
-  readonly outcomes: Map<AttemptOutcome, Counter.Internal>;
+  readonly outcomes: Map<AttemptOutcome, Tally>;
 }
 
 /** The router's instruments in a registry, and the log lines that go with them. */
 export function createRouterMetrics(registry: Registry, spool: FinishedSpool, log: Logger): RouterMetrics {
   const registers = [registry];
   const target = ['provider', 'model'] as const;
-  const calls = new Counter({
+  const calls = createTalliedCounter({
     name: 'gateway_inference_router_calls_total',
     help: 'Calls to providers by how they ended.',
-    labelNames: [...target, 'outcome'],
+    labelNames: [...target, 'outcome'] as const,
     registers,
   });
   const retries = new Counter({
@@ -56,9 +61,13 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     buckets: FIRST_EVENT_BUCKETS_S,
     registers,
   });
-  const inFlight = new Gauge({
+  let inFlight = 0;
+  new Gauge({
     name: 'gateway_inference_router_in_flight',
     help: 'Generations under way.',
+    collect() {
+      this.set(inFlight);
+    },
     registers,
   });
   const counted = new Counter({
@@ -85,14 +94,17 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     labelNames: [...target],
     registers,
   });
-  const kept = new Counter({
+  const kept: Record<KeptIn, number> = { event_log: 0, ledger: 0, spool: 0, lost: 0 };
+  new Counter({
     name: 'gateway_inference_router_finished_total',
     help: 'Finished generations by where their end was made durable; "lost" must stay at zero.',
     labelNames: ['kept_in'],
+    collect() {
+      this.reset();
+      for (const [where, count] of Object.entries(kept)) this.inc({ kept_in: where }, count);
+    },
     registers,
   });
-  for (const where of ['event_log', 'ledger', 'spool', 'lost'] satisfies KeptIn[])
-    kept.inc({ kept_in: where }, 0);
   const replayed = new Counter({
     name: 'gateway_inference_router_spool_replayed_total',
     help: 'Spooled generations that found their way.',
@@ -118,7 +130,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     }
     return instruments;
   };
-  const callsOf = (of: Target, outcome: AttemptOutcome): Counter.Internal => {
+  const callsOf = (of: Target, outcome: AttemptOutcome): Tally => {
     const { outcomes } = bound(of);
     let counter = outcomes.get(outcome);
     if (!counter) {
@@ -129,11 +141,11 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   };
   const sampler = createLogSampler(() => performance.now(), { everyMs: ALIKE_EVERY_MS });
   return {
-    onKept: (where) => kept.inc({ kept_in: where }),
+    onKept: (where) => void (kept[where] += 1),
     onReplayed: () => replayed.inc(),
     observer: {
-      generationStarted: () => inFlight.inc(),
-      generationEnded: () => inFlight.dec(),
+      generationStarted: () => void (inFlight += 1),
+      generationEnded: () => void (inFlight -= 1),
       attemptEnded(of, outcome, failure) {
         callsOf(of, outcome).inc();
         if (!failure) return;

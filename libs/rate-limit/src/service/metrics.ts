@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import { createTalliedCounter, type Registry } from '@gateway/runtime';
 import type { Decision } from '../core';
 
 export interface RateLimitMetrics {
@@ -7,17 +7,17 @@ export interface RateLimitMetrics {
 
 /** Counts decisions by their outcome. */
 export function createRateLimitMetrics(registry: Registry): RateLimitMetrics {
-  const decisions = new Counter({
+  const decisions = createTalliedCounter({
     name: 'gateway_rate_limit_decisions_total',
     help: 'Admissions by outcome: admitted, undecided, or the type and scope of the limit that refused.',
-    labelNames: ['outcome', 'scope'],
+    labelNames: ['outcome', 'scope'] as const,
     registers: [registry],
   });
-  const admitted = decisions.labels('admitted', '');
-  const undecided = decisions.labels('undecided', '');
+  const admitted = decisions.labels({ outcome: 'admitted', scope: '' });
+  const undecided = decisions.labels({ outcome: 'undecided', scope: '' });
   const bound = (outcome: string) => ({
-    key: decisions.labels(outcome, 'key'),
-    organization: decisions.labels(outcome, 'organization'),
+    key: decisions.labels({ outcome, scope: 'key' }),
+    organization: decisions.labels({ outcome, scope: 'organization' }),
   });
   const refused = { requests: bound('requests'), tokens: bound('tokens'), concurrency: bound('concurrency') };
   return {
