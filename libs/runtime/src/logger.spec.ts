@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger, createSilentLogger, type LogLevel } from './logger';
 
 function recorder(level: LogLevel = 'info', pretty = false) {
@@ -87,32 +87,46 @@ describe('the logger', () => {
 
     const create = () => createLogger({ name: 'test', level: 'info', pretty: false });
 
-    it('writes what a turn of the event loop brings at once, in its order', async () => {
+    /** Waits until so many writes were made. */
+    const untilWrites = async (count: number) => {
+      while (writes.length < count) await delay(1);
+    };
+
+    it('writes what comes shortly after each other at once, in its order', async () => {
       const log = create();
       for (const message of ['first', 'second', 'third']) log.info(message);
       expect(writes).toEqual([]);
-      await nextTurn();
+      await untilWrites(1);
       log.info('fourth');
-      await nextTurn();
+      await untilWrites(2);
       expect(writes.map((text) => text.match(/first|second|third|fourth/g))).toEqual([
         ['first', 'second', 'third'],
         ['fourth'],
       ]);
     });
 
-    it('writes in between where a turn brings much', () => {
+    it('writes in between where much comes', async () => {
       const log = create();
       for (let line = 0; line < 100; line += 1) log.info({ text: 'x'.repeat(2_000) }, `line ${line}`);
       expect(writes.length).toBeGreaterThan(1);
+      while (!writes.join('').includes('line 99')) await delay(1);
     });
 
     it('writes the last lines when the process exits', () => {
       const known = process.listeners('exit');
       const log = create();
-      log.fatal('the end');
+      log.error('the end');
+      expect(writes).toEqual([]);
       const added = process.listeners('exit').filter((listener) => !known.includes(listener));
       for (const listener of added) listener(1);
       expect(writes.join('')).toContain('the end');
+    });
+
+    it('writes a fatal line and all before it at once', () => {
+      const log = create();
+      log.info('before');
+      log.fatal('the end');
+      expect(writes.join('')).toMatch(/before[^]*the end/);
     });
   });
 

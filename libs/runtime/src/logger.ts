@@ -79,15 +79,18 @@ export function createLogger({
   return pino(options, onLine === undefined ? readable : tee(readable, onLine));
 }
 
-/** More is written before the turn is over. */
+/** How long lines wait for others, in milliseconds. */
+const MAX_WAIT_MS = 10;
+
+/** More is written at once. */
 const MAX_WAITING_CHARACTERS = 64 * 1024;
 
 /**
- * All lines of one turn of the event loop in one write: requests that end
- * together would each make one of their own. The last ones are written when the
- * process exits.
+ * Lines that come shortly after each other in one write: under load each would
+ * cost as much as the rest of logging. The last ones are written when the process
+ * exits, and a fatal line is with all before it.
  */
-function standardOutput(): DestinationStream {
+function standardOutput(): DestinationStream & { flushSync(): void } {
   const output = pino.destination({ dest: 1, sync: true });
   let waiting = '';
   const flush = (): void => {
@@ -98,10 +101,11 @@ function standardOutput(): DestinationStream {
   process.on('exit', flush);
   return {
     write(line) {
-      if (waiting === '') setImmediate(flush);
+      if (waiting === '') setTimeout(flush, MAX_WAIT_MS).unref();
       waiting += line;
       if (waiting.length > MAX_WAITING_CHARACTERS) flush();
     },
+    flushSync: flush,
   };
 }
 
