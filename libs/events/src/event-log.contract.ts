@@ -132,6 +132,18 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       expect(second?.position).not.toBe(first?.position);
     });
 
+    it('delivers payloads of every length as they were, in whatever company', async () => {
+      const payloads = [0, 1, 255, 256, 0, 5_000, 3].map((length, at) => Buffer.alloc(length, at + 250));
+      await log.append(
+        topic,
+        payloads.map((payload) => ({ key: 'a', payload })),
+      );
+      const seen = collector();
+      await log.subscribe({ topic, group: 'g', handle: seen.handle });
+      const events = await seen.atLeast(payloads.length);
+      expect(events.map(({ payload }) => Buffer.from(payload))).toEqual(payloads);
+    });
+
     it('wakes a consumer that is waiting', async () => {
       const seen = collector();
       await log.subscribe({ topic, group: 'g', handle: seen.handle });

@@ -48,7 +48,13 @@ interface EventRow {
   readonly key: string;
   readonly payload: Buffer;
   readonly headers: Record<string, string>;
+}
+
+interface FetchedRow extends Omit<EventRow, 'payload'> {
+  readonly bytes: number;
   readonly last_position: bigint;
+  /** Of all rows, one after the other, in the first. */
+  readonly payloads: Buffer | null;
 }
 
 export interface SessionEars {
@@ -90,8 +96,8 @@ export async function openConsumerSession(
       return true;
     },
     async fetch(maxEvents, maxBytes) {
-      const { rows } = await run<EventRow>('fetch', FETCH, [topic, group, maxEvents, maxBytes]);
-      return { events: rows.map((row) => eventOf(topic, row)), lag: lagOf(rows) };
+      const { rows } = await run<FetchedRow>('fetch', FETCH, [topic, group, maxEvents, maxBytes]);
+      return { events: eventsOf(topic, rows), lag: lagOf(rows) };
     },
     async commit(position) {
       await run('commit', COMMIT_POSITION, [topic, group, position]);
@@ -135,7 +141,17 @@ function eventOf(topic: string, { position, key, payload, headers }: EventRow): 
   return { topic, position, key, payload, headers };
 }
 
-function lagOf(rows: readonly EventRow[]): number {
+function eventsOf(topic: string, rows: readonly FetchedRow[]): LoggedEvent[] {
+  const payloads = rows[0]?.payloads;
+  let end = 0;
+  return rows.map(({ position, key, bytes, headers }) => {
+    const payload = payloads?.subarray(end, (end += bytes));
+    if (payload?.length !== bytes) throw new Error('events were fetched without their payloads');
+    return { topic, position, key, payload, headers };
+  });
+}
+
+function lagOf(rows: readonly FetchedRow[]): number {
   const [first] = rows;
   return first ? Number(first.last_position - first.position) + 1 : 0;
 }

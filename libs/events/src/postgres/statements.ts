@@ -46,7 +46,8 @@ export const LOCK_GROUP = `
 /**
  * $1 topic, $2 group, $3 most events, $4 most bytes. The events after the
  * group's position; always at least one, however large. Each row also tells how
- * far the topic has come.
+ * far the topic has come, and the first has the payloads of all, one after the
+ * other: reading each out of digits of its own takes five times as long.
  */
 export const FETCH = `
   with next as (
@@ -57,10 +58,14 @@ export const FETCH = `
       and e.position > (select position from event_log.consumer_groups where topic = $1 and group_name = $2)
     order by e.position
     limit $3
+  ), taken as (
+    select position, key, payload, headers from next where bytes_before < $4
   )
-  select position, key, payload, headers,
-         (select last_position from event_log.topics where topic = $1) as last_position
-  from next where bytes_before < $4 order by position`;
+  select position, key, octet_length(payload) as bytes, headers,
+         (select last_position from event_log.topics where topic = $1) as last_position,
+         case position when (select min(position) from taken)
+           then (select string_agg(payload, '' order by position) from taken) end as payloads
+  from taken order by position`;
 
 /** $1 topic, $2 group, $3 position. */
 export const COMMIT_POSITION = `
