@@ -8,6 +8,7 @@ export const serviceErrorCases = casesOf('7', [
     code: 'request_timeout',
     line: 'a model that does not answer in time after internal retries is a timeout',
     needs: ['emulator'],
+    waits: true,
     async prove(deployment) {
       const tenant = await deployment.tenant();
       const response = await chat(
