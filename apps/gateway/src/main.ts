@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { openStateDirectory } from '@gateway/demo';
 import { checkModelsFile } from '@gateway/inference-router';
-import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
+import { collectGarbage, ConfigError, createLogger, runProcess } from '@gateway/runtime';
 import { startTelemetry } from '@gateway/telemetry';
 import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
@@ -47,7 +47,9 @@ async function serve(): Promise<void> {
   await runProcess({
     start: async () => {
       try {
-        process.stdout.write(await gateway.start({ showSecrets: isTerminal }));
+        const started = await gateway.start({ showSecrets: isTerminal });
+        collectGarbage();
+        process.stdout.write(started);
       } catch (error) {
         const explanation = explainFailure(error, config);
         if (explanation !== undefined) process.stderr.write(`${explanation}\n`);

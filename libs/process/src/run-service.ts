@@ -3,6 +3,7 @@ import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle }
 import type { RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
 import {
+  collectGarbage,
   ConfigError,
   createAdminServer,
   createLogger,
@@ -110,7 +111,10 @@ async function serve<Config extends ServiceConfig>({
   telemetry.reportTo(log);
   const service = createService({ name, config, wire, log });
   await runProcess({
-    start: service.start,
+    start: async () => {
+      await service.start();
+      collectGarbage();
+    },
     stop: async () => {
       await service.stop();
       await telemetry.stop();

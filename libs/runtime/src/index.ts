@@ -1,5 +1,6 @@
 export * from './admin-server';
 export * from './clock';
+export * from './collect-garbage';
 export * from './config';
 export * from './ids';
 export * from './latency-histogram';

@@ -3,6 +3,7 @@ import { chmodSync, createWriteStream, existsSync, mkdtempSync, readFileSync, rm
 import os from 'node:os';
 import path from 'node:path';
 import { pgbouncer } from '@gateway/dev-infra';
+import { NODE_OPTIONS } from './node-options';
 
 /** What the gateway writes to dev.json, and where its processes are. */
 export interface RunningGateway {
@@ -83,7 +84,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     throw new Error(`The ${program} is not built: run \`npm run build\`, or \`npm test\`.`);
   const stateDirectory = options.stateDirectory ?? makeStateDirectory();
   // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
-  const child = spawn(process.execPath, ['--enable-source-maps', main, ...argumentsOf(program)], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, main, ...argumentsOf(program)], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

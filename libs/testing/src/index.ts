@@ -7,6 +7,7 @@ export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';
 export * from './mail-server';
+export * from './node-options';
 export * from './otlp-receiver';
 export * from './process-tree';
 export * from './query-plans';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DashboardClient, type TenantLimits } from '@gateway/testing';
+import { DashboardClient, NODE_OPTIONS, type TenantLimits } from '@gateway/testing';
 import { type Destination } from './load';
 import { descendants, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
@@ -45,7 +45,7 @@ const ownBuilds = (): string => path.resolve(path.dirname(process.argv[1] ?? '.'
 export const gatewayBundle = (): string => path.join(ownBuilds(), 'gateway', 'main.js');
 
 export interface GatewayUnderTest {
-  /** Of Node, before the program. */
+  /** Of Node, besides those that all programs have. */
   readonly nodeOptions?: readonly string[];
   /** The cluster instead of the gateway in one process. */
   readonly clusterArguments?: readonly string[] | undefined;
@@ -70,7 +70,8 @@ export async function startGateway(
   process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
   const models = path.join(state, 'models.yaml');
   writeFileSync(models, modelsFile(upstreamPort));
-  const child = processes.start('measured', [...nodeOptions, bundle, ...(clusterArguments ?? [])], {
+  const command = [...NODE_OPTIONS, ...nodeOptions, bundle, ...(clusterArguments ?? [])];
+  const child = processes.start('measured', command, {
     cwd: state,
     env: {
       PATH: process.env['PATH'],

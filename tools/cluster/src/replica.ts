@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTethered, type TetheredProcess } from '@gateway/dev-infra';
+import { NODE_OPTIONS } from '@gateway/testing';
 import type { ServiceName } from './services';
 
 /** One process of a service. When it ends by itself it is started again, as an orchestrator would. */
@@ -59,7 +60,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     stopping = false;
     const started = await startTethered({
       command: process.execPath,
-      args: ['--enable-source-maps', ...nodeOptions, path.join(programs, service, 'main.js')],
+      args: [...NODE_OPTIONS, ...nodeOptions, path.join(programs, service, 'main.js')],
       environment,
       onLine,
     });

@@ -1,5 +1,12 @@
 import { createLifecycle } from '@gateway/module';
-import { createLogger, createMetrics, renderMetrics, type Logger, type Registry } from '@gateway/runtime';
+import {
+  collectGarbage,
+  createLogger,
+  createMetrics,
+  renderMetrics,
+  type Logger,
+  type Registry,
+} from '@gateway/runtime';
 import { startTelemetry } from '@gateway/telemetry';
 import type { Config } from '../config';
 import type { Beginning, Order, Report } from './messages';
@@ -37,7 +44,9 @@ async function serve(config: Config, beginning: Beginning): Promise<void> {
     process.exit(0);
   });
   try {
-    report({ kind: 'open', port: await wireWorker({ config, beginning, life, log, metrics }) });
+    const port = await wireWorker({ config, beginning, life, log, metrics });
+    collectGarbage();
+    report({ kind: 'open', port });
   } catch (error) {
     log.error({ err: error }, 'the worker cannot begin');
     const { message, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
