@@ -27,7 +27,12 @@ const CLUSTER_SUITES = [
   '--maxWorkers=1',
 ];
 /** What a request meets on its way. Starting, stopping and dying with workers is tested beside the program itself. */
-const WORKER_SUITES = ['apps/e2e/conformance', 'apps/e2e/src/(bodies|money|slow-streams|traces)'];
+const WORKER_SUITES = [
+  'apps/e2e/conformance',
+  'apps/e2e/src/(bodies|money|slow-streams|traces)',
+  // They run beside those of the cluster, of which there is one at a time, too.
+  '--maxWorkers=1',
+];
 /** Most keep one core busy. */
 const CHECKS_AT_ONCE = 2;
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -43,8 +48,8 @@ try {
       : ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
   );
   if (jestArguments.length === 0) {
-    await testWorkers();
-    await testCluster();
+    // Both wait more than they work, such as for a minute to pass.
+    await Promise.all([testWorkers(), testCluster()]);
   }
 } catch (error) {
   exitOnFailure(error);
@@ -75,7 +80,7 @@ async function runChecks() {
 /** The public contract once more, with edges and routers in workers; two, so that requests are spread in any case. */
 async function testWorkers() {
   say('\nThe public contract with workers:');
-  await runJest(WORKER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'workers' });
+  await runJest(WORKER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'workers' }, 'workers');
 }
 
 /** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */
@@ -91,10 +96,11 @@ async function testCluster() {
     withPooler: isOnPath('pgbouncer') || process.env.CI === 'true',
   });
   try {
-    await runJest(CLUSTER_SUITES, {
-      GATEWAY_TEST_DEPLOYMENT: 'cluster',
-      GATEWAY_TEST_CLUSTER: cluster.description,
-    });
+    await runJest(
+      CLUSTER_SUITES,
+      { GATEWAY_TEST_DEPLOYMENT: 'cluster', GATEWAY_TEST_CLUSTER: cluster.description },
+      'cluster',
+    );
   } finally {
     await cluster.stop();
   }
@@ -109,8 +115,9 @@ function isOnPath(program) {
   return folders.some((folder) => existsSync(path.join(folder, program)));
 }
 
-async function runJest(chosen, env = {}) {
-  const resultsFile = path.join(root, 'dist', 'test-results.json');
+/** @param of what its results are, in the name of their file. */
+async function runJest(chosen, env = {}, of = 'embedded') {
+  const resultsFile = path.join(root, 'dist', `test-results-${of}.json`);
   rmSync(resultsFile, { force: true });
   const code = await runVisibly(
     process.execPath,
