@@ -29,6 +29,8 @@ describe.each(['text/plain', OPEN_METRICS])('tallied instruments, read as %s', (
       times: talliedTimes.labels({ route }),
     }));
     tallied.labels({ route: 'never', code: 'ok' });
+    tallied.labels({ route: 'nothing', code: 'ok' }).inc(0);
+    plain.inc({ route: 'nothing', code: 'ok' }, 0);
     talliedTimes.labels({ route: 'never' });
     expect(await rendered(ours)).toBe(await rendered(theirs));
 

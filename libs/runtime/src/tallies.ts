@@ -31,23 +31,37 @@ type WithRegisters = { readonly registers: Registry[] };
 export function createTalliedCounter<Label extends string = never>(
   configuration: CounterConfiguration<Label> & WithRegisters,
 ): Tallied<Label, Tally> {
-  const tallies: { readonly labels: Readonly<Record<Label, string>>; untold: number }[] = [];
+  const tallies: CounterTally<Label>[] = [];
   new Counter<Label>({
     ...configuration,
     collect() {
-      for (const tally of tallies) {
-        if (tally.untold > 0) this.inc(tally.labels, tally.untold);
-        tally.untold = 0;
-      }
+      for (const tally of tallies) tally.tell(this);
     },
   });
   return {
     labels(labels) {
-      const tally = { labels, untold: 0 };
+      const tally = new CounterTally(labels);
       tallies.push(tally);
-      return { inc: (by = 1) => void (tally.untold += by) };
+      return tally;
     },
   };
+}
+
+class CounterTally<Label extends string> implements Tally {
+  /** Undefined until something was counted, be it nothing: only then it is to be seen. */
+  private untold: number | undefined;
+
+  constructor(private readonly labels: Readonly<Record<Label, string>>) {}
+
+  inc(by = 1): void {
+    this.untold = (this.untold ?? 0) + by;
+  }
+
+  tell(counter: Counter<Label>): void {
+    if (this.untold === undefined) return;
+    counter.inc(this.labels, this.untold);
+    this.untold = 0;
+  }
 }
 
 export function createTalliedHistogram<Label extends string = never>(
