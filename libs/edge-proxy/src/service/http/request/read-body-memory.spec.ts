@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { collectGarbage } from '@gateway/runtime';
 import { createBodyReader } from './read-body';
 
 const SECOND_MS = 1_000;
 
 test.each([16, 300_000])('a body of %i bytes is out of memory while its answer is open', async (bytes) => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const readBody = createBodyReader({
     maxBytes: bytes,
     maxBytesOfAll: bytes,
@@ -23,10 +21,12 @@ test.each([16, 300_000])('a body of %i bytes is out of memory while its answer i
   client.on('error', () => undefined).end(Buffer.alloc(bytes, 'x'));
   const [incoming, response] = (await once(server, 'request')) as Parameters<typeof readBody>;
   const kept = await piecesOf(readBody(incoming, response));
-  // The last chunk of a socket is let go of when a later one has come.
-  await new Promise((resolve) => setImmediate(resolve));
-  collect();
-  expect(kept.map((piece) => piece.deref()?.length)).toEqual(kept.map(() => undefined));
+  do {
+    // The last chunk of a socket is let go of when a later one has come, and what
+    // was made while V8 already marked is taken for alive until it marks again.
+    await nextTurn();
+    collectGarbage();
+  } while (kept.some((piece) => piece.deref() !== undefined));
   expect(response.closed).toBe(false);
   client.destroy();
   server.close();
