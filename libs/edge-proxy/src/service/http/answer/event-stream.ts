@@ -1,4 +1,5 @@
-import { type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 
 /** Writes keep-alive comments into event streams that have been silent for a while. */
 export interface KeepAlive {
@@ -35,8 +36,7 @@ export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions)
     const at = now();
     for (const stream of streams) {
       const { response, lastWriteMs } = stream;
-      // A stream that waits for its reader has plenty to send and needs no comment.
-      if (at - lastWriteMs + lookMs <= idleMs || !response || response.writableNeedDrain) continue;
+      if (at - lastWriteMs + lookMs <= idleMs || !response || isBehind(response)) continue;
       stream.lastWriteMs = at;
       response.write(COMMENT);
     }
@@ -58,14 +58,20 @@ export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions)
   };
 }
 
+/** A stream that waits for its reader has plenty to send and needs no comment. */
+function isBehind(response: ServerResponse): boolean {
+  return response.writableNeedDrain || response.socket?.writableNeedDrain === true;
+}
+
 /** The body of an event stream, for one writer. */
 export interface EventStream {
   /** @returns a promise only when the reader is behind: resolved when it has caught up or cancelled. */
-  write(bytes: Uint8Array | string): Promise<void> | undefined;
+  write(bytes: Buffer): Promise<void> | undefined;
   /** Stops the keep-alive comments; safe to call twice. */
   close(): void;
 }
 
+/** @param response whose head is sent. */
 export function createEventStream(
   response: ServerResponse,
   keepAlive: KeepAlive,
@@ -76,19 +82,37 @@ export function createEventStream(
   return {
     write: (bytes) => {
       stream.lastWriteMs = now();
-      return response.write(bytes) ? undefined : drained(response);
+      return write(response, bytes);
     },
     close: unwatch,
   };
 }
 
-function drained(response: ServerResponse): Promise<void> | undefined {
+/**
+ * A chunk goes to the socket as one string. Node's own `write` hands over its
+ * length, its bytes and its end as three, and to gather them takes as long again
+ * as to send them. It is for all that is not plain: a caller of HTTP/1.0, an
+ * answer that waits behind another's, a connection that is ending.
+ */
+function write(response: ServerResponse, bytes: Buffer): Promise<void> | undefined {
+  const { socket } = response;
+  // A chunk of nothing would be the last of its body.
+  if (!socket?.writable || !response.chunkedEncoding || bytes.length === 0)
+    return response.write(bytes) ? undefined : drained(response, response);
+  // As latin1 every byte is a character and stays what it is.
+  const chunk = `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
+  return socket.write(chunk, 'latin1') ? undefined : drained(socket, response);
+}
+
+function drained(target: Writable, response: ServerResponse): Promise<void> | undefined {
   if (response.destroyed || response.closed) return undefined;
   return new Promise((resolve) => {
     const settle = () => {
-      response.off('drain', settle).off('close', settle);
+      target.off('drain', settle);
+      response.off('close', settle);
       resolve();
     };
-    response.on('drain', settle).on('close', settle);
+    target.on('drain', settle);
+    response.on('close', settle);
   });
 }
