@@ -2,7 +2,7 @@ import { cpSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, writ
 import path from 'node:path';
 import { documentedSettings } from './process-report.mjs';
 import { capture, root, StepFailed } from './run.mjs';
-import { importsOf, npmCommand, servesDashboard } from './set-up.mjs';
+import { importsOf, npmCommand, packageOf, servesDashboard } from './set-up.mjs';
 
 /** What is for other databases, bundlers or editors, and larger than the rest of the image. */
 const NEEDLESS = [
@@ -70,7 +70,7 @@ export function layOutReport(app) {
 }
 
 function packagesOf(imports) {
-  return [...new Set(imports.map(({ path: imported }) => imported.match(/^(@[^/]+\/)?[^/]+/)[0]))].sort();
+  return [...new Set(imports.map(({ path: imported }) => packageOf(imported)))].sort();
 }
 
 /** Some are loaded by a program only when they are needed: what is missing has to show here. */
