@@ -233,8 +233,8 @@ function isInPackage(folder) {
 }
 
 /**
- * What a program uses of packages, be they in its bundles or beside them: the `path`, and `kind`, as esbuild tells
- * requires from imports.
+ * What a program uses of packages, be they in its bundles or beside them, for whoever lists them with their
+ * licences: the `path`, and `kind`, as esbuild tells requires from imports.
  */
 export async function importsOf(program) {
   const { build: bundle, stop } = await import('esbuild');
