@@ -41,11 +41,15 @@ export interface EventAppender {
  * it commits. `Transaction` is the driver's, such as a `pg` client.
  */
 export interface TransactionalAppender<Transaction> {
-  /**
-   * @returns sends the events, at once, to be written in the given transaction.
-   * @throws InvalidEventError when one of them is refused. Nothing is sent then.
-   */
-  appending(topic: string, events: readonly NewEvent[]): (transaction: Transaction) => Promise<void>;
+  /** @throws InvalidEventError when one of them is refused. */
+  appending(topic: string, events: readonly NewEvent[]): TransactionalAppend<Transaction>;
+}
+
+export interface TransactionalAppend<Transaction> {
+  /** Sends the events, at once, to be written in the given transaction. */
+  write(transaction: Transaction): Promise<void>;
+  /** To be called once that has committed: consumers in this process are told so, and find the events otherwise only when they next look. */
+  committed(): void;
 }
 
 /**

@@ -67,11 +67,14 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
   await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
   const announced: GenerationSettled[] = [];
   const appender: TransactionalAppender<PoolClient> = {
-    appending: (_topic, events) => async (client) => {
-      // In a transaction that has failed, this does, too.
-      await client.query('select');
-      announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
-    },
+    appending: (_topic, events) => ({
+      async write(client) {
+        // In a transaction that has failed, this does, too.
+        await client.query('select');
+        announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
+      },
+      committed: () => undefined,
+    }),
   };
   const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
   const ledgerModule = createBillingLedgerModule({

@@ -82,12 +82,20 @@ function createInstance(url: string, applicationName: string, clock: TestClock):
   };
 }
 
+/** Announces to nobody. */
+export const silentAppender: TransactionalAppender<PoolClient> = {
+  appending: () => ({ write: async () => undefined, committed: () => undefined }),
+};
+
 const tableAppender: TransactionalAppender<PoolClient> = {
-  appending: (_topic, events) => async (client) => {
-    await client.query('insert into announced (payload) select unnest($1::bytea[])', [
-      events.map(({ payload }) => Buffer.from(payload)),
-    ]);
-  },
+  appending: (_topic, events) => ({
+    async write(client) {
+      await client.query('insert into announced (payload) select unnest($1::bytea[])', [
+        events.map(({ payload }) => Buffer.from(payload)),
+      ]);
+    },
+    committed: () => undefined,
+  }),
 };
 
 /** A bare announcement, for tests of the store without its service. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { LoggedEvent, Unprocessable } from '../event-log';
+import type { NextEvents } from './at-hand';
 import {
   BURY_AGAIN,
   COUNT_OPEN_LETTERS,
@@ -12,12 +13,6 @@ import { BURY, COMMIT_POSITION, FETCH, LOCK_GROUP, NOTIFY_CHANNEL, REGISTER_GROU
 /** A connection that gives no answer for this long is taken for dead. */
 const ANSWER_TIMEOUT_MS = 45_000;
 
-export interface FetchedBatch {
-  readonly events: readonly LoggedEvent[];
-  /** Events of the topic after the group's position, these included. */
-  readonly lag: number;
-}
-
 /**
  * One connection that holds a group's lock, hears of new events and moves the
  * group's position. All of it on one connection: when that is lost the lock is
@@ -27,7 +22,9 @@ export interface FetchedBatch {
 export interface ConsumerSession {
   /** Makes this the member in charge; false while another one is. To be called first. */
   takeOver(): Promise<boolean>;
-  fetch(maxEvents: number, maxBytes: number): Promise<FetchedBatch>;
+  fetch(maxEvents: number, maxBytes: number): Promise<NextEvents>;
+  /** @throws what ended the connection, and with it the charge, if it is known to have ended. */
+  assertOpen(): void;
   /** The group is done with everything up to and with this position. */
   commit(position: bigint): Promise<void>;
   /** Puts events that failed so many times into the dead letters. Idempotent. */
@@ -81,12 +78,16 @@ export async function openConsumerSession(
     if (payload === topic) wake();
     if (payload === redeliveryNote({ topic, group })) redeliver();
   });
-  const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
+  const assertOpen = () => {
     if (lost) throw lost;
+  };
+  const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
+    assertOpen();
     const query = { name: `event_log.${name}`, text, values, query_timeout: ANSWER_TIMEOUT_MS };
     return client.query<Row>(query);
   };
   return {
+    assertOpen,
     async takeOver() {
       const { rows } = await run<{ locked: boolean }>('lock', LOCK_GROUP, [topic, group]);
       if (!rows[0]?.locked) return false;
@@ -97,7 +98,7 @@ export async function openConsumerSession(
     },
     async fetch(maxEvents, maxBytes) {
       const { rows } = await run<FetchedRow>('fetch', FETCH, [topic, group, maxEvents, maxBytes]);
-      return { events: eventsOf(topic, rows), lag: lagOf(rows) };
+      return { events: eventsOf(topic, rows), isLast: rows.at(-1)?.position === rows[0]?.last_position };
     },
     async commit(position) {
       await run('commit', COMMIT_POSITION, [topic, group, position]);
@@ -149,9 +150,4 @@ function eventsOf(topic: string, rows: readonly FetchedRow[]): LoggedEvent[] {
     if (payload?.length !== bytes) throw new Error('events were fetched without their payloads');
     return { topic, position, key, payload, headers };
   });
-}
-
-function lagOf(rows: readonly FetchedRow[]): number {
-  const [first] = rows;
-  return first ? Number(first.last_position - first.position) + 1 : 0;
 }

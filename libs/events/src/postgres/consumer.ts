@@ -4,11 +4,16 @@ import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
 import type { RunningSubscription, Subscription } from '../event-log';
 import type { ConsumerParts } from './consumer-parts';
+import type { AtHand, Inbox, NextEvents } from './at-hand';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
 import { createDeadLetterDesk } from './dead-letter-desk';
 
+export interface TableConsumerParts extends ConsumerParts {
+  readonly atHand: AtHand;
+}
+
 /** Runs one member of a consumer group until it is stopped. */
-export function runConsumer(subscription: Subscription, parts: ConsumerParts): RunningSubscription {
+export function runConsumer(subscription: Subscription, parts: TableConsumerParts): RunningSubscription {
   const { topic, group } = subscription;
   const { limits, log } = parts;
   const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
@@ -40,6 +45,15 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
   }
 
   async function consume(session: ConsumerSession): Promise<void> {
+    const inbox = parts.atHand.enter(subscription, waiter.wake);
+    try {
+      await consumeAll(session, inbox);
+    } finally {
+      inbox.leave();
+    }
+  }
+
+  async function consumeAll(session: ConsumerSession, inbox: Inbox): Promise<void> {
     const deliver = createDelivery(subscription, {
       ...parts,
       bury: async (letters, attempts) => {
@@ -49,19 +63,29 @@ export function runConsumer(subscription: Subscription, parts: ConsumerParts): R
       commit: ({ position }) => session.commit(position),
       pause: pauseOrStop,
     });
+    /** The group's position, once this session has moved it. */
+    let position: bigint | undefined;
     while (!waiter.stopped) {
       await desk.attend(session);
-      const batch = await session.fetch(maxBatchSize, limits.maxBatchBytes);
-      const last = batch.events.at(-1);
+      const { events, isLast } = await next(session, inbox, position);
+      const last = events.at(-1);
       if (!last) {
         await waiter.waitForWake(limits.pollIntervalMs);
         continue;
       }
-      await deliver(batch.events);
+      await deliver(events);
       await session.commit(last.position);
+      position = last.position;
       // A batch costs much the same for one event as for fifty, and nobody waits for the answer.
-      if (batch.events.length === batch.lag) await waiter.pause(limits.gatherMs);
+      if (isLast) await waiter.pause(limits.gatherMs);
     }
+  }
+
+  async function next(session: ConsumerSession, inbox: Inbox, position?: bigint): Promise<NextEvents> {
+    session.assertOpen();
+    const near =
+      position === undefined ? undefined : inbox.take(position, maxBatchSize, limits.maxBatchBytes);
+    return near?.events.length ? near : session.fetch(maxBatchSize, limits.maxBatchBytes);
   }
 
   async function pauseOrStop(ms: number): Promise<void> {

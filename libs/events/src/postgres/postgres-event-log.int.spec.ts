@@ -135,9 +135,9 @@ describe('the log on PostgreSQL', () => {
     ).rows.map((row) => row.position);
 
   it('has the events of a transaction if and only if it commits, and leaves no gap when it does not', async () => {
-    await inTransaction(admin, (client) => log.appending('t', [event('a', 'kept')])(client));
+    await inTransaction(admin, (client) => log.appending('t', [event('a', 'kept')]).write(client));
     const undone = inTransaction(admin, async (client) => {
-      await log.appending('t', [event('a', 'undone')])(client);
+      await log.appending('t', [event('a', 'undone')]).write(client);
       throw new Error('no');
     });
     await expect(undone).rejects.toThrow('no');
@@ -150,7 +150,7 @@ describe('the log on PostgreSQL', () => {
     await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     let later: Promise<void> | undefined;
     await inTransaction(admin, async (client) => {
-      await log.appending('t', [event('a', 'first')])(client);
+      await log.appending('t', [event('a', 'first')]).write(client);
       later = log.append('t', [event('a', 'second')]);
       const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_log.topics%'`;
       while ((await admin.query(waits)).rowCount === 0);
@@ -174,6 +174,82 @@ describe('the log on PostgreSQL', () => {
     // Killed between handling and recording, an event comes again.
     const texts = textsOf(await seen.distinct(4));
     expect([...new Set(texts)]).toEqual(['1', '2', '3', 'last']);
+  });
+
+  describe('what this process wrote', () => {
+    /** A subscription whose handler waits in its first batch until it is let go. */
+    async function subscribeHeld(of: OpenLog) {
+      const seen = collector();
+      let letGo: () => void = ignore;
+      const held = new Promise<void>((resolve) => (letGo = resolve));
+      const handle = async (events: Parameters<typeof seen.handle>[0]) => {
+        await seen.handle(events);
+        await held;
+      };
+      await of.subscribe({ topic: 't', group: 'g', handle });
+      await of.append('t', [event('a', 'first')]);
+      await seen.atLeast(1);
+      return { seen, letGo };
+    }
+
+    it('comes to its consumer without being read back', async () => {
+      const { seen, letGo } = await subscribeHeld(log);
+      await log.append('t', [event('a', 'appended'), event('b', 'beside it')]);
+      const append = log.appending('t', [event('a', 'in a transaction')]);
+      await inTransaction(admin, (client) => append.write(client));
+      append.committed();
+      await admin.query(`update events set payload = 'read back' where position > 1`);
+      letGo();
+      const texts = ['first', 'appended', 'beside it', 'in a transaction'];
+      expect(textsOf(await seen.atLeast(4))).toEqual(texts);
+      expect(await log.drain(10_000)).toBe(true);
+      expect(textsOf(await seen.atLeast(4))).toEqual(texts);
+    });
+
+    it('is read back where there is more of it than may lie about', async () => {
+      const small = openLog({ maxBytesAtHand: 1 });
+      const { seen, letGo } = await subscribeHeld(small);
+      for (const text of ['second', 'third', 'fourth']) await small.append('t', [event('a', text)]);
+      letGo();
+      expect(textsOf(await seen.atLeast(4))).toEqual(['first', 'second', 'third', 'fourth']);
+    });
+
+    it('stays in its order among what others wrote', async () => {
+      const other = openLog();
+      const seen = collector();
+      await log.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
+      const write = async (by: OpenLog, name: string) => {
+        for (let number = 0; number < 50; number += 1)
+          await by.append('t', [event('a', `${name} ${number}`), event('b', `${name} ${number}`)]);
+      };
+      await Promise.all([write(log, 'own'), write(other, 'foreign'), write(log, 'own too')]);
+      const positions = (await seen.atLeast(300)).map(({ position }) => position);
+      expect(positions).toEqual(Array.from({ length: 300 }, (_, index) => BigInt(index + 1)));
+    });
+
+    it('is announced only where a group of the topic has its member elsewhere', async () => {
+      const heard: string[] = [];
+      const ear = await admin.connect();
+      ear.on('notification', ({ payload }) => heard.push(payload ?? ''));
+      await ear.query('listen event_log');
+      const here = collector();
+      const there = collector();
+      const other = openLog();
+      await log.subscribe({ topic: 'own', group: 'g', handle: here.handle });
+      await log.subscribe({ topic: 'shared', group: 'g', handle: here.handle });
+      await other.subscribe({ topic: 'shared', group: 'elsewhere', handle: there.handle });
+      await log.append('own', [event('a', 'one')]);
+      await log.append('shared', [event('a', 'two')]);
+      await other.append('own', [event('a', 'three')]);
+      expect(textsOf(await here.atLeast(3))).toEqual(['one', 'two', 'three']);
+      expect(textsOf(await there.atLeast(1))).toEqual(['two']);
+      const before = heard.length;
+      await log.append('own', [event('a', 'four')]);
+      await log.append('shared', [event('a', 'five')]);
+      while (heard.length === before) await ear.query('select');
+      expect(heard.slice(before)).toEqual(['shared']);
+      ear.release(true);
+    });
   });
 
   it('finds events by looking when nobody announced them', async () => {

@@ -16,6 +16,7 @@ import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
 import { assertValid } from '../delivery/valid-events';
 import { writeEvents } from './appending';
+import { createAtHand } from './at-hand';
 import { isTransientByDefault, runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from '../delivery/instruments';
@@ -41,6 +42,7 @@ export interface PostgresEventLogOptions {
  *   key, keep their order.
  * - `appending` writes in the caller's transaction. It locks the topic until that
  *   ends, so it comes last before the commit.
+ * - What this process wrote, its own consumers get without reading it back.
  * - One member of a group works at a time, across processes; the others stand
  *   by. A group that is new begins with the oldest event that is still kept.
  */
@@ -69,9 +71,13 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   const { pool, clock, log } = options;
   const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const instruments = createInstruments(options.metrics);
+  const atHand = createAtHand(limits);
   const appender = createBatchingAppender(
     {
-      write: ({ topic, events }) => writeEvents(pool, clock, topic, events),
+      async write({ topic, events }) {
+        const base = await writeEvents(pool, clock, topic, events, atHand.groupsOf(topic));
+        atHand.offer(topic, base, events);
+      },
       onAppended: (topic, count) => instruments.appended.labels({ topic }).inc(count),
     },
     limits,
@@ -128,8 +134,15 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     append: (topic, events) => appender.append(topic, events),
     appending(topic, events) {
       assertValid(events, limits);
-      return async (transaction) => {
-        if (events.length > 0) await writeEvents(transaction, clock, topic, events);
+      let base: bigint | undefined;
+      return {
+        async write(transaction) {
+          if (events.length === 0) return;
+          base = await writeEvents(transaction, clock, topic, events, atHand.groupsOf(topic));
+        },
+        committed() {
+          if (base !== undefined) atHand.offer(topic, base, events);
+        },
       };
     },
     async subscribe(subscription) {
@@ -139,6 +152,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
         log,
         limits,
         instruments,
+        atHand,
         isTransient: options.isTransient ?? isTransientByDefault,
       });
       const tracked: RunningSubscription = {

@@ -6,7 +6,9 @@ export const NOTIFY_CHANNEL = 'event_log';
 
 /**
  * $1 topic, $2 keys, $3 all payloads one after the other, $4 where each begins (from 1), $5 how long it is,
- * $6 headers, $7 now. One round trip: number, store, announce.
+ * $6 headers, $7 now, $8 groups that are told otherwise. One round trip: number, store, and announce to whoever
+ * else reads the topic. Answers the position before the first. To announce is to wake every listener in the
+ * database, of whatever topic, at each commit.
  */
 export const APPEND = `
   with numbered as (
@@ -19,7 +21,11 @@ export const APPEND = `
     from numbered, unnest($2::text[], $4::integer[], $5::integer[], $6::jsonb[])
       with ordinality as e (key, begins, bytes, headers, ordinal)
   )
-  select pg_notify('${NOTIFY_CHANNEL}', $1) from numbered`;
+  select base, (
+    select pg_notify('${NOTIFY_CHANNEL}', $1) from event_log.consumer_groups
+    where topic = $1 and group_name <> all($8::text[])
+    limit 1
+  ) from numbered`;
 
 /** $1 topic, $2 group. No row when there is nothing left to read. */
 export const IS_BEHIND = `

@@ -1,6 +1,10 @@
 import { HOUR_MS, nanoUsd, type UnixMs } from '@gateway/base';
 import { inTransaction } from '@gateway/database';
-import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
+import {
+  TOPIC_GENERATION_SETTLED,
+  type TransactionalAppend,
+  type TransactionalAppender,
+} from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import type { AnnounceWindow } from '../../core/ports';
 import type { SettledHour, SettledWindow } from '../../core/settlement/settled-window';
@@ -38,22 +42,27 @@ export interface AnnounceWindowsInput {
 }
 
 /** Notes what is told and tells it in one transaction; answers how many windows. */
-export function announceWindows(
+export async function announceWindows(
   { pool, appender }: AnnounceWindowsPorts,
   { untilUnixMs, limit, announce }: AnnounceWindowsInput,
 ): Promise<number> {
   const wholeHour = Math.floor(untilUnixMs / HOUR_MS) * HOUR_MS;
-  return inTransaction(
+  let append: TransactionalAppend<PoolClient> | undefined;
+  const count = await inTransaction(
     pool,
     async (client) => {
       const { rows } = await client.query<ToldRow>({ ...TELL, values: [wholeHour, limit] });
       const windows = windowsOf(rows);
-      if (windows.length > 0)
-        await appender.appending(TOPIC_GENERATION_SETTLED, windows.map(announce))(client);
+      if (windows.length > 0) {
+        append = appender.appending(TOPIC_GENERATION_SETTLED, windows.map(announce));
+        await append.write(client);
+      }
       return windows.length;
     },
     { maxAttempts: 1 },
   );
+  append?.committed();
+  return count;
 }
 
 /** The rows of one organization follow each other. */

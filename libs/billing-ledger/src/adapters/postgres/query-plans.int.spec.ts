@@ -7,10 +7,11 @@ import type { LedgerStore } from '../../core/ports';
 import {
   announce,
   createLedgerRig,
+  type LedgerRig,
   makeFinished,
   makeHold,
+  silentAppender,
   usdNano,
-  type LedgerRig,
 } from '../../testing/ledger-rig';
 import { fillLedgerHistory } from '../../testing/synthetic-history';
 import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from './ledger-store';
@@ -35,7 +36,7 @@ beforeAll(async () => {
   store = createPostgresLedgerStore({
     pool,
     clock: rig.clock,
-    appender: { appending: () => async () => undefined },
+    appender: silentAppender,
   });
   const fromUnixMs = rig.clock.now();
   rig.clock.advance(180 * DAY_MS);
@@ -207,8 +208,7 @@ describe('a process whose plans were made when the tables were empty', () => {
 
   it('reads no more of them when they have grown', async () => {
     const one = createPool({ url: young.database.url, schema, applicationName: 'young', maxConnections: 1 });
-    const appender = { appending: () => async () => undefined };
-    const process = createPostgresLedgerStore({ pool: one, clock: young.clock, appender });
+    const process = createPostgresLedgerStore({ pool: one, clock: young.clock, appender: silentAppender });
     const now = young.clock.now();
     const holdsOf = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) =>

@@ -1,5 +1,9 @@
 import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
-import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
+import {
+  TOPIC_GENERATION_SETTLED,
+  type TransactionalAppend,
+  type TransactionalAppender,
+} from '@gateway/events';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Announce, Announcement, SettlementReport } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
@@ -88,7 +92,8 @@ async function settleHeld(
     ...SETTLE_HELD,
   };
   try {
-    await inOneRoundTrip(pool, (client) => [client.query(statement), append(client)]);
+    await inOneRoundTrip(pool, (client) => [client.query(statement), append.write(client)]);
+    append.committed();
     return true;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === NOT_HELD) return false;
@@ -97,28 +102,32 @@ async function settleHeld(
 }
 
 /** Opens, decides, then books and announces. */
-function settleAsDecided(pool: Pool, input: SettleInput): Promise<SettlementReport> {
+async function settleAsDecided(pool: Pool, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
-  return inTwoRoundTrips(
+  let append: TransactionalAppend<PoolClient> | undefined;
+  const report = await inTwoRoundTrips(
     pool,
     (client) => openSettlements(client, generations),
     (opened) => {
       const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, opened);
-      const append = appender.appending(
+      const appending = appender.appending(
         TOPIC_GENERATION_SETTLED,
         announced(settlements, announce, nowUnixMs),
       );
+      append = appending;
       return {
         result: { settlements, duplicates, rejected },
         write: (client) => [
           ...(settlements.length > 0 ? [bookSettlements(client, settlements, nowUnixMs)] : []),
           ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings, nowUnixMs)] : []),
           // Last, so that whatever the log locks is held for no longer than the commit takes.
-          ...(settlements.length > 0 ? [append(client)] : []),
+          ...(settlements.length > 0 ? [appending.write(client)] : []),
         ],
       };
     },
   );
+  append?.committed();
+  return report;
 }
 
 function announced(

@@ -4,7 +4,7 @@ import { leastIdAt } from '@gateway/runtime';
 import { createTestDatabase, type TestDatabase } from '@gateway/testing';
 import type { Pool } from 'pg';
 import { auditLedger } from '../../audit/audit-ledger';
-import { announce, makeFinished, makeHold, usdNano } from '../../testing/ledger-rig';
+import { announce, makeFinished, makeHold, silentAppender, usdNano } from '../../testing/ledger-rig';
 import { createPostgresLedgerHistory } from '../postgres/ledger-history';
 import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from '../postgres/ledger-store';
 import { billingLedgerMigrations } from './migrations';
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 function openStore() {
-  return createPostgresLedgerStore({ pool, clock, appender: { appending: () => async () => undefined } });
+  return createPostgresLedgerStore({ pool, clock, appender: silentAppender });
 }
 
 const refs = (name: string) => ids(name).map((holdId) => ({ holdId, organizationId: 'org-a' }));
