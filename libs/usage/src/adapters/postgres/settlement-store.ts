@@ -1,6 +1,6 @@
 import { HOUR_MS, utcDay } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import type { SettlementStore } from '../../core/ports';
 import { statusOf, type SettledGeneration } from '../../core/settled-generation';
 import { createPostgresGenerationTables } from './generation-tables';
@@ -75,17 +75,17 @@ const addTo = (table: string, key: string, sums: string) => `
       ${rollupColumns.map((column) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}`;
 
 /**
- * An array per column of the generations. What is stored already falls out at the
- * insert, and only what it returns is added up, so the sums count each
- * generation once. Rows of all tables are locked in one order.
+ * An array per column of the generations. Only what the insert returns is added
+ * up, so the sums count each generation once. Rows of all tables are locked in
+ * one order.
  */
-const RECORD = `
+const recordUnless = (known: string) => `
   with incoming as (
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})
       as given (${columnNames})
   ), fresh as (
     insert into generations (${columnNames}) select ${columnNames} from incoming order by id
-    on conflict (id, created_unix_ms) do nothing
+    ${known}
     returning *
   ), hours as (
     select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms, day, model_id, key_id,
@@ -101,18 +101,38 @@ const RECORD = `
   )
   select coalesce(sum(requests), 0)::bigint as recorded from days`;
 
-/** The write side on PostgreSQL: one statement, so one round trip and one transaction, per batch. */
+/**
+ * How nearly every batch goes: none of it is stored yet, and an insert that may
+ * rely on that costs a sixth less. Where it is not so nothing is recorded.
+ */
+const RECORD_NEW = { name: 'usage.record_new', text: recordUnless('') };
+
+/** What is stored already falls out at the insert. */
+const RECORD = {
+  name: 'usage.record',
+  text: recordUnless('on conflict (id, created_unix_ms) do nothing'),
+};
+
+const UNIQUE_VIOLATION = '23505';
+
+/** The write side on PostgreSQL: one statement, so one round trip and one transaction, per batch; two where some of it is known. */
 export function createPostgresSettlementStore(pool: Pool): SettlementStore {
+  async function record(statement: { name: string; text: string }, values: string[]): Promise<number> {
+    const { rows } = await pool.query<{ recorded: bigint }>({ ...statement, values });
+    return Number(rows[0]?.recorded ?? 0n);
+  }
+
   return {
     ...createPostgresGenerationTables(pool),
     async record(generations) {
       if (generations.length === 0) return 0;
-      const { rows } = await pool.query<{ recorded: bigint }>({
-        name: 'usage.record',
-        text: RECORD,
-        values: COLUMNS.map(({ encode }) => encode(generations)),
-      });
-      return Number(rows[0]?.recorded ?? 0n);
+      const values = COLUMNS.map(({ encode }) => encode(generations));
+      try {
+        return await record(RECORD_NEW, values);
+      } catch (error) {
+        if (!(error instanceof DatabaseError && error.code === UNIQUE_VIOLATION)) throw error;
+        return record(RECORD, values);
+      }
     },
   };
 }

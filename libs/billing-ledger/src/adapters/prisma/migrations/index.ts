@@ -15,6 +15,7 @@ import windowsFromFirstPosting from './20261122070000_windows_from_first_posting
 import shortLocks from './20261122080000_short_locks/migration.sql';
 import settleHeld from './20261123010000_settle_held/migration.sql';
 import holdAll from './20261123030000_hold_all/migration.sql';
+import argumentsByIndex from './20261123190000_arguments_by_index/migration.sql';
 
 /** The history of the schema billing_ledger, oldest first. */
 export const billingLedgerMigrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const billingLedgerMigrations: readonly Migration[] = [
   { name: '20261122080000_short_locks', sql: shortLocks },
   { name: '20261123010000_settle_held', sql: settleHeld },
   { name: '20261123030000_hold_all', sql: holdAll },
+  { name: '20261123190000_arguments_by_index', sql: argumentsByIndex },
 ];
