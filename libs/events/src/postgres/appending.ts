@@ -1,14 +1,14 @@
 import type { Clock } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
-import type { NewEvent } from '../event-log';
+import type { LoggedEvent, NewEvent } from '../event-log';
 import { APPEND } from './statements';
 
 /**
  * Writes events in the given connection's transaction, or in one of their own, and announces them to the groups
  * of their topic except those.
  *
- * @returns the position before that of the first.
+ * @returns the events as they are written. They are in the log once the transaction commits.
  */
 export async function writeEvents(
   connection: Pool | ClientBase,
@@ -16,7 +16,9 @@ export async function writeEvents(
   topic: string,
   events: readonly NewEvent[],
   groupsAtHand: readonly string[],
-): Promise<bigint> {
+): Promise<LoggedEvent[]> {
+  // As one value: bytes travel as they are, those in an array as twice as many hexadecimal digits.
+  const payloads = Buffer.concat(events.map(({ payload }) => payload));
   let end = 1;
   const query = {
     name: 'event_log.append',
@@ -24,8 +26,7 @@ export async function writeEvents(
     values: [
       topic,
       textArray(events, ({ key }) => key),
-      // As one value: bytes travel as they are, those in an array as twice as many hexadecimal digits.
-      Buffer.concat(events.map(({ payload }) => payload)),
+      payloads,
       plainArray(events, ({ payload }) => {
         const begins = end;
         end += payload.length;
@@ -41,5 +42,17 @@ export async function writeEvents(
   const { rows } = await (connection as ClientBase).query<{ base: bigint }>(query);
   const [written] = rows;
   if (written === undefined) throw new Error('events were written and got no positions');
-  return written.base;
+  return asLogged(topic, written.base, events, payloads);
+}
+
+/** Their payloads are parts of the one value: a batch that waits for its reader is one piece of memory, not one for each event. */
+function asLogged(topic: string, base: bigint, events: readonly NewEvent[], payloads: Buffer): LoggedEvent[] {
+  let end = 0;
+  return events.map(({ key, payload, headers = {} }, index) => ({
+    topic,
+    position: base + BigInt(index + 1),
+    key,
+    payload: payloads.subarray(end, (end += payload.length)),
+    headers,
+  }));
 }

@@ -1,9 +1,20 @@
+import type { LoggedEvent } from '../event-log';
 import { createAtHand, type Inbox } from './at-hand';
 
 const READER = { topic: 't', group: 'g' };
 const ignore = () => undefined;
-const events = (...texts: string[]) => texts.map((text) => ({ key: 'k', payload: Buffer.from(text) }));
 const NO_EVENTS = { events: [], isLast: true };
+
+/** Events after that position. */
+function events(base: bigint, ...texts: string[]): LoggedEvent[] {
+  return texts.map((text, index) => ({
+    topic: 't',
+    position: base + BigInt(index + 1),
+    key: 'k',
+    payload: Buffer.from(text),
+    headers: {},
+  }));
+}
 
 function take(inbox: Inbox, after: bigint, maxEvents = 100, maxBytes = 1_000_000) {
   const { events: taken, isLast } = inbox.take(after, maxEvents, maxBytes);
@@ -18,9 +29,9 @@ describe('what is at hand', () => {
     const two = atHand.enter({ topic: 't', group: 'h' }, () => woken.push('two'));
     const other = atHand.enter({ topic: 'other', group: 'g' }, () => woken.push('other'));
     expect(atHand.groupsOf('t')).toEqual(['g', 'h']);
-    atHand.offer('t', 4n, [{ key: 'k', payload: Buffer.from('five'), headers: { a: 'b' } }]);
+    const [logged] = events(4n, 'five') as [LoggedEvent];
+    atHand.offer('t', [logged]);
     expect(woken).toEqual(['one', 'two']);
-    const logged = { topic: 't', position: 5n, key: 'k', payload: Buffer.from('five'), headers: { a: 'b' } };
     expect(one.take(4n, 10, 10)).toEqual({ events: [logged], isLast: true });
     expect(two.take(4n, 10, 10)).toEqual({ events: [logged], isLast: true });
     expect(other.take(4n, 10, 10)).toEqual(NO_EVENTS);
@@ -31,9 +42,9 @@ describe('what is at hand', () => {
   it('comes in order of position, whichever commit was told of first', () => {
     const atHand = createAtHand({ maxBytesAtHand: 10_000 });
     const inbox = atHand.enter(READER, ignore);
-    atHand.offer('t', 3n, events('4', '5'));
+    atHand.offer('t', events(3n, '4', '5'));
     expect(take(inbox, 1n)).toEqual({ texts: [], isLast: true });
-    atHand.offer('t', 1n, events('2', '3'));
+    atHand.offer('t', events(1n, '2', '3'));
     expect(take(inbox, 1n)).toEqual({ texts: ['2', '3', '4', '5'], isLast: true });
     expect(take(inbox, 5n)).toEqual({ texts: [], isLast: true });
   });
@@ -41,8 +52,8 @@ describe('what is at hand', () => {
   it('comes as many at a time and as large as a batch may be, and always one', () => {
     const atHand = createAtHand({ maxBytesAtHand: 10_000 });
     const inbox = atHand.enter(READER, ignore);
-    atHand.offer('t', 0n, events('1', '2', '3'));
-    atHand.offer('t', 3n, events('four', 'five', '6'));
+    atHand.offer('t', events(0n, '1', '2', '3'));
+    atHand.offer('t', events(3n, 'four', 'five', '6'));
     expect(take(inbox, 0n, 2)).toEqual({ texts: ['1', '2'], isLast: false });
     expect(take(inbox, 2n, 100, 5)).toEqual({ texts: ['3', 'four'], isLast: false });
     expect(take(inbox, 4n, 100, 0)).toEqual({ texts: ['five'], isLast: false });
@@ -52,17 +63,17 @@ describe('what is at hand', () => {
   it('is no more than may lie about: what is beyond has to be read back', () => {
     const atHand = createAtHand({ maxBytesAtHand: 2_000 });
     const inbox = atHand.enter(READER, ignore);
-    atHand.offer('t', 0n, events('1', '2', '3', '4', '5'));
-    atHand.offer('t', 5n, events('6'));
+    atHand.offer('t', events(0n, '1', '2', '3', '4', '5'));
+    atHand.offer('t', events(5n, '6'));
     expect(take(inbox, 0n).texts).toEqual([]);
     expect(take(inbox, 5n).texts).toEqual(['6']);
     // It counts what is here, not what has been: the others were taken or read elsewhere.
     for (let base = 6n; base < 30n; base += 1n) {
-      atHand.offer('t', base, events(`${base + 1n}`));
+      atHand.offer('t', events(base, `${base + 1n}`));
       expect(take(inbox, base % 2n === 0n ? base : base + 1n).texts).toHaveLength(base % 2n === 0n ? 1 : 0);
     }
-    atHand.offer('t', 30n, events('31', '32', '33'));
-    atHand.offer('t', 33n, events('34'));
+    atHand.offer('t', events(30n, '31', '32', '33'));
+    atHand.offer('t', events(33n, '34'));
     expect(take(inbox, 30n).texts).toEqual(['31', '32', '33', '34']);
   });
 });

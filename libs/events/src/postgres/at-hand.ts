@@ -1,4 +1,4 @@
-import type { LoggedEvent, NewEvent, TopicGroup } from '../event-log';
+import type { LoggedEvent, TopicGroup } from '../event-log';
 import type { EventLogLimits } from '../delivery/limits';
 
 /**
@@ -11,8 +11,8 @@ import type { EventLogLimits } from '../delivery/limits';
 export interface AtHand {
   /** Groups of the topic whose member in charge is in this process. */
   groupsOf(topic: string): readonly string[];
-  /** These are committed, the first of them at the position after `base`. Wakes who reads them. */
-  offer(topic: string, base: bigint, events: readonly NewEvent[]): void;
+  /** These are committed, one after the other. Wakes who reads their topic. */
+  offer(topic: string, events: readonly LoggedEvent[]): void;
   /** This process has the group's member in charge from now on, until it leaves. */
   enter(reader: TopicGroup, wake: () => void): Inbox;
 }
@@ -36,7 +36,7 @@ const BYTES_BESIDE_PAYLOAD = 500;
 
 interface Reader extends TopicGroup {
   readonly wake: () => void;
-  readonly put: (base: bigint, events: readonly LoggedEvent[]) => void;
+  readonly put: (events: readonly LoggedEvent[]) => void;
 }
 
 export function createAtHand({ maxBytesAtHand }: Pick<EventLogLimits, 'maxBytesAtHand'>): AtHand {
@@ -44,18 +44,9 @@ export function createAtHand({ maxBytesAtHand }: Pick<EventLogLimits, 'maxBytesA
   const readersOf = (topic: string) => [...readers].filter((reader) => reader.topic === topic);
   return {
     groupsOf: (topic) => readersOf(topic).map(({ group }) => group),
-    offer(topic, base, events) {
-      const interested = readersOf(topic);
-      if (interested.length === 0) return;
-      const logged = events.map(({ key, payload, headers = {} }, index): LoggedEvent => ({
-        topic,
-        position: base + BigInt(index + 1),
-        key,
-        payload,
-        headers,
-      }));
-      for (const { put, wake } of interested) {
-        put(base, logged);
+    offer(topic, events) {
+      for (const { put, wake } of readersOf(topic)) {
+        put(events);
         wake();
       }
     },
@@ -73,34 +64,37 @@ function createLying(maxBytes: number): Pick<Inbox, 'take'> & Pick<Reader, 'put'
   const writes = new Map<bigint, readonly LoggedEvent[]>();
   let bytes = 0;
 
-  function put(base: bigint, events: readonly LoggedEvent[]): void {
+  function put(events: readonly LoggedEvent[]): void {
+    const [first] = events;
+    if (first === undefined) return;
     // Whoever is that far behind reads what is oldest first, which is not here for long.
     if (bytes > maxBytes) {
       writes.clear();
       bytes = 0;
     }
-    writes.set(base, events);
+    writes.set(first.position, events);
     bytes += sizeOf(events);
   }
 
-  function remove(base: bigint, events: readonly LoggedEvent[]): void {
-    writes.delete(base);
+  function remove(begins: bigint, events: readonly LoggedEvent[]): void {
+    writes.delete(begins);
     bytes -= sizeOf(events);
   }
 
   function take(after: bigint, maxEvents: number, maxTaken: number): NextEvents {
     const taken: LoggedEvent[] = [];
     let takenBytes = 0;
-    for (let write = writes.get(after); write !== undefined; write = writes.get(after)) {
-      remove(after, write);
+    let begins = after + 1n;
+    for (let write = writes.get(begins); write !== undefined; write = writes.get(begins)) {
+      remove(begins, write);
       for (const [index, event] of write.entries()) {
         if (taken.length > 0 && (taken.length >= maxEvents || takenBytes >= maxTaken)) {
-          put(after, write.slice(index));
+          put(write.slice(index));
           return { events: taken, isLast: false };
         }
         taken.push(event);
         takenBytes += event.payload.length;
-        after = event.position;
+        begins = event.position + 1n;
       }
     }
     if (taken.length === 0) forgetBefore(after);
@@ -109,7 +103,7 @@ function createLying(maxBytes: number): Pick<Inbox, 'take'> & Pick<Reader, 'put'
 
   /** What was read from the database meanwhile. */
   function forgetBefore(position: bigint): void {
-    for (const [base, events] of writes) if (base < position) remove(base, events);
+    for (const [begins, events] of writes) if (begins <= position) remove(begins, events);
   }
 
   return { put, take };

@@ -7,6 +7,7 @@ import type {
   EventAppender,
   EventLag,
   EventSubscriber,
+  LoggedEvent,
   RunningSubscription,
   TopicGroup,
   TransactionalAppender,
@@ -75,8 +76,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   const appender = createBatchingAppender(
     {
       async write({ topic, events }) {
-        const base = await writeEvents(pool, clock, topic, events, atHand.groupsOf(topic));
-        atHand.offer(topic, base, events);
+        atHand.offer(topic, await writeEvents(pool, clock, topic, events, atHand.groupsOf(topic)));
       },
       onAppended: (topic, count) => instruments.appended.labels({ topic }).inc(count),
     },
@@ -134,14 +134,14 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     append: (topic, events) => appender.append(topic, events),
     appending(topic, events) {
       assertValid(events, limits);
-      let base: bigint | undefined;
+      let written: readonly LoggedEvent[] = [];
       return {
         async write(transaction) {
           if (events.length === 0) return;
-          base = await writeEvents(transaction, clock, topic, events, atHand.groupsOf(topic));
+          written = await writeEvents(transaction, clock, topic, events, atHand.groupsOf(topic));
         },
         committed() {
-          if (base !== undefined) atHand.offer(topic, base, events);
+          atHand.offer(topic, written);
         },
       };
     },

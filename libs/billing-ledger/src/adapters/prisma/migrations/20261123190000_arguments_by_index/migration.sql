@@ -60,7 +60,7 @@ declare
 begin
   with named as materialized (
     select
-      p_hold_ids[i] as hold_id,
+      hold_id,
       p_organization_ids[i] as organization_id,
       p_key_ids[i] as key_id,
       p_amounts[i] as amount,
@@ -75,7 +75,7 @@ begin
       p_created_unix_ms[i] as created_unix_ms,
       p_deadlines_unix_ms[i] as deadline_unix_ms,
       p_idempotency_scopes[i] as idempotency_scope
-    from generate_series(1, cardinality(p_hold_ids)) as i
+    from unnest(p_hold_ids) with ordinality as named (hold_id, i)
   ),
   batch as materialized (
     select organization_id collate "C" as organization_id, sum(amount)::bigint as amount
@@ -190,7 +190,7 @@ begin
 
   with named as (
     select
-      p_generation_ids[i] as generation_id,
+      generation_id,
       p_organization_ids[i] as organization_id,
       p_costs[i] as cost,
       p_input_prices[i] as input_price,
@@ -198,7 +198,7 @@ begin
       p_output_prices[i] as output_price,
       p_reasoning_prices[i] as reasoning_price,
       p_image_prices[i] as image_price
-    from generate_series(1, cardinality(p_generation_ids)) as i
+    from unnest(p_generation_ids) with ordinality as named (generation_id, i)
   ),
   opened as (
     delete from open_holds hold
