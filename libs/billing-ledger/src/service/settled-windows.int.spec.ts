@@ -132,6 +132,7 @@ it('comes behind every settlement that it is about, under the same key', async (
     'gen-1',
     'org-a',
   ]);
+  expect(rig.committed).toEqual(announced);
   expect(
     renderWindow({ organizationId: 'org-a', fromUnixMs: 0, untilUnixMs: 0, hours: [] } as never).key,
   ).toBe('org-a');

@@ -31,6 +31,8 @@ export interface LedgerRig {
   readonly auditPool: Pool;
   /** What was announced as settled, oldest first. */
   announced(): Promise<GenerationSettled[]>;
+  /** What the ledgers told their log of as committed, in the order of telling. */
+  readonly committed: readonly GenerationSettled[];
   close(): Promise<void>;
 }
 
@@ -38,7 +40,9 @@ export interface LedgerRig {
 export async function createLedgerRig(): Promise<LedgerRig> {
   const database = await createTestDatabase();
   const clock = createTestClock();
-  const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock));
+  const committed: GenerationSettled[] = [];
+  const appender = createTableAppender(committed);
+  const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock, appender));
   const auditPool = createPool({
     url: database.url,
     schema: BILLING_LEDGER_SCHEMA,
@@ -56,6 +60,7 @@ export async function createLedgerRig(): Promise<LedgerRig> {
     first,
     second,
     auditPool,
+    committed,
     async announced() {
       const { rows } = await auditPool.query<{ payload: Buffer }>(
         'select payload from announced order by position',
@@ -71,14 +76,19 @@ export async function createLedgerRig(): Promise<LedgerRig> {
   };
 }
 
-function createInstance(url: string, applicationName: string, clock: TestClock): LedgerInstance {
+function createInstance(
+  url: string,
+  applicationName: string,
+  clock: TestClock,
+  appender: TransactionalAppender<PoolClient>,
+): LedgerInstance {
   const pool = createPool({ url, schema: BILLING_LEDGER_SCHEMA, applicationName, maxConnections: 8 });
   return {
     pool,
-    store: createPostgresLedgerStore({ pool, appender: tableAppender, clock }),
+    store: createPostgresLedgerStore({ pool, appender, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
     history: createPostgresLedgerHistory({ pool, clock }),
-    reconciler: createPostgresReconciler({ pool, appender: tableAppender, clock }),
+    reconciler: createPostgresReconciler({ pool, appender, clock }),
   };
 }
 
@@ -87,16 +97,20 @@ export const silentAppender: TransactionalAppender<PoolClient> = {
   appending: () => ({ write: async () => undefined, committed: () => undefined }),
 };
 
-const tableAppender: TransactionalAppender<PoolClient> = {
-  appending: (_topic, events) => ({
-    async write(client) {
-      await client.query('insert into announced (payload) select unnest($1::bytea[])', [
-        events.map(({ payload }) => Buffer.from(payload)),
-      ]);
-    },
-    committed: () => undefined,
-  }),
-};
+function createTableAppender(committed: GenerationSettled[]): TransactionalAppender<PoolClient> {
+  return {
+    appending: (_topic, events) => ({
+      async write(client) {
+        await client.query('insert into announced (payload) select unnest($1::bytea[])', [
+          events.map(({ payload }) => Buffer.from(payload)),
+        ]);
+      },
+      committed() {
+        committed.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
+      },
+    }),
+  };
+}
 
 /** A bare announcement, for tests of the store without its service. */
 export const announce: Announce = (

@@ -47,7 +47,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxBytesAtHand: 8 * 1024 * 1024,
   maxAttempts: 5,
   backoff: { firstMs: 50, maxMs: 5_000 },
-  gatherMs: 50,
+  gatherMs: 100,
   pollIntervalMs: 1_000,
   lockRetryMs: 1_000,
   lagIntervalMs: 5_000,

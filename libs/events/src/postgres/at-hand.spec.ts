@@ -35,8 +35,12 @@ describe('what is at hand', () => {
     expect(one.take(4n, 10, 10)).toEqual({ events: [logged], isLast: true });
     expect(two.take(4n, 10, 10)).toEqual({ events: [logged], isLast: true });
     expect(other.take(4n, 10, 10)).toEqual(NO_EVENTS);
+    atHand.offer('t', events(5n, 'six'));
     one.leave();
+    expect(one.take(5n, 10, 10)).toEqual(NO_EVENTS);
     expect(atHand.groupsOf('t')).toEqual(['h']);
+    atHand.offer('t', events(6n, 'seven'));
+    expect(woken).toEqual(['one', 'two', 'one', 'two', 'two']);
   });
 
   it('comes in order of position, whichever commit was told of first', () => {

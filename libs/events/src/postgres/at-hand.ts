@@ -28,6 +28,7 @@ export interface NextEvents {
 export interface Inbox {
   /** What comes right after this position. */
   take(after: bigint, maxEvents: number, maxBytes: number): NextEvents;
+  /** Nothing is here from now on. Safe to call twice. */
   leave(): void;
 }
 
@@ -54,13 +55,19 @@ export function createAtHand({ maxBytesAtHand }: Pick<EventLogLimits, 'maxBytesA
       const lying = createLying(maxBytesAtHand);
       const reader: Reader = { topic, group, wake, put: lying.put };
       readers.add(reader);
-      return { take: lying.take, leave: () => void readers.delete(reader) };
+      return {
+        take: lying.take,
+        leave() {
+          readers.delete(reader);
+          lying.clear();
+        },
+      };
     },
   };
 }
 
 /** Writes of a topic by where they begin, since they may be told of in another order than they were committed in. */
-function createLying(maxBytes: number): Pick<Inbox, 'take'> & Pick<Reader, 'put'> {
+function createLying(maxBytes: number): Pick<Inbox, 'take'> & Pick<Reader, 'put'> & { clear(): void } {
   const writes = new Map<bigint, readonly LoggedEvent[]>();
   let bytes = 0;
 
@@ -68,12 +75,14 @@ function createLying(maxBytes: number): Pick<Inbox, 'take'> & Pick<Reader, 'put'
     const [first] = events;
     if (first === undefined) return;
     // Whoever is that far behind reads what is oldest first, which is not here for long.
-    if (bytes > maxBytes) {
-      writes.clear();
-      bytes = 0;
-    }
+    if (bytes > maxBytes) clear();
     writes.set(first.position, events);
     bytes += sizeOf(events);
+  }
+
+  function clear(): void {
+    writes.clear();
+    bytes = 0;
   }
 
   function remove(begins: bigint, events: readonly LoggedEvent[]): void {
@@ -106,7 +115,7 @@ function createLying(maxBytes: number): Pick<Inbox, 'take'> & Pick<Reader, 'put'
     for (const [begins, events] of writes) if (begins <= position) remove(begins, events);
   }
 
-  return { put, take };
+  return { put, take, clear };
 }
 
 function sizeOf(events: readonly LoggedEvent[]): number {

@@ -23,8 +23,6 @@ export interface ConsumerSession {
   /** Makes this the member in charge; false while another one is. To be called first. */
   takeOver(): Promise<boolean>;
   fetch(maxEvents: number, maxBytes: number): Promise<NextEvents>;
-  /** @throws what ended the connection, and with it the charge, if it is known to have ended. */
-  assertOpen(): void;
   /** The group is done with everything up to and with this position. */
   commit(position: bigint): Promise<void>;
   /** Puts events that failed so many times into the dead letters. Idempotent. */
@@ -55,8 +53,10 @@ interface FetchedRow extends Omit<EventRow, 'payload'> {
 }
 
 export interface SessionEars {
-  /** There are new events, or the connection is lost. */
+  /** There are new events. */
   readonly wake: () => void;
+  /** The connection is lost, and with it the charge: whatever is tried next fails. */
+  readonly lose: () => void;
   /** Dead letters are to be delivered again. */
   readonly redeliver: () => void;
 }
@@ -66,28 +66,24 @@ export async function openConsumerSession(
   pool: Pool,
   topic: string,
   group: string,
-  { wake, redeliver }: SessionEars,
+  { wake, lose, redeliver }: SessionEars,
 ): Promise<ConsumerSession> {
   const client = await pool.connect();
   let lost: Error | undefined;
   client.on('error', (error) => {
     lost = error;
-    wake();
+    lose();
   });
   client.on('notification', ({ payload }) => {
     if (payload === topic) wake();
     if (payload === redeliveryNote({ topic, group })) redeliver();
   });
-  const assertOpen = () => {
-    if (lost) throw lost;
-  };
   const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
-    assertOpen();
+    if (lost) throw lost;
     const query = { name: `event_log.${name}`, text, values, query_timeout: ANSWER_TIMEOUT_MS };
     return client.query<Row>(query);
   };
   return {
-    assertOpen,
     async takeOver() {
       const { rows } = await run<{ locked: boolean }>('lock', LOCK_GROUP, [topic, group]);
       if (!rows[0]?.locked) return false;

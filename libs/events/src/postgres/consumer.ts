@@ -24,36 +24,35 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
   async function runSessions(): Promise<void> {
     for (let failures = 0; !waiter.stopped;) {
       let session: ConsumerSession | undefined;
+      let inbox: Inbox | undefined;
       try {
         session = await openConsumerSession(parts.pool, topic, group, {
           wake: waiter.wake,
           redeliver: desk.ask,
+          lose() {
+            // At once, so that what is appended meanwhile is announced to whoever takes over.
+            inbox?.leave();
+            waiter.wake();
+          },
         });
         while (!waiter.stopped && !(await session.takeOver())) await waiter.pause(limits.lockRetryMs);
+        inbox = parts.atHand.enter(subscription, waiter.wake);
         failures = 0;
-        await consume(session);
+        await consume(session, inbox);
       } catch (error) {
         if (error instanceof DeliveryStopped) return;
         failures += 1;
         log.warn({ err: error, topic, group, failures }, 'event consumer lost its connection; reconnecting');
         await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
       } finally {
+        inbox?.leave();
         desk.leave();
         session?.close();
       }
     }
   }
 
-  async function consume(session: ConsumerSession): Promise<void> {
-    const inbox = parts.atHand.enter(subscription, waiter.wake);
-    try {
-      await consumeAll(session, inbox);
-    } finally {
-      inbox.leave();
-    }
-  }
-
-  async function consumeAll(session: ConsumerSession, inbox: Inbox): Promise<void> {
+  async function consume(session: ConsumerSession, inbox: Inbox): Promise<void> {
     const deliver = createDelivery(subscription, {
       ...parts,
       bury: async (letters, attempts) => {
@@ -82,7 +81,6 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
   }
 
   async function next(session: ConsumerSession, inbox: Inbox, position?: bigint): Promise<NextEvents> {
-    session.assertOpen();
     const near =
       position === undefined ? undefined : inbox.take(position, maxBatchSize, limits.maxBatchBytes);
     return near?.events.length ? near : session.fetch(maxBatchSize, limits.maxBatchBytes);

@@ -174,7 +174,7 @@ describe('among a million events of ten days', () => {
   it('no statement reads more of the table than it hands over, and trimming no more than the ends of the days', async () => {
     await onOneConnection(async (one, client) => {
       const appending = openLog(one);
-      const ears = { wake: ignore, redeliver: ignore };
+      const ears = { wake: ignore, lose: ignore, redeliver: ignore };
       let session: ConsumerSession | undefined;
       const reads = await readsOf(client, async () => {
         await appending.append('finished', numbered(5));

@@ -26,7 +26,7 @@ export function runLetterCarrier(subscription: Subscription, parts: ConsumerPart
     for (let failures = 0; !waiter.stopped;) {
       let session: ConsumerSession | undefined;
       try {
-        const ears = { wake: waiter.wake, redeliver: desk.ask };
+        const ears = { wake: waiter.wake, lose: waiter.wake, redeliver: desk.ask };
         session = await openConsumerSession(pool, topic, group, ears);
         while (!waiter.stopped && !(await session.takeOver())) await waiter.pause(limits.lockRetryMs);
         failures = 0;

@@ -177,6 +177,9 @@ describe('the log on PostgreSQL', () => {
   });
 
   describe('what this process wrote', () => {
+    /** A row once the group has recorded the first event. */
+    const MOVED = `select from consumer_groups where topic = 't' and position = 1`;
+
     /** A subscription whose handler waits in its first batch until it is let go. */
     async function subscribeHeld(of: OpenLog) {
       const seen = collector();
@@ -206,6 +209,19 @@ describe('the log on PostgreSQL', () => {
       expect(textsOf(await seen.atLeast(4))).toEqual(texts);
     });
 
+    it('is for nobody before it is committed', async () => {
+      const { seen, letGo } = await subscribeHeld(log);
+      const undone = inTransaction(admin, async (client) => {
+        await log.appending('t', [event('a', 'undone')]).write(client);
+        letGo();
+        while ((await client.query(MOVED)).rowCount === 0);
+        throw new Error('no');
+      });
+      await expect(undone).rejects.toThrow('no');
+      await log.append('t', [event('a', 'next')]);
+      expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'next']);
+    });
+
     it('is read back where there is more of it than may lie about', async () => {
       const small = openLog({ maxBytesAtHand: 1 });
       const { seen, letGo } = await subscribeHeld(small);
@@ -225,6 +241,25 @@ describe('the log on PostgreSQL', () => {
       await Promise.all([write(log, 'own'), write(other, 'foreign'), write(log, 'own too')]);
       const positions = (await seen.atLeast(300)).map(({ position }) => position);
       expect(positions).toEqual(Array.from({ length: 300 }, (_, index) => BigInt(index + 1)));
+    });
+
+    it('is no longer for a consumer that lost its charge, also while it lets events gather', async () => {
+      const seen = collector();
+      const victim = openLog({ gatherMs: 500 }, 'victim');
+      await victim.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+      await victim.append('t', [event('a', 'first')]);
+      while ((await admin.query(MOVED)).rowCount === 0);
+      await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+      await admin.query(
+        `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'victim'`,
+      );
+      await log.append('t', [event('a', 'second')]);
+      expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
+      await victim.append('t', [event('a', 'third')]);
+      // It has come back, and asks for the lock that another has.
+      const asks = `select from pg_stat_activity where application_name = 'victim' and query like '%try_advisory%'`;
+      while ((await admin.query(asks)).rowCount === 0);
+      expect(textsOf(await seen.atLeast(3))).toEqual(['first', 'second', 'third']);
     });
 
     it('is announced only where a group of the topic has its member elsewhere', async () => {

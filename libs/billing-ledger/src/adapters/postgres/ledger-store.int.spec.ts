@@ -1,4 +1,5 @@
 import { utcDay, type UnixMs } from '@gateway/base';
+import { type GenerationSettled } from '@gateway/contracts/events';
 import type { HoldRequest } from '../../core/credit/hold';
 import { auditLedger } from '../../audit/audit-ledger';
 import {
@@ -34,7 +35,12 @@ beforeEach(() => {
 
 afterEach(async () => {
   expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+  // Consumers beside the ledger are told of what was committed, all of it and nothing else.
+  expect(idsOf(rig.committed)).toEqual(idsOf(await rig.announced()));
 });
+
+const idsOf = (settled: readonly GenerationSettled[]) =>
+  settled.map(({ finished }) => finished?.generationId).sort();
 
 const credit = (amount: number, creditId = `credit-${organizationId}`) =>
   rig.first.store.addCredit({ creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' });
