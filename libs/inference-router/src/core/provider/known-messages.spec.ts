@@ -21,6 +21,10 @@ const tricky = fc.constantFrom(
   '\\',
   '"reasoning_content":',
   'messages',
+  // Begin as the names do.
+  'r',
+  'role',
+  'm',
 );
 const text = fc.oneof(fc.string({ unit: 'binary' }), tricky);
 const message = fc.record(
@@ -76,6 +80,17 @@ it('changes messages and nothing that looks like them', async () => {
   };
   expect(await changed(given, BOTH, PARSED)).toEqual(expected);
   expect(await changed(given, BOTH, AS_BYTES)).toEqual(expected);
+});
+
+it.each([
+  '{"role":"r"}]}',
+  '{"content":"","role":"user"}]}',
+  '{"content":"r"}]}',
+  '{"content":""}],"model":"m"}',
+])('looks no further than the end of a body that ends in %s', async (end) => {
+  const bytes = Buffer.from(`{"messages":[{"role":"developer","reasoning_content":""},${end}`);
+  const sent = await withKnownMessages(bytes, BOTH, turn, AS_BYTES);
+  expect(Buffer.from(sent).toString()).toBe(`{"messages":[{"role":"system"},${end}`);
 });
 
 it('takes many turns of the event loop for megabytes', async () => {

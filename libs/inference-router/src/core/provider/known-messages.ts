@@ -148,5 +148,5 @@ async function* findChanges(
 }
 
 function startsWith(bytes: Buffer, at: number, token: Buffer): boolean {
-  return bytes[at + 1] === token[1] && token.compare(bytes, at, at + token.length) === 0;
+  return bytes[at + 1] === token[1] && token.equals(bytes.subarray(at, at + token.length));
 }
