@@ -3,8 +3,8 @@ import { isTransientDatabaseError } from '@gateway/database';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
 import type { RunningSubscription, Subscription } from '../event-log';
-import type { ConsumerParts } from './consumer-parts';
 import type { AtHand, Inbox, NextEvents } from './at-hand';
+import type { ConsumerParts } from './consumer-parts';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
 import { createDeadLetterDesk } from './dead-letter-desk';
 
@@ -80,10 +80,13 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
     }
   }
 
+  /** From what is at hand, and from the database where that is not what comes next. */
   async function next(session: ConsumerSession, inbox: Inbox, position?: bigint): Promise<NextEvents> {
-    const near =
-      position === undefined ? undefined : inbox.take(position, maxBatchSize, limits.maxBatchBytes);
-    return near?.events.length ? near : session.fetch(maxBatchSize, limits.maxBatchBytes);
+    if (position !== undefined) {
+      const atHand = inbox.take(position, maxBatchSize, limits.maxBatchBytes);
+      if (atHand.events.length > 0) return atHand;
+    }
+    return session.fetch(maxBatchSize, limits.maxBatchBytes);
   }
 
   async function pauseOrStop(ms: number): Promise<void> {

@@ -1,10 +1,6 @@
 import { HOUR_MS, nanoUsd, type UnixMs } from '@gateway/base';
 import { inTransaction } from '@gateway/database';
-import {
-  TOPIC_GENERATION_SETTLED,
-  type TransactionalAppend,
-  type TransactionalAppender,
-} from '@gateway/events';
+import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import type { AnnounceWindow } from '../../core/ports';
 import type { SettledHour, SettledWindow } from '../../core/settlement/settled-window';
@@ -47,21 +43,18 @@ export async function announceWindows(
   { untilUnixMs, limit, announce }: AnnounceWindowsInput,
 ): Promise<number> {
   const wholeHour = Math.floor(untilUnixMs / HOUR_MS) * HOUR_MS;
-  let append: TransactionalAppend<PoolClient> | undefined;
-  const count = await inTransaction(
+  const { count, append } = await inTransaction(
     pool,
     async (client) => {
       const { rows } = await client.query<ToldRow>({ ...TELL, values: [wholeHour, limit] });
       const windows = windowsOf(rows);
-      if (windows.length > 0) {
-        append = appender.appending(TOPIC_GENERATION_SETTLED, windows.map(announce));
-        await append.write(client);
-      }
-      return windows.length;
+      const append = appender.appending(TOPIC_GENERATION_SETTLED, windows.map(announce));
+      if (windows.length > 0) await append.write(client);
+      return { count: windows.length, append };
     },
     { maxAttempts: 1 },
   );
-  append?.committed();
+  append.committed();
   return count;
 }
 

@@ -7,11 +7,11 @@ import type { LedgerStore } from '../../core/ports';
 import {
   announce,
   createLedgerRig,
-  type LedgerRig,
   makeFinished,
   makeHold,
   silentAppender,
   usdNano,
+  type LedgerRig,
 } from '../../testing/ledger-rig';
 import { fillLedgerHistory } from '../../testing/synthetic-history';
 import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from './ledger-store';

@@ -1,9 +1,5 @@
 import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
-import {
-  TOPIC_GENERATION_SETTLED,
-  type TransactionalAppend,
-  type TransactionalAppender,
-} from '@gateway/events';
+import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Announce, Announcement, SettlementReport } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
@@ -104,29 +100,27 @@ async function settleHeld(
 /** Opens, decides, then books and announces. */
 async function settleAsDecided(pool: Pool, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
-  let append: TransactionalAppend<PoolClient> | undefined;
-  const report = await inTwoRoundTrips(
+  const { report, append } = await inTwoRoundTrips(
     pool,
     (client) => openSettlements(client, generations),
     (opened) => {
       const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, opened);
-      const appending = appender.appending(
+      const append = appender.appending(
         TOPIC_GENERATION_SETTLED,
         announced(settlements, announce, nowUnixMs),
       );
-      append = appending;
       return {
-        result: { settlements, duplicates, rejected },
+        result: { report: { settlements, duplicates, rejected }, append },
         write: (client) => [
           ...(settlements.length > 0 ? [bookSettlements(client, settlements, nowUnixMs)] : []),
           ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings, nowUnixMs)] : []),
           // Last, so that whatever the log locks is held for no longer than the commit takes.
-          ...(settlements.length > 0 ? [appending.write(client)] : []),
+          ...(settlements.length > 0 ? [append.write(client)] : []),
         ],
       };
     },
   );
-  append?.committed();
+  append.committed();
   return report;
 }
 

@@ -1,0 +1,132 @@
+import { inTransaction } from '@gateway/database';
+import { collector, event, textsOf } from '../event-log.contract';
+import { createLogRig, type LogRig, type OpenLog } from './testing/log-rig';
+
+const ignore = () => undefined;
+
+let rig: LogRig;
+
+beforeAll(async () => {
+  rig = await createLogRig();
+});
+
+afterAll(() => rig.close());
+
+describe('what this process wrote', () => {
+  let log: OpenLog;
+
+  beforeEach(async () => {
+    await rig.reset();
+    log = rig.openLog();
+  });
+
+  /** A row once the group has recorded the first event. */
+  const MOVED = `select from consumer_groups where topic = 't' and position = 1`;
+
+  /** A subscription whose handler waits in its first batch until it is let go. */
+  async function subscribeHeld(of: OpenLog) {
+    const seen = collector();
+    let letGo: () => void = ignore;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const handle = async (events: Parameters<typeof seen.handle>[0]) => {
+      await seen.handle(events);
+      await held;
+    };
+    await of.subscribe({ topic: 't', group: 'g', handle });
+    await of.append('t', [event('a', 'first')]);
+    await seen.atLeast(1);
+    return { seen, letGo };
+  }
+
+  it('comes to its consumer without being read back', async () => {
+    const { seen, letGo } = await subscribeHeld(log);
+    await log.append('t', [event('a', 'appended'), event('b', 'beside it')]);
+    const append = log.appending('t', [event('a', 'in a transaction')]);
+    await inTransaction(rig.admin, (client) => append.write(client));
+    append.committed();
+    await rig.admin.query(`update events set payload = 'read back' where position > 1`);
+    letGo();
+    const texts = ['first', 'appended', 'beside it', 'in a transaction'];
+    expect(textsOf(await seen.atLeast(4))).toEqual(texts);
+    expect(await log.drain(10_000)).toBe(true);
+    expect(textsOf(await seen.atLeast(4))).toEqual(texts);
+  });
+
+  it('is for nobody before it is committed', async () => {
+    const { seen, letGo } = await subscribeHeld(log);
+    const undone = inTransaction(rig.admin, async (client) => {
+      await log.appending('t', [event('a', 'undone')]).write(client);
+      letGo();
+      while ((await client.query(MOVED)).rowCount === 0);
+      throw new Error('no');
+    });
+    await expect(undone).rejects.toThrow('no');
+    await log.append('t', [event('a', 'next')]);
+    expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'next']);
+  });
+
+  it('is read back where there is more of it than may lie about', async () => {
+    const small = rig.openLog({ maxBytesAtHand: 1 });
+    const { seen, letGo } = await subscribeHeld(small);
+    for (const text of ['second', 'third', 'fourth']) await small.append('t', [event('a', text)]);
+    letGo();
+    expect(textsOf(await seen.atLeast(4))).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
+  it('stays in its order among what others wrote', async () => {
+    const other = rig.openLog();
+    const seen = collector();
+    await log.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
+    const write = async (by: OpenLog, name: string) => {
+      for (let number = 0; number < 50; number += 1)
+        await by.append('t', [event('a', `${name} ${number}`), event('b', `${name} ${number}`)]);
+    };
+    await Promise.all([write(log, 'own'), write(other, 'foreign'), write(log, 'own too')]);
+    const positions = (await seen.atLeast(300)).map(({ position }) => position);
+    expect(positions).toEqual(Array.from({ length: 300 }, (_, index) => BigInt(index + 1)));
+  });
+
+  it('is no longer for a consumer that lost its charge, also while it lets events gather', async () => {
+    const seen = collector();
+    const victim = rig.openLog({ gatherMs: 500 }, 'victim');
+    await victim.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+    await victim.append('t', [event('a', 'first')]);
+    while ((await rig.admin.query(MOVED)).rowCount === 0);
+    await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
+    await rig.cutOff('victim');
+    await log.append('t', [event('a', 'second')]);
+    expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
+    await victim.append('t', [event('a', 'third')]);
+    // It has come back, and asks for the lock that another has.
+    const asks = `select from pg_stat_activity where application_name = 'victim' and query like '%try_advisory%'`;
+    while ((await rig.admin.query(asks)).rowCount === 0);
+    expect(textsOf(await seen.atLeast(3))).toEqual(['first', 'second', 'third']);
+  });
+
+  it('is announced only where a group of the topic has its member elsewhere', async () => {
+    const here = collector();
+    const there = collector();
+    const other = rig.openLog();
+    await log.subscribe({ topic: 'own', group: 'g', handle: here.handle });
+    await log.subscribe({ topic: 'shared', group: 'g', handle: here.handle });
+    await other.subscribe({ topic: 'shared', group: 'elsewhere', handle: there.handle });
+    await log.append('own', [event('a', 'one')]);
+    await log.append('shared', [event('a', 'two')]);
+    await there.atLeast(1);
+    await here.atLeast(2);
+    // Begins to listen when all of them are in charge.
+    const heard: string[] = [];
+    const ear = await rig.admin.connect();
+    ear.on('notification', ({ payload }) => heard.push(payload ?? ''));
+    await ear.query('listen event_log');
+    await log.append('own', [event('a', 'three')]);
+    await log.append('shared', [event('a', 'four')]);
+    await other.append('own', [event('a', 'five')]);
+    // What was announced before it is told before its answer.
+    await ear.query('select');
+    ear.release(true);
+    expect(heard).toEqual(['shared', 'own']);
+    expect(textsOf(await here.atLeast(5)).sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
+    expect(textsOf(await there.atLeast(2))).toEqual(['two', 'four']);
+  });
+});
