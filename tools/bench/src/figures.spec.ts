@@ -14,6 +14,7 @@ const row = (target: Row['target'], scenario: string, requestsPerSecond: number,
   p99Ms: p50Ms * 2,
   firstByteP50Ms: null,
   cpuMicrosecondsPerRequest: null,
+  firstCpuMicrosecondsPerRequest: null,
   databaseCpuMicrosecondsPerRequest: null,
   residentMiB: null,
 });

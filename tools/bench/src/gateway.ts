@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DashboardClient, NODE_OPTIONS, type TenantLimits } from '@gateway/testing';
 import { type Destination } from './load';
-import { descendants, pin, type Cores } from './machine';
+import { descendants, isNode, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
 import { withTimeout, type Child, type Processes } from './processes';
 
@@ -33,6 +33,8 @@ interface DevFile {
 export interface RunningGateway {
   readonly child: Child;
   readonly destination: Destination;
+  /** The gateway with its workers, at this moment. */
+  nodePids(): readonly number[];
   /** PostgreSQL, at this moment. */
   databasePids(): readonly number[];
   /** Waits until nothing is held any more; the amounts of the organization then. */
@@ -49,6 +51,8 @@ export interface GatewayUnderTest {
   readonly nodeOptions?: readonly string[];
   /** The cluster instead of the gateway in one process. */
   readonly clusterArguments?: readonly string[] | undefined;
+  /** Processes that take requests beside the main one. */
+  readonly workers?: number;
   /** The folder of another build. */
   readonly builds?: string;
   /** A PostgreSQL that is there, in place of the gateway's own. */
@@ -59,7 +63,7 @@ export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
-  { nodeOptions = [], clusterArguments, builds = ownBuilds(), database }: GatewayUnderTest = {},
+  { nodeOptions = [], clusterArguments, workers = 0, builds = ownBuilds(), database }: GatewayUnderTest = {},
 ): Promise<RunningGateway> {
   const program = clusterArguments === undefined ? 'gateway' : 'cluster';
   const bundle = path.join(builds, program, 'main.js');
@@ -81,15 +85,19 @@ export async function startGateway(
       GATEWAY_DASHBOARD_PORT: '0',
       GATEWAY_ADMIN_PORT: '0',
       GATEWAY_STATE_DIR: state,
+      ...(workers === 0 ? {} : { GATEWAY_WORKERS: String(workers) }),
       GATEWAY_MODELS_FILE: models,
       ...(database === undefined ? {} : { DATABASE_URL: database.url }),
       ...openTelemetrySettings(),
     },
   });
   const dev = await waitUntilServing(child, path.join(state, 'dev.json'));
+  const started = () => descendants(child.pid);
   const databasePids = () =>
-    database === undefined ? descendants(child.pid) : [database.pid, ...descendants(database.pid)];
-  if (database === undefined) processes.adopt(databasePids());
+    database === undefined
+      ? started().filter((pid) => !isNode(pid))
+      : [database.pid, ...descendants(database.pid)];
+  processes.adopt(started());
   // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
 
@@ -103,6 +111,7 @@ export async function startGateway(
       path: `${base.pathname.replace(/\/$/, '')}/chat/completions`,
       apiKey: tenant.apiKey,
     },
+    nodePids: () => [child.pid, ...started().filter(isNode)],
     databasePids,
     settled: () => settled(dashboard, tenant.organizationId),
   };

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import os from 'node:os';
 
 /** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is. */
@@ -49,12 +49,12 @@ export function descendants(pid: number): number[] {
   return found;
 }
 
-/** The program of a process, such as "node"; undefined where unknown. */
-export function programOf(pid: number): string | undefined {
+/** Whether a process runs the same Node as this one; false where unknown, too. */
+export function isNode(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    return readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath);
   } catch {
-    return undefined;
+    return false;
   }
 }
 

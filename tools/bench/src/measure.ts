@@ -33,6 +33,8 @@ export interface Row {
   readonly firstByteP50Ms: number | null;
   /** CPU of the Node processes per request, in µs; null where it is not known. */
   readonly cpuMicrosecondsPerRequest: number | null;
+  /** Of it the first of them. */
+  readonly firstCpuMicrosecondsPerRequest: number | null;
   /** CPU of PostgreSQL and other engines per request, in µs; null where there is none. */
   readonly databaseCpuMicrosecondsPerRequest: number | null;
   readonly residentMiB: number | null;
@@ -60,6 +62,7 @@ export function scenarioName({ kind, connections, name }: Scenario): string {
 interface Round {
   readonly measured: Measured;
   readonly cpu: number | undefined;
+  readonly firstCpu: number | undefined;
   readonly databaseCpu: number | undefined;
 }
 
@@ -96,6 +99,7 @@ async function measureRound(
   windowMs: number,
 ): Promise<Round> {
   let cpu: number | undefined;
+  let firstCpu: number | undefined;
   let databaseCpu: number | undefined;
   const measured = await runLoad({
     destination: target.destination,
@@ -109,12 +113,14 @@ async function measureRound(
     next: scenario.next,
     onWindow: (edge) => {
       const nowCpu = nodeMicroseconds(target);
+      const nowFirstCpu = cpuMicroseconds(target.pid);
       const nowDatabaseCpu = databaseMicroseconds(target);
       cpu = edge === 'open' ? nowCpu : difference(nowCpu, cpu);
+      firstCpu = edge === 'open' ? nowFirstCpu : difference(nowFirstCpu, firstCpu);
       databaseCpu = edge === 'open' ? nowDatabaseCpu : difference(nowDatabaseCpu, databaseCpu);
     },
   });
-  return { measured, cpu, databaseCpu };
+  return { measured, cpu, firstCpu, databaseCpu };
 }
 
 function difference(after: number | undefined, before: number | undefined): number | undefined {
@@ -156,6 +162,7 @@ function merge(scenario: Scenario, target: Target, rounds: readonly Round[]): Ro
     p99Ms: quantile(latencies, 0.99),
     firstByteP50Ms: firstBytes.length === 0 ? null : quantile(firstBytes, 0.5),
     cpuMicrosecondsPerRequest: perRequest(({ cpu }) => cpu),
+    firstCpuMicrosecondsPerRequest: perRequest(({ firstCpu }) => firstCpu),
     databaseCpuMicrosecondsPerRequest: perRequest(({ databaseCpu }) => databaseCpu),
     residentMiB: mebibytes(residentBytes(target.pid)),
   };

@@ -23,6 +23,7 @@ const row = (
   p99Ms: 2,
   firstByteP50Ms: null,
   cpuMicrosecondsPerRequest: 400,
+  firstCpuMicrosecondsPerRequest: 400,
   databaseCpuMicrosecondsPerRequest: database,
   residentMiB: 150,
 });

@@ -1,29 +1,12 @@
 import { startGateway } from '../gateway';
-import { newTally } from '../load';
-import { descendants, programOf } from '../machine';
-import { compile, measureScenario, scenarioName, type Row, type Scenario } from '../measure';
+import { compile, measureScenario, type Row } from '../measure';
 import { checkMoney } from '../money-check';
 import { type Options } from '../options';
 import { type Processes } from '../processes';
-import { type Target } from '../targets';
-
-/** What one deployment took and gave. */
-export interface ClusterFigures {
-  readonly name: string;
-  readonly rows: readonly Row[];
-  readonly isMoneyExact: boolean;
-}
+import { targetOf, type Target } from '../targets';
+import { COMPILE_FACTOR, renderDeployments, SCENARIOS, type DeploymentFigures } from './deployments';
 
 type WithProcesses = <T>(cores: undefined, work: (processes: Processes) => Promise<T>) => Promise<T>;
-
-const SCENARIOS: readonly Scenario[] = [
-  { kind: 'whole', connections: 1 },
-  { kind: 'whole', connections: 32 },
-  { kind: 'whole', connections: 256 },
-  { kind: 'stream', connections: 32 },
-];
-/** Each of many processes gets a share of the requests, and so compiles its code later than one that gets them all. */
-const CLUSTER_COMPILE_FACTOR = 3;
 
 /**
  * The gateway in one process beside clusters on the same machine, one after the
@@ -34,9 +17,9 @@ export async function measureClusters(
   options: Options,
   withProcesses: WithProcesses,
   say: (text: string) => void,
-): Promise<ClusterFigures[]> {
-  const figures: ClusterFigures[] = [];
-  for (const size of [0, ...options.clusterSizes]) {
+): Promise<DeploymentFigures[]> {
+  const figures: DeploymentFigures[] = [];
+  for (const size of [0, ...options.sizes]) {
     const name = size === 0 ? 'one process' : `cluster, ${size} of edge and ledger`;
     say(`Measuring: ${name}`);
     figures.push(
@@ -51,23 +34,17 @@ async function measureDeployment(
   size: number,
   options: Options,
   processes: Processes,
-): Promise<ClusterFigures> {
+): Promise<DeploymentFigures> {
   const upstream = await processes.startRole('others', 'upstream');
   const gateway = await startGateway(processes, undefined, upstream.port, {
     clusterArguments: argumentsOf(size),
   });
-  const { pid } = gateway.child;
-  // Of a cluster the first process is what stands for an orchestrator and an ingress: no part of its cost.
-  const isNode = (each: number): boolean => programOf(each) === 'node';
   const target: Target = {
-    name,
-    destination: gateway.destination,
-    pid,
-    nodePids: () => (size === 0 ? [pid] : descendants(pid).filter(isNode)),
-    databasePids: () => descendants(pid).filter((each) => !isNode(each)),
-    tally: newTally(),
+    ...targetOf(name, gateway),
+    // Of a cluster the first process is what stands for an orchestrator and an ingress: no part of its cost.
+    nodePids: () => gateway.nodePids().slice(size === 0 ? 0 : 1),
   };
-  const factor = size === 0 ? 1 : CLUSTER_COMPILE_FACTOR;
+  const factor = size === 0 ? 1 : COMPILE_FACTOR;
   await compile([target], { ...options, compileMs: factor * options.compileMs });
   const rows: Row[] = [];
   for (const scenario of SCENARIOS) rows.push(...(await measureScenario(scenario, [target], options)));
@@ -81,34 +58,4 @@ function argumentsOf(size: number): readonly string[] | undefined {
   return Object.entries(replicas).flatMap(([service, count]) => ['--replicas', `${service}=${count}`]);
 }
 
-export function renderClusters(figures: readonly ClusterFigures[]): string {
-  const lines: string[] = [];
-  for (const scenario of SCENARIOS) {
-    const title = scenarioName(scenario);
-    lines.push(
-      `${title}`,
-      '',
-      '| deployment | requests/s | p50 ms | p99 ms | Node CPU µs | × one process | engines µs |',
-      '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    );
-    const rowOf = ({ rows }: ClusterFigures) => rows.find((row) => row.scenario === title);
-    const base = figures[0] && rowOf(figures[0])?.cpuMicrosecondsPerRequest;
-    for (const each of figures) {
-      const row = rowOf(each);
-      if (row === undefined) continue;
-      const cpu = row.cpuMicrosecondsPerRequest;
-      lines.push(
-        `| ${each.name} | ${row.requestsPerSecond.toFixed(0)} | ${row.p50Ms.toFixed(1)} | ${row.p99Ms.toFixed(1)} | ` +
-          `${whole(cpu)} | ${cpu && base ? (cpu / base).toFixed(1) : '–'} | ${whole(row.databaseCpuMicrosecondsPerRequest)} |`,
-      );
-    }
-    lines.push('');
-  }
-  const wrong = figures.filter(({ isMoneyExact }) => !isMoneyExact).map(({ name }) => name);
-  lines.push(
-    wrong.length === 0 ? 'The money is exact everywhere.' : `The money is wrong: ${wrong.join(', ')}`,
-  );
-  return `${lines.join('\n')}\n`;
-}
-
-const whole = (value: number | null): string => (value === null ? '–' : value.toFixed(0));
+export const renderClusters = (figures: readonly DeploymentFigures[]): string => renderDeployments(figures);

@@ -1,0 +1,61 @@
+import { type Row } from '../measure';
+import { renderDeployments, type DeploymentFigures } from './deployments';
+
+const row = (scenario: string, figures: Partial<Row>): Row => ({
+  scenario,
+  target: 'gateway',
+  requests: 100,
+  requestsPerSecond: 1_000,
+  chunksPerSecond: 0,
+  p50Ms: 1,
+  p99Ms: 2,
+  firstByteP50Ms: null,
+  cpuMicrosecondsPerRequest: 200,
+  firstCpuMicrosecondsPerRequest: 200,
+  databaseCpuMicrosecondsPerRequest: 90,
+  residentMiB: null,
+  ...figures,
+});
+
+const deployment = (name: string, rows: readonly Row[], isMoneyExact = true): DeploymentFigures => ({
+  name,
+  rows,
+  isMoneyExact,
+});
+
+const SCENARIO = 'whole answer, c=32';
+const ONE = deployment('no workers', [row(SCENARIO, {})]);
+const TWO = deployment('2 workers', [
+  row(SCENARIO, {
+    requestsPerSecond: 1_900,
+    p50Ms: 0.86,
+    cpuMicrosecondsPerRequest: 250,
+    firstCpuMicrosecondsPerRequest: 60,
+  }),
+]);
+
+it('compares each deployment with the first', () => {
+  const text = renderDeployments([ONE, TWO]);
+  expect(text).toContain('| no workers | 1000 | 1.00 | 1.0 | 2.0 | 200 | 1.00 | 90 |');
+  expect(text).toContain('| 2 workers | 1900 | 1.90 | 0.9 | 2.0 | 250 | 1.25 | 90 |');
+});
+
+it('tells what the first process takes where that is asked for', () => {
+  const text = renderDeployments([ONE, TWO], { firstProcess: 'of it the main process' });
+  expect(text).toContain('| Node CPU µs | × | of it the main process | engines µs |');
+  expect(text).toContain('| 2 workers | 1900 | 1.90 | 0.9 | 2.0 | 250 | 1.25 | 60 | 90 |');
+});
+
+it('leaves out what could not be measured', () => {
+  const unknown = deployment('elsewhere', [
+    row(SCENARIO, { cpuMicrosecondsPerRequest: null, databaseCpuMicrosecondsPerRequest: null }),
+  ]);
+  expect(renderDeployments([ONE, unknown])).toContain('| elsewhere | 1000 | 1.00 | 1.0 | 2.0 | – | – | – |');
+});
+
+it('says whose money is wrong', () => {
+  expect(renderDeployments([ONE, TWO])).toContain('The money is exact everywhere.');
+  expect(renderDeployments([ONE, deployment('2 workers', [], false)])).toContain(
+    'The money is wrong: 2 workers',
+  );
+});
