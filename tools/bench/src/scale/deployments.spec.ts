@@ -41,7 +41,7 @@ it('compares each deployment with the first', () => {
 });
 
 it('tells what the first process takes where that is asked for', () => {
-  const text = renderDeployments([ONE, TWO], { firstProcess: 'of it the main process' });
+  const text = renderDeployments([ONE, TWO], 'of it the main process');
   expect(text).toContain('| Node CPU µs | × | of it the main process | engines µs |');
   expect(text).toContain('| 2 workers | 1900 | 1.90 | 0.9 | 2.0 | 250 | 1.25 | 60 | 90 |');
 });

@@ -17,16 +17,12 @@ export const SCENARIOS: readonly Scenario[] = [
 /** Each of many processes gets a share of the requests, and so compiles its code later than one that gets them all. */
 export const COMPILE_FACTOR = 3;
 
-export interface DeploymentTable {
-  /** What the CPU of the first process is called where it is told apart. */
-  readonly firstProcess?: string;
-}
-
-/** A table in Markdown for each scenario; × is as much as in the first deployment. */
-export function renderDeployments(
-  figures: readonly DeploymentFigures[],
-  { firstProcess }: DeploymentTable = {},
-): string {
+/**
+ * A table in Markdown for each scenario; × is as much as in the first deployment.
+ *
+ * @param firstProcess what the CPU of the first process is called where it is told apart.
+ */
+export function renderDeployments(figures: readonly DeploymentFigures[], firstProcess?: string): string {
   const columns = [
     'deployment',
     'requests/s',

@@ -49,4 +49,4 @@ function nameOf(workers: number): string {
 }
 
 export const renderWorkers = (figures: readonly DeploymentFigures[]): string =>
-  renderDeployments(figures, { firstProcess: 'of it the main process' });
+  renderDeployments(figures, 'of it the main process');
