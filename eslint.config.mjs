@@ -2,9 +2,9 @@ import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
-import { layerConstraints, testingInSpecs } from './tools/borders/src/layers.mjs';
-import { noFileCircles } from './tools/borders/src/no-file-circles.mjs';
-import { requireProjectGraph } from './tools/borders/src/project-graph.mjs';
+import { layerConstraints, testingInSpecs } from './tools/build/borders/src/layers.mjs';
+import { noFileCircles } from './tools/build/borders/src/no-file-circles.mjs';
+import { requireProjectGraph } from './tools/build/borders/src/project-graph.mjs';
 
 await requireProjectGraph(import.meta.dirname);
 
@@ -53,7 +53,7 @@ export default [
       '.nx/**',
       '.gateway/**',
       'coverage/**',
-      'libs/contracts/src/generated/**',
+      'libs/platform/contracts/src/generated/**',
       '**/prisma/generated/**',
     ],
   },
@@ -100,7 +100,7 @@ export default [
     },
   },
   {
-    files: ['libs/*/src/core/**/*.ts', 'libs/public-api/src/**/*.ts'],
+    files: ['libs/*/*/src/core/**/*.ts', 'libs/domains/public-api/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.contract.ts'],
     rules: {
       'no-restricted-imports': ['error', { patterns: outsideCore }],
@@ -113,7 +113,7 @@ export default [
     },
   },
   {
-    files: ['libs/*/src/adapters/**/*.ts'],
+    files: ['libs/*/*/src/adapters/**/*.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -126,7 +126,7 @@ export default [
     },
   },
   {
-    files: ['libs/*/src/service/**/*.ts'],
+    files: ['libs/*/*/src/service/**/*.ts'],
     ignores: ['**/*.spec.ts'],
     rules: {
       'no-restricted-imports': [
@@ -143,7 +143,7 @@ export default [
     },
   },
   {
-    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    files: ['apps/*/src/**/*.ts', 'libs/*/*/src/**/*.ts'],
     ignores: [
       '**/*.{spec,contract,fixture,simulation}.ts',
       '**/{testing,test-support,simulation}/**',
@@ -152,12 +152,16 @@ export default [
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^@gateway/(testing|dev-infra)$', message: 'Only tests use it, and tools.' }] },
+        {
+          patterns: [
+            { regex: '^@gateway/(test-support|dev-infra)$', message: 'Only tests use it, and tools.' },
+          ],
+        },
       ],
     },
   },
   {
-    files: ['libs/dashboard-contract/src/**/*.ts'],
+    files: ['libs/domains/dashboard-contract/src/**/*.ts'],
     ignores: ['**/*.spec.ts'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
@@ -185,7 +189,7 @@ export default [
       'apps/e2e/**',
       'tools/**',
       'libs/testing/**',
-      'libs/dev-infra/**',
+      'libs/demo/model-emulator/**',
     ],
     rules: { 'no-restricted-properties': 'off', 'no-console': 'off' },
   },

@@ -6,7 +6,7 @@ const config = {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
   testMatch: ['**/*.spec.ts', '**/*.spec.tsx'],
   transform: {
-    '\\.sql$': '<rootDir>/tools/jest/sql-transform.cjs',
+    '\\.sql$': '<rootDir>/tools/build/jest/sql-transform.cjs',
     '\\.tsx$': [
       '@swc/jest',
       {
@@ -26,20 +26,21 @@ const config = {
   // These are ES modules alone, which jest cannot load as they are.
   transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
   moduleNameMapper: {
-    '^@gateway/rpc/grpc$': '<rootDir>/libs/rpc/src/grpc/index.ts',
-    '^@gateway/rpc/local$': '<rootDir>/libs/rpc/src/local/index.ts',
-    '^@gateway/events/kafka$': '<rootDir>/libs/events/src/kafka/index.ts',
-    '^@gateway/tokenizer/encodings$': '<rootDir>/libs/tokenizer/src/encodings.ts',
-    '^@gateway/rate-limit/redis$': '<rootDir>/libs/rate-limit/src/adapters/redis/index.ts',
-    '^@gateway/contracts/(.*)$': '<rootDir>/libs/contracts/src/$1.ts',
-    '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/dashboard-contract/src/$1.ts',
-    '^@gateway/cluster$': '<rootDir>/tools/cluster/src/index.ts',
-    '^@gateway/load$': '<rootDir>/tools/load/src/index.ts',
-    '^@gateway/model-emulator$': '<rootDir>/tools/model-emulator/src/index.ts',
-    '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@gateway/rpc/grpc$': '<rootDir>/libs/platform/rpc/src/grpc/index.ts',
+    '^@gateway/rpc/local$': '<rootDir>/libs/platform/rpc/src/local/index.ts',
+    '^@gateway/events/kafka$': '<rootDir>/libs/platform/events/src/kafka/index.ts',
+    '^@gateway/tokenizer/encodings$': '<rootDir>/libs/platform/tokenizer/src/encodings.ts',
+    '^@gateway/rate-limit/redis$': '<rootDir>/libs/domains/rate-limit/src/adapters/redis/index.ts',
+    '^@gateway/contracts/(.*)$': '<rootDir>/libs/platform/contracts/src/$1.ts',
+    '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/domains/dashboard-contract/src/$1.ts',
+    '^@gateway/cluster$': '<rootDir>/tools/verify/cluster/src/index.ts',
+    '^@gateway/load$': '<rootDir>/tools/measure/load/src/index.ts',
+    '^@gateway/([^/]+)$': ['domains', 'platform', 'demo', 'testing'].map(
+      (group) => `<rootDir>/libs/${group}/$1/src/index.ts`,
+    ),
   },
-  globalSetup: '<rootDir>/libs/testing/src/jest-global-setup.ts',
-  globalTeardown: '<rootDir>/libs/testing/src/jest-global-teardown.ts',
+  globalSetup: '<rootDir>/libs/testing/test-support/src/jest-global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/test-support/src/jest-global-teardown.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Not in the temporary folder, which is another one for each run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',

@@ -1,4 +1,4 @@
-/** SQL files are imported as text: esbuild's text loader, and tools/jest/sql-transform.cjs in tests. */
+/** SQL files are imported as text: esbuild's text loader, and tools/build/jest/sql-transform.cjs in tests. */
 declare module '*.sql' {
   const text: string;
   export default text;

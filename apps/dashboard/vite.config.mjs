@@ -6,6 +6,8 @@ import { defineConfig } from 'vite';
 
 const root = import.meta.dirname;
 const libs = path.resolve(root, '../../libs');
+/** The libraries that run in browsers too. */
+const LIBRARIES = { base: 'platform/base', 'dashboard-contract': 'domains/dashboard-contract' };
 /** Of a gateway that runs beside `npx vite` in this folder. */
 const API = 'http://127.0.0.1:8081';
 
@@ -15,8 +17,10 @@ export default defineConfig({
   esbuild: { jsx: 'automatic' },
   resolve: {
     alias: [
-      { find: /^@gateway\/([^/]+)$/, replacement: `${libs}/$1/src/index.ts` },
-      { find: /^@gateway\/([^/]+)\/(.+)$/, replacement: `${libs}/$1/src/$2.ts` },
+      ...Object.entries(LIBRARIES).flatMap(([name, folder]) => [
+        { find: new RegExp(`^@gateway/${name}$`), replacement: `${libs}/${folder}/src/index.ts` },
+        { find: new RegExp(`^@gateway/${name}/(.+)$`), replacement: `${libs}/${folder}/src/$1.ts` },
+      ]),
     ],
   },
   build: {

@@ -1,4 +1,4 @@
-import { documentedSettings } from '@gateway/testing';
+import { documentedSettings } from '@gateway/test-support';
 import { settings } from './config';
 
 describe('docs/cluster.md', () => {

@@ -8,7 +8,7 @@ import { createService, type RunningService } from '@gateway/process';
 import { createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, readConfig, systemClock as clock } from '@gateway/runtime';
-import { createTestDatabase, eventually, type TestDatabase } from '@gateway/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import { settings } from './config';
 import { wireBillingLedger } from './wiring';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { freezeDatabaseOf, testsCluster } from '@gateway/testing';
+import { freezeDatabaseOf, testsCluster } from '@gateway/test-support';
 import { Client } from 'pg';
 import { joinWorld, type CommonWorld } from '../src/support/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type SeenAnswer } from '@gateway/testing';
+import { type SeenAnswer } from '@gateway/test-support';
 import { settledGeneration } from './support/accounting';
 import { type Tenant } from './support/admin-client';
 import { apiDocument, ask, openApiFile } from './support/api-document';

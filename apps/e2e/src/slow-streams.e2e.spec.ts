@@ -1,4 +1,4 @@
-import { testsCluster } from '@gateway/testing';
+import { testsCluster } from '@gateway/test-support';
 import { nothingReserved } from './support/accounting';
 import { type Tenant } from './support/admin-client';
 import { writeModelsFile } from './support/models-file';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createScratchDirectory } from '@gateway/testing';
+import { createScratchDirectory } from '@gateway/test-support';
 import { startWorld, type World } from './support/world';
 
 jest.setTimeout(60_000);

@@ -9,7 +9,7 @@ import {
   testsCluster,
   type OtlpReceiver,
   type ReceivedSpan,
-} from '@gateway/testing';
+} from '@gateway/test-support';
 import { startWorld, type World } from './support/world';
 import { type Tenant } from './support/admin-client';
 

@@ -1,4 +1,4 @@
-import { announceSeed, createTestDatabase, seededRandom, type TestDatabase } from '@gateway/testing';
+import { announceSeed, createTestDatabase, seededRandom, type TestDatabase } from '@gateway/test-support';
 import { expectChargedAsTold, expectClosedBooks, nothingOpen } from './testing/books';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';
 import { startStorm } from './testing/storm';

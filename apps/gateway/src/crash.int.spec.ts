@@ -1,4 +1,4 @@
-import { announceSeed, eventually, seededRandom, type SeededRandom } from '@gateway/testing';
+import { announceSeed, eventually, seededRandom, type SeededRandom } from '@gateway/test-support';
 import { ask } from './testing/ask';
 import {
   claimsChargedTwice,

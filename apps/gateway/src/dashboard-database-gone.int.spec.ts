@@ -1,5 +1,5 @@
 import { allEndpoints, type Endpoint } from '@gateway/dashboard-contract';
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import {
   createBrowser,
   createDashboardRig,

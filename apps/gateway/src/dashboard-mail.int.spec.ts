@@ -1,5 +1,5 @@
 import { createSmtpMailer } from '@gateway/mail';
-import { eventually, startMailServer, type ReceivedMail } from '@gateway/testing';
+import { eventually, startMailServer, type ReceivedMail } from '@gateway/test-support';
 import { createBrowser, createDashboardRig, OPERATOR, type DashboardRig } from './testing/dashboard-rig';
 
 type MailServer = Awaited<ReturnType<typeof startMailServer>>;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DAY_MS, formatUsd, nanoUsd, parseUsd } from '@gateway/base';
 import { leastIdAt } from '@gateway/runtime';
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { creditsView } from '@gateway/public-api';
 import { OPERATOR, type Answered, type Browser } from './testing/dashboard-rig';
 import { createMoneyRig, type MoneyRig } from './testing/money-rig';

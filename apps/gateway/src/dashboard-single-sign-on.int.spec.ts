@@ -1,5 +1,9 @@
 import { signInErrors, type SignInErrorCode } from '@gateway/dashboard-contract';
-import { createTestClock, startIdentityProvider, type IdentityProviderUnderTest } from '@gateway/testing';
+import {
+  createTestClock,
+  startIdentityProvider,
+  type IdentityProviderUnderTest,
+} from '@gateway/test-support';
 import { createBrowser, createDashboardRig, OPERATOR, type DashboardRig } from './testing/dashboard-rig';
 import { createVisitor, located, type Visited, type Visitor } from './testing/visitor';
 

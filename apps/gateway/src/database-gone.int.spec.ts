@@ -6,7 +6,7 @@ import {
   freezeDatabaseOf,
   startGateway,
   type GatewayProcess,
-} from '@gateway/testing';
+} from '@gateway/test-support';
 
 jest.setTimeout(120_000);
 

@@ -6,7 +6,7 @@ import {
   freezeDatabaseOf,
   seededRandom,
   type SeededRandom,
-} from '@gateway/testing';
+} from '@gateway/test-support';
 import { ask, type Outcome } from './testing/ask';
 import { claimsChargedTwice, expectChargedAsTold, expectClosedBooks } from './testing/books';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';

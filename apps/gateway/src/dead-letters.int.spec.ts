@@ -24,7 +24,7 @@ import {
 } from '@gateway/events';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock as clock } from '@gateway/runtime';
-import { createTestDatabase, eventually } from '@gateway/testing';
+import { createTestDatabase, eventually } from '@gateway/test-support';
 
 const EMAIL = 'ops@example.com';
 const PASSWORD = 'correct horse battery';

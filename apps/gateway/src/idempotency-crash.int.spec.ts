@@ -1,4 +1,4 @@
-import { createTestDatabase, eventually, type TestDatabase } from '@gateway/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
 import { ask, type Outcome, type Question } from './testing/ask';
 import { claimsChargedTwice, expectClosedBooks } from './testing/books';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';

@@ -1,4 +1,4 @@
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { ask, MODEL, type Outcome, type Question } from './testing/ask';
 import { claimsChargedTwice, expectClosedBooks, holdOf, rowsOf } from './testing/books';
 import { LEASE_MS, startFleet, type Fleet } from './testing/fleet';

@@ -13,7 +13,7 @@ import {
 } from '@gateway/rpc';
 import { createGrpcServer, createGrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/testing';
+import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/test-support';
 
 const ACTOR = { id: 'system', label: 'system', ipAddress: '' };
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();

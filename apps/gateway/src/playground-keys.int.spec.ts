@@ -1,4 +1,4 @@
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { startCrashWorld, type CrashWorld } from './testing/crash-world';
 
 jest.setTimeout(180_000);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { startGateway } from '@gateway/testing';
+import { startGateway } from '@gateway/test-support';
 
 jest.setTimeout(60_000);
 

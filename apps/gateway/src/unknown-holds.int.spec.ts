@@ -1,4 +1,4 @@
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { ask, MODEL } from './testing/ask';
 import { expectClosedBooks, rowsOf } from './testing/books';
 import { startFleet, type Fleet } from './testing/fleet';

@@ -26,7 +26,7 @@ import {
   eventually,
   type TestClock,
   type TestDatabase,
-} from '@gateway/testing';
+} from '@gateway/test-support';
 import {
   createPostgresSettlementStore,
   createPostgresUsageReconciler,

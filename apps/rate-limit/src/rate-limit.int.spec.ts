@@ -5,7 +5,7 @@ import { createService, type RunningService } from '@gateway/process';
 import { createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
 import { createSilentLogger, readConfig } from '@gateway/runtime';
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { settings, type Config } from './config';
 import { wireRateLimit } from './wiring';
 

@@ -1,4 +1,4 @@
-import { startIdentityProvider, type IdentityProviderUnderTest } from '@gateway/testing';
+import { startIdentityProvider, type IdentityProviderUnderTest } from '@gateway/test-support';
 import {
   browserTests,
   complaintsOf,

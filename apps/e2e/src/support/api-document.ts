@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readApiDocument, type SeenAnswer } from '@gateway/testing';
+import { readApiDocument, type SeenAnswer } from '@gateway/test-support';
 
 export const openApiFile = path.resolve(__dirname, '../../../../docs/openapi.json');
 

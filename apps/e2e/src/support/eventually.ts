@@ -1,1 +1,1 @@
-export { eventually } from '@gateway/testing';
+export { eventually } from '@gateway/test-support';

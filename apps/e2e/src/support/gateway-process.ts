@@ -4,4 +4,4 @@ export {
   type GatewayProcess,
   type RunningGateway,
   type StartOptions,
-} from '@gateway/testing';
+} from '@gateway/test-support';

@@ -1,6 +1,6 @@
 import { auditLedger, type LedgerAudit } from '@gateway/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { type Pool } from 'pg';
 import { type Outcome } from './ask';
 

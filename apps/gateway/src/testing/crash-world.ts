@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
 import { createPool } from '@gateway/database';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
-import { startGateway, type GatewayProcess } from '@gateway/testing';
+import { startGateway, type GatewayProcess } from '@gateway/test-support';
 import { type Pool } from 'pg';
 
 /**

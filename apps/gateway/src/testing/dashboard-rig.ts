@@ -16,7 +16,7 @@ import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-a
 import { applyMigrations, createPool } from '@gateway/database';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { createTestDatabase } from '@gateway/testing';
+import { createTestDatabase } from '@gateway/test-support';
 import { createCuttableDatabase } from './cuttable-database';
 
 export const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery' };

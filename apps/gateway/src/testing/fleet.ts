@@ -9,7 +9,7 @@ import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator'
 import { createLifecycle, type Lifecycle } from '@gateway/module';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createLogger, createMetrics, newId, systemClock as clock, type Logger } from '@gateway/runtime';
-import { createScratchDirectory, createTestDatabase } from '@gateway/testing';
+import { createScratchDirectory, createTestDatabase } from '@gateway/test-support';
 import { type Pool } from 'pg';
 import { settings, type Config } from '../config';
 import { openDatabase } from '../database';

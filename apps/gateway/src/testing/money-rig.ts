@@ -21,7 +21,7 @@ import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
-import { createTestClock, createTestDatabase } from '@gateway/testing';
+import { createTestClock, createTestDatabase } from '@gateway/test-support';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,

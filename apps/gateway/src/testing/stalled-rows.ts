@@ -1,4 +1,4 @@
-import { eventually } from '@gateway/testing';
+import { eventually } from '@gateway/test-support';
 import { Client } from 'pg';
 
 /** Rows that nobody else can write for the moment, so that a process can be killed at just that step. */

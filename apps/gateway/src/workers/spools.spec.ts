@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createScratchDirectory, type ScratchDirectory } from '@gateway/testing';
+import { createScratchDirectory, type ScratchDirectory } from '@gateway/test-support';
 import { gatherSpools, spoolOfWorker } from './spools';
 
 describe('the spools of workers', () => {

@@ -1,4 +1,4 @@
-import { announceSeed, DashboardClient, eventually, seededRandom, workersOf } from '@gateway/testing';
+import { announceSeed, DashboardClient, eventually, seededRandom, workersOf } from '@gateway/test-support';
 import { Agent, fetch } from 'undici';
 import { ask } from '../testing/ask';
 import { expectChargedAsTold, expectClosedBooks } from '../testing/books';

@@ -1,0 +1,202 @@
+import { AdminRefusalReason, MemberRole, OrganizationRole, type Actor } from '@gateway/contracts/auth';
+import { createTestClock } from '@gateway/test-support';
+import { ACTOR, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+
+const PASSWORD = 'correct horse battery';
+const { ADMIN_REFUSAL_REASON_FORBIDDEN: FORBIDDEN, ADMIN_REFUSAL_REASON_NOT_FOUND: NOT_FOUND } =
+  AdminRefusalReason;
+const { ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT } = AdminRefusalReason;
+const LIMITS = { multipleCompletions: true };
+
+describe('roles in organizations', () => {
+  let fixture: AuthFixture;
+  let ownId: string;
+  let foreignId: string;
+  const actors: Record<string, Actor> = {};
+  const clock = createTestClock();
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture({ clock });
+    ownId = (await fixture.organization('Own')).id;
+    foreignId = (await fixture.organization('Foreign')).id;
+    for (const role of ['member', 'admin', 'owner']) actors[role] = await person(role, { [ownId]: role });
+    const operator = await fixture.member('operator@example.com', PASSWORD);
+    actors['operator'] = { id: operator.member?.id ?? '', label: 'operator', ipAddress: '' };
+  });
+  afterAll(() => fixture.stop());
+
+  let people = 0;
+  async function person(name: string, roles: Record<string, string> = {}): Promise<Actor> {
+    const label = `${name}-${(people += 1)}@example.com`;
+    const wanted = { actor: ACTOR, email: label, password: PASSWORD, resetPassword: false };
+    const { member } = await fixture.admin.ensureMember({ ...wanted, role: MemberRole.MEMBER_ROLE_MEMBER });
+    for (const [organizationId, role] of Object.entries(roles)) {
+      await fixture.pool.query('insert into memberships values ($1, $2, $3, now())', [
+        organizationId,
+        member?.id,
+        role,
+      ]);
+    }
+    return { id: member?.id ?? '', label, ipAddress: '192.0.2.1' };
+  }
+
+  const actorNamed = (name: string): Actor => actors[name] ?? { id: name, label: name, ipAddress: '' };
+  const reasonOf = (outcome: { $case: string; value: unknown } | undefined) =>
+    outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined;
+
+  /** Changes of an organization, each as a reason for its refusal, or none. */
+  const changes: Record<string, (actor: Actor, organizationId: string) => Promise<number | undefined>> = {
+    createKey: async (actor, organizationId) =>
+      reasonOf((await fixture.admin.createKey({ actor, organizationId, settings: keySettings() })).outcome),
+    updateKey: async (actor, organizationId) => {
+      const { id: keyId } = await fixture.key(organizationId);
+      const change = { actor, organizationId, keyId, settings: { ...keySettings(), name: 'new' } };
+      return reasonOf((await fixture.admin.updateKey(change)).outcome);
+    },
+    revokeKey: async (actor, organizationId) => {
+      const { id: keyId } = await fixture.key(organizationId);
+      return reasonOf((await fixture.admin.revokeKey({ actor, organizationId, keyId })).outcome);
+    },
+    setOrganizationLimits: async (actor, organizationId) =>
+      reasonOf(
+        (await fixture.admin.setOrganizationLimits({ actor, organizationId, limits: LIMITS })).outcome,
+      ),
+    setOrganizationSuspended: async (actor, organizationId) =>
+      reasonOf(
+        (await fixture.admin.setOrganizationSuspended({ actor, organizationId, suspended: false })).outcome,
+      ),
+    createOrganization: async (actor) =>
+      reasonOf((await fixture.admin.createOrganization({ actor, name: 'New' })).outcome),
+    setOrganizationRole: async (actor, organizationId) => {
+      const { id: memberId } = await person('somebody', { [organizationId]: 'member' });
+      const change = { actor, organizationId, memberId, role: OrganizationRole.ORGANIZATION_ROLE_ADMIN };
+      return reasonOf((await fixture.admin.setOrganizationRole(change)).outcome);
+    },
+    removeOrganizationMember: async (actor, organizationId) => {
+      const { id: memberId } = await person('somebody', { [organizationId]: 'member' });
+      return (await fixture.admin.removeOrganizationMember({ actor, organizationId, memberId })).refusal
+        ?.reason;
+    },
+    setOperator: async (actor) => {
+      const { id: memberId } = await person('somebody');
+      return reasonOf((await fixture.admin.setOperator({ actor, memberId, operator: true })).outcome);
+    },
+  };
+  const forOperators = ['setOrganizationSuspended', 'createOrganization', 'setOperator'];
+
+  it.each(Object.keys(changes))('are kept by %s itself, whoever calls it', async (name) => {
+    const change = changes[name] as (typeof changes)[string];
+    const managers = forOperators.includes(name) ? FORBIDDEN : undefined;
+    expect(await change(actorNamed('member'), ownId)).toBe(FORBIDDEN);
+    expect(await change(actorNamed('admin'), ownId)).toBe(managers);
+    expect(await change(actorNamed('owner'), ownId)).toBe(managers);
+    expect(await change(actorNamed('operator'), ownId)).toBeUndefined();
+    expect(await change(actorNamed('mem-unknown'), ownId)).toBe(FORBIDDEN);
+    const foreign = forOperators.includes(name) ? FORBIDDEN : NOT_FOUND;
+    expect(await change(actorNamed('owner'), foreignId)).toBe(foreign);
+  });
+
+  const authorize = async (name: string, permission: string, organizationId?: string) => {
+    const email = actorNamed(name).label.includes('@') ? actorNamed(name).label : 'operator@example.com';
+    const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.9', device: '' };
+    const { outcome } = await fixture.admin.signIn(signIn);
+    const sessionToken = outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    const asked = { sessionToken, permission, organizationId, ipAddress: '192.0.2.9' };
+    return (await fixture.admin.authorize(asked)).outcome?.$case;
+  };
+
+  it('answers of a foreign organization as of one that is not', async () => {
+    expect(await authorize('owner', 'keys:read', foreignId)).toBe('noSuchOrganization');
+    expect(await authorize('owner', 'keys:read', 'org-none')).toBe('noSuchOrganization');
+    expect(await authorize('member', 'keys:manage', ownId)).toBe('forbidden');
+    expect(await authorize('member', 'keys:read', ownId)).toBe('allowed');
+    expect(await authorize('member', '')).toBe('allowed');
+    expect(await authorize('operator', 'keys:manage', foreignId)).toBe('allowed');
+    expect(await authorize('operator', 'keys:manage', 'org-none')).toBe('noSuchOrganization');
+    expect(await authorize('owner', 'platform:audit')).toBe('forbidden');
+    await expect(authorize('operator', 'keys:everything', ownId)).rejects.toMatchObject({
+      param: 'permission',
+    });
+  });
+
+  it('shows each member the organizations that they are in, and operators all', async () => {
+    const list = async (actor: Actor) => {
+      const page = await fixture.admin.listOrganizations({ actor, pageSize: 0, pageToken: '' });
+      return page.organizations.map(({ name }) => name).sort();
+    };
+    expect(await list(actorNamed('member'))).toEqual(['Own']);
+    expect(await list(actorNamed('operator'))).toEqual(expect.arrayContaining(['Own', 'Foreign']));
+    const foreign = { organizationId: foreignId, actor: actorNamed('owner') };
+    expect(reasonOf((await fixture.admin.getOrganization(foreign)).outcome)).toBe(NOT_FOUND);
+  });
+
+  describe('owners', () => {
+    const { ORGANIZATION_ROLE_OWNER: OWNER, ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
+    const setRole = (actor: Actor, organizationId: string, memberId: string, role: OrganizationRole) =>
+      fixture.admin.setOrganizationRole({ actor, organizationId, memberId, role });
+
+    it('are made and unmade by owners only', async () => {
+      const { id: organizationId } = await fixture.organization('Owners');
+      const owner = await person('owner', { [organizationId]: 'owner' });
+      const admin = await person('admin', { [organizationId]: 'admin' });
+      expect(reasonOf((await setRole(admin, organizationId, admin.id, OWNER)).outcome)).toBe(FORBIDDEN);
+      expect(reasonOf((await setRole(admin, organizationId, owner.id, ADMIN)).outcome)).toBe(FORBIDDEN);
+      const removal = { actor: admin, organizationId, memberId: owner.id };
+      expect((await fixture.admin.removeOrganizationMember(removal)).refusal?.reason).toBe(FORBIDDEN);
+      expect(reasonOf((await setRole(owner, organizationId, admin.id, OWNER)).outcome)).toBeUndefined();
+    });
+
+    it('never leave an organization without one, however many go at once', async () => {
+      const { id: organizationId } = await fixture.organization('Leaving');
+      const both = [
+        await person('one', { [organizationId]: 'owner' }),
+        await person('two', { [organizationId]: 'owner' }),
+      ];
+      const left = await Promise.all(
+        both.map((actor) =>
+          fixture.admin.removeOrganizationMember({ actor, organizationId, memberId: actor.id }),
+        ),
+      );
+      expect(left.map(({ refusal }) => refusal?.reason).sort()).toEqual([CONFLICT, undefined]);
+      const { members } = await fixture.admin.listOrganizationMembers({
+        organizationId,
+        pageSize: 0,
+        pageToken: '',
+      });
+      expect(members.map(({ role }) => role)).toEqual([OWNER]);
+    });
+  });
+
+  it('notes who changed which role, with before and after', async () => {
+    const { id: organizationId } = await fixture.organization('Audited');
+    const owner = await person('owner', { [organizationId]: 'owner' });
+    const { id: memberId } = await person('promoted', { [organizationId]: 'member' });
+    const role = OrganizationRole.ORGANIZATION_ROLE_ADMIN;
+    await fixture.admin.setOrganizationRole({ actor: owner, organizationId, memberId, role });
+    const { entries } = await fixture.admin.listAudit({
+      organizationId,
+      action: 'membership.',
+      pageSize: 0,
+      pageToken: '',
+    });
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({ action: 'membership.set_role', target: memberId, actor: owner });
+    expect(JSON.parse(entries[0]?.detailsJson ?? '')).toMatchObject({
+      changed: { role: { before: 'member', after: 'admin' } },
+    });
+  });
+
+  it('are counted from the next request on, and an operator who is one no longer has to sign in anew', async () => {
+    const former = await fixture.member('former@example.com', PASSWORD);
+    const signIn = { email: 'former@example.com', password: PASSWORD, ipAddress: '', device: '' };
+    const { outcome } = await fixture.admin.signIn(signIn);
+    const sessionToken = outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    const memberId = former.member?.id ?? '';
+    const self = { id: memberId, label: '', ipAddress: '' };
+    const own = await fixture.admin.setOperator({ actor: self, memberId, operator: false });
+    expect(reasonOf(own.outcome)).toBe(CONFLICT);
+    await fixture.admin.setOperator({ actor: actorNamed('operator'), memberId, operator: false });
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    expect(await changes['createOrganization']?.(self, '')).toBe(FORBIDDEN);
+  });
+});

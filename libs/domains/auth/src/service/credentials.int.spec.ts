@@ -1,0 +1,339 @@
+import {
+  AdminRefusalReason,
+  InvitationState,
+  MemberRole,
+  OrganizationRole,
+  type Actor,
+} from '@gateway/contracts/auth';
+import { createTestClock } from '@gateway/test-support';
+import { TOTP } from 'otpauth';
+import { ACTOR, createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+
+const PASSWORD = 'correct horse battery';
+const OTHER_PASSWORD = 'staple and tomato';
+const DASHBOARD = 'https://dashboard.example.com';
+const MINUTE = 60_000;
+const reasons = {
+  invalid: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
+  forbidden: AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN,
+  conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
+  link: AdminRefusalReason.ADMIN_REFUSAL_REASON_LINK_NOT_VALID,
+  notSignedIn: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_SIGNED_IN,
+  password: AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED,
+  codeRequired: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED,
+  codeRefused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED,
+  tooMany: AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
+  notConfigured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
+};
+
+let fixture: AuthFixture;
+const clock = createTestClock();
+let people = 0;
+
+beforeAll(async () => {
+  fixture = await createAuthFixture({ clock });
+});
+afterAll(() => fixture.stop());
+
+async function person(roles: Record<string, string> = {}): Promise<Actor> {
+  const label = `person-${(people += 1)}@example.com`;
+  const wanted = { actor: ACTOR, email: label, password: PASSWORD, resetPassword: false };
+  const { member } = await fixture.admin.ensureMember({ ...wanted, role: MemberRole.MEMBER_ROLE_MEMBER });
+  for (const [organizationId, role] of Object.entries(roles)) {
+    await fixture.pool.query('insert into memberships values ($1, $2, $3, now())', [
+      organizationId,
+      member?.id,
+      role,
+    ]);
+  }
+  return { id: member?.id ?? '', label, ipAddress: '192.0.2.1' };
+}
+
+const from = { ipAddress: '192.0.2.1', device: 'a browser' };
+
+async function signIn(email: string, password = PASSWORD, code?: string) {
+  const { outcome } = await fixture.admin.signIn({ email, password, ...from, code });
+  if (outcome?.$case === 'signedIn') return outcome.value.sessionToken;
+  return outcome?.value.reason ?? 0;
+}
+
+const token = async (email: string, password = PASSWORD) => String(await signIn(email, password));
+const isSignedIn = async (sessionToken: string) =>
+  (await fixture.admin.getSession({ sessionToken })).member !== undefined;
+const reasonOf = (answer: { outcome?: { $case: string; value: unknown } | undefined }) =>
+  answer.outcome?.$case === 'refusal' ? (answer.outcome.value as { reason: number }).reason : undefined;
+const dump = async () => {
+  const tables = ['members', 'sessions', 'invitations', 'password_resets', 'recovery_codes', 'audit_entries'];
+  const texts = tables.map((name) => `(select coalesce(string_agg(t::text, ' '), '') from ${name} t)`);
+  const { rows } = await fixture.pool.query<{ all: string }>(`select ${texts.join(' || ')} as all`);
+  return rows[0]?.all ?? '';
+};
+
+describe('invitations', () => {
+  let organizationId: string;
+  let owner: Actor;
+  const { ORGANIZATION_ROLE_ADMIN: ADMIN, ORGANIZATION_ROLE_OWNER: OWNER } = OrganizationRole;
+
+  beforeEach(async () => {
+    organizationId = (await fixture.organization('Acme')).id;
+    owner = await person({ [organizationId]: 'owner' });
+  });
+
+  async function invite(email: string, role = ADMIN, actor = owner) {
+    const wanted = { actor, organizationId, email, role, dashboardUrl: DASHBOARD };
+    const { outcome } = await fixture.admin.createInvitation(wanted);
+    if (outcome?.$case !== 'created') return { reason: outcome?.value.reason, token: '', id: '' };
+    const { link, invitation } = outcome.value;
+    expect(link.startsWith(`${DASHBOARD}/invitation#`)).toBe(true);
+    return { reason: undefined, token: link.split('#')[1] ?? '', id: invitation?.id ?? '' };
+  }
+
+  const accept = (token: string, more: { password?: string; sessionToken?: string } = {}) =>
+    fixture.admin.acceptInvitation({ token, ...from, ...more });
+  const states = async () => {
+    const page = { organizationId, pageSize: 0, pageToken: '' };
+    return (await fixture.admin.listInvitations(page)).invitations.map(({ state }) => state);
+  };
+
+  it('bring a new person into the organization once, with a password of their own', async () => {
+    const { token } = await invite(' New@Example.com ');
+    const looked = await fixture.admin.lookUpInvitation({ token, ipAddress: '::1' });
+    expect(looked.outcome).toMatchObject({
+      value: {
+        organizationName: 'Acme',
+        hasAccount: false,
+        invitation: { email: 'new@example.com', role: ADMIN },
+      },
+    });
+    expect(reasonOf(await accept(token))).toBe(reasons.invalid);
+    const both = await Promise.all([
+      accept(token, { password: OTHER_PASSWORD }),
+      accept(token, { password: OTHER_PASSWORD }),
+    ]);
+    expect(both.map(reasonOf).sort()).toEqual([reasons.link, undefined]);
+    const opened = both.find((one) => reasonOf(one) === undefined)?.outcome?.value as {
+      sessionToken: string;
+    };
+    const { memberships } = await fixture.admin.getSession({ sessionToken: opened.sessionToken });
+    expect(memberships).toMatchObject([{ organizationId, role: ADMIN }]);
+    expect(await states()).toEqual([InvitationState.INVITATION_STATE_ACCEPTED]);
+    expect(reasonOf(await accept(token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    expect(await dump()).not.toContain(token);
+  });
+
+  it('open no account that exists: who has one signs in first, as who was invited', async () => {
+    const invited = await person();
+    const stranger = await person();
+    const { token } = await invite(invited.label);
+    expect(reasonOf(await accept(token, { password: OTHER_PASSWORD }))).toBe(reasons.notSignedIn);
+    const sessionToken = String(await signIn(stranger.label));
+    expect(reasonOf(await accept(token, { sessionToken }))).toBe(reasons.notSignedIn);
+    const own = String(await signIn(invited.label));
+    expect(reasonOf(await accept(token, { sessionToken: own }))).toBeUndefined();
+    expect((await invite(invited.label)).reason).toBe(reasons.conflict);
+  });
+
+  it('end by time, by being revoked, and by a newer one for the same person', async () => {
+    const first = await invite('late@example.com');
+    const second = await invite('late@example.com');
+    expect(reasonOf(await accept(first.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    const revocation = { actor: owner, organizationId, invitationId: second.id };
+    expect((await fixture.admin.revokeInvitation(revocation)).refusal).toBeUndefined();
+    expect((await fixture.admin.revokeInvitation(revocation)).refusal?.reason).toBe(reasons.conflict);
+    expect(reasonOf(await accept(second.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    const third = await invite('late@example.com');
+    clock.advance(7 * 24 * 60 * MINUTE);
+    expect(reasonOf(await accept(third.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    const { INVITATION_STATE_EXPIRED: EXPIRED, INVITATION_STATE_REVOKED: REVOKED } = InvitationState;
+    expect(await states()).toEqual([EXPIRED, REVOKED, REVOKED]);
+  });
+
+  it('to be an owner come from owners', async () => {
+    const admin = await person({ [organizationId]: 'admin' });
+    expect((await invite('boss@example.com', OWNER, admin)).reason).toBe(reasons.forbidden);
+    expect((await invite('boss@example.com', OWNER)).reason).toBeUndefined();
+    const member = await person({ [organizationId]: 'member' });
+    expect((await invite('boss@example.com', ADMIN, member)).reason).toBe(reasons.forbidden);
+  });
+});
+
+describe('passwords', () => {
+  const change = (sessionToken: string, currentPassword: string, newPassword: string) =>
+    fixture.admin.changePassword({ sessionToken, currentPassword, newPassword, ...from });
+
+  it('are changed by who knows the old one; every session ends but a new one', async () => {
+    const { label } = await person();
+    const [here, elsewhere] = [await token(label), await token(label)];
+    expect(reasonOf(await change(here, 'wrong password', OTHER_PASSWORD))).toBe(reasons.password);
+    const changed = await change(here, PASSWORD, OTHER_PASSWORD);
+    const opened = changed.outcome?.value as { sessionToken: string };
+    expect([await isSignedIn(here), await isSignedIn(elsewhere)]).toEqual([false, false]);
+    expect(await isSignedIn(opened.sessionToken)).toBe(true);
+    expect(await signIn(label)).toBe(reasons.password);
+    expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
+    expect(reasonOf(await change('no session', PASSWORD, OTHER_PASSWORD))).toBe(reasons.notSignedIn);
+  });
+
+  it.each(['short', 'aaaaaaaaaaaa', '1234567890', 'Password123!', 'person-x@example.com', 'x'.repeat(201)])(
+    'are not %s, which anybody guesses or nobody hashes',
+    async (newPassword) => {
+      const { label } = await person();
+      const typed = newPassword.replace('person-x@example.com', label);
+      const refused = await change(await token(label), PASSWORD, typed);
+      expect(refused.outcome?.value).toMatchObject({ reason: reasons.invalid, field: 'new_password' });
+    },
+  );
+
+  it('cannot be guessed from a screen left open', async () => {
+    const { label } = await person();
+    const sessionToken = await token(label);
+    const seen = new Set<number | undefined>();
+    for (let guess = 0; guess < 25; guess += 1) {
+      seen.add(reasonOf(await change(sessionToken, `guess number ${guess}`, OTHER_PASSWORD)));
+    }
+    expect([...seen]).toEqual([reasons.password, reasons.tooMany]);
+    expect(reasonOf(await change(sessionToken, PASSWORD, OTHER_PASSWORD))).toBe(reasons.tooMany);
+  });
+
+  describe('are reset by a link', () => {
+    async function link(memberId: string, actor: Actor = ACTOR) {
+      const made = await fixture.admin.makePasswordResetLink({ actor, memberId, dashboardUrl: DASHBOARD });
+      return made.outcome?.$case === 'made' ? (made.outcome.value.link.split('#')[1] ?? '') : reasonOf(made);
+    }
+    const reset = async (token: unknown, password = OTHER_PASSWORD) =>
+      (await fixture.admin.resetPassword({ token: String(token), password, ipAddress: '::1' })).refusal
+        ?.reason;
+
+    it('that is good once and for an hour, ends all sessions and takes the other links along', async () => {
+      const { id, label } = await person();
+      const session = await token(label);
+      const [first, second] = [await link(id), await link(id)];
+      expect(await dump()).not.toContain(first);
+      expect(await reset(first, 'short')).toBe(reasons.invalid);
+      expect(await isSignedIn(session)).toBe(true);
+      expect(await reset(first)).toBeUndefined();
+      expect([await reset(first), await reset(second)]).toEqual([reasons.link, reasons.link]);
+      expect(await isSignedIn(session)).toBe(false);
+      expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
+      const third = await link(id);
+      clock.advance(60 * MINUTE);
+      expect(await reset(third)).toBe(reasons.link);
+    });
+
+    it('that operators alone make', async () => {
+      const { id } = await person();
+      expect(await link(id, await person())).toBe(reasons.forbidden);
+    });
+
+    it('and asking for one says that no mail is configured, where none is', async () => {
+      const asked = { email: 'ops@example.com', ipAddress: '::1', dashboardUrl: DASHBOARD };
+      expect((await fixture.admin.requestPasswordReset(asked)).refusal?.reason).toBe(reasons.notConfigured);
+    });
+  });
+});
+
+describe('a second factor', () => {
+  const codeOf = (secret: string, offset = 0) =>
+    new TOTP({ secret }).generate({ timestamp: clock.now() + offset * 30_000 });
+
+  async function enrolled() {
+    const { id, label } = await person();
+    const sessionToken = await token(label);
+    const { outcome } = await fixture.admin.enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '::1' });
+    if (outcome?.$case !== 'secret') throw new Error('refused');
+    return { id, label, sessionToken, secret: outcome.value.base32, uri: outcome.value.otpauthUri };
+  }
+
+  async function withSecondFactor() {
+    const person = await enrolled();
+    const elsewhere = await token(person.label);
+    const confirmation = { sessionToken: person.sessionToken, code: codeOf(person.secret), ...from };
+    const { outcome } = await fixture.admin.confirmTotp(confirmation);
+    if (outcome?.$case !== 'confirmed') throw new Error('refused');
+    expect([await isSignedIn(elsewhere), await isSignedIn(person.sessionToken)]).toEqual([false, false]);
+    clock.advance(MINUTE);
+    const { recoveryCodes, signedIn } = outcome.value;
+    return { ...person, recoveryCodes, sessionToken: signedIn?.sessionToken ?? '' };
+  }
+
+  it('counts once a code of it was shown, and then at every sign-in, after the password', async () => {
+    const { label, sessionToken, secret } = await enrolled();
+    expect(await signIn(label)).toEqual(expect.any(String));
+    const wrong = await fixture.admin.confirmTotp({ sessionToken, code: codeOf(secret, 10), ...from });
+    expect(reasonOf(wrong)).toBe(reasons.codeRefused);
+
+    const other = await withSecondFactor();
+    expect(await signIn(other.label, 'not the password', codeOf(other.secret))).toBe(reasons.password);
+    expect(await signIn(other.label)).toBe(reasons.codeRequired);
+    expect(await signIn(other.label, PASSWORD, '000 000')).toBe(reasons.codeRefused);
+    expect(await signIn(other.label, PASSWORD, ` ${codeOf(other.secret)} `)).toEqual(expect.any(String));
+    const { secondFactor } = await fixture.admin.getSession({ sessionToken: other.sessionToken });
+    expect(secondFactor).toBe(true);
+  });
+
+  it('takes no code twice, however many try at once, and none older than one that it took', async () => {
+    const { label, secret } = await withSecondFactor();
+    const code = codeOf(secret);
+    const tried = await Promise.all([1, 2, 3].map(() => signIn(label, PASSWORD, code)));
+    expect(tried.filter((one) => typeof one === 'string')).toHaveLength(1);
+    expect(await signIn(label, PASSWORD, codeOf(secret, -1))).toBe(reasons.codeRefused);
+    expect(await signIn(label, PASSWORD, codeOf(secret, 1))).toEqual(expect.any(String));
+  });
+
+  it('has ten recovery codes, each good once, of which only hashes are kept', async () => {
+    const { label, recoveryCodes, sessionToken, secret } = await withSecondFactor();
+    expect(new Set(recoveryCodes).size).toBe(10);
+    const all = await dump();
+    for (const code of recoveryCodes) expect(all).not.toContain(code.replaceAll('-', ''));
+    const [first = '', second = ''] = recoveryCodes;
+    expect(await signIn(label, PASSWORD, first.toUpperCase())).toEqual(expect.any(String));
+    expect(await signIn(label, PASSWORD, first)).toBe(reasons.codeRefused);
+
+    const both = { sessionToken, password: PASSWORD, code: codeOf(secret), ipAddress: '::1' };
+    const renewed = await fixture.admin.renewRecoveryCodes(both);
+    expect(renewed.outcome?.$case).toBe('renewed');
+    expect(await signIn(label, PASSWORD, second)).toBe(reasons.codeRefused);
+  });
+
+  it('is throttled for who knows the password', async () => {
+    const { label } = await withSecondFactor();
+    const tried = new Set<unknown>();
+    for (let attempt = 0; attempt < 25; attempt += 1) {
+      const ipAddress = `203.0.113.${attempt}`;
+      const guess = { email: label, password: PASSWORD, device: '', ipAddress, code: '123456' };
+      const { outcome } = await fixture.admin.signIn(guess);
+      tried.add((outcome?.value as { reason: number }).reason);
+    }
+    expect([...tried]).toEqual([reasons.codeRefused, reasons.tooMany]);
+  });
+
+  it('stays through a reset of the password, and goes by password and code alone', async () => {
+    const { id, label, secret } = await withSecondFactor();
+    const made = await fixture.admin.makePasswordResetLink({
+      actor: ACTOR,
+      memberId: id,
+      dashboardUrl: DASHBOARD,
+    });
+    const link = made.outcome?.$case === 'made' ? made.outcome.value.link : '';
+    const reset = { token: link.split('#')[1] ?? '', password: OTHER_PASSWORD, ipAddress: '::1' };
+    await fixture.admin.resetPassword(reset);
+    expect(await signIn(label, OTHER_PASSWORD)).toBe(reasons.codeRequired);
+    const sessionToken = String(await signIn(label, OTHER_PASSWORD, codeOf(secret)));
+    const remove = (code: string, password = OTHER_PASSWORD) =>
+      fixture.admin.removeTotp({ sessionToken, password, code, ipAddress: '::1' });
+    expect((await remove(codeOf(secret, 1), PASSWORD)).refusal?.reason).toBe(reasons.password);
+    expect((await remove('000000')).refusal?.reason).toBe(reasons.codeRefused);
+    expect((await remove(codeOf(secret, 1))).refusal).toBeUndefined();
+    expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
+  });
+
+  it('cannot be replaced by who finds a screen left open', async () => {
+    const { sessionToken } = await withSecondFactor();
+    const enrol = (password: string) =>
+      fixture.admin.enrolTotp({ sessionToken, password, ipAddress: '::1' }).then(reasonOf);
+    expect([await enrol('guess the word'), await enrol(PASSWORD)]).toEqual([
+      reasons.password,
+      reasons.conflict,
+    ]);
+  });
+});

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import { createTestClock } from '@gateway/test-support';
+import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+
+const MINUTE = 60_000;
+const PASSWORD = 'correct horse battery';
+
+describe('keys that are made for a session', () => {
+  const clock = createTestClock();
+  let auth: AuthFixture;
+  let organizationId: string;
+  let people = 0;
+
+  beforeAll(async () => {
+    auth = await createAuthFixture({ clock, settings: { leaseMs: 60_000 } });
+    organizationId = (await auth.organization()).id;
+  });
+  afterAll(() => auth.stop());
+
+  /** Somebody who manages keys, signed in. */
+  async function person() {
+    const email = `person-${(people += 1)}@example.com`;
+    const { member } = await auth.admin.ensureMember({
+      ...{ actor: { id: 'system', label: 'system', ipAddress: '' }, email, password: PASSWORD },
+      ...{ role: MemberRole.MEMBER_ROLE_MEMBER, resetPassword: false },
+    });
+    const id = member?.id ?? '';
+    await auth.pool.query(`insert into memberships values ($1, $2, 'admin', now())`, [organizationId, id]);
+    const { outcome } = await auth.admin.signIn({
+      email,
+      password: PASSWORD,
+      ipAddress: '192.0.2.1',
+      device: '',
+    });
+    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
+    const { sessionToken } = outcome.value;
+    const { session } = await auth.admin.getSession({ sessionToken });
+    return {
+      actor: { id, label: email, ipAddress: '192.0.2.1' },
+      email,
+      sessionToken,
+      sessionId: session?.id ?? '',
+    };
+  }
+  type Person = Awaited<ReturnType<typeof person>>;
+
+  async function keyFor({ actor, sessionId }: Person, lifetimeMs = 15 * MINUTE) {
+    const settings = keySettings();
+    const wanted = { actor, organizationId, sessionId, settings, lifetimeMs };
+    const { outcome } = await auth.admin.createSessionKey(wanted);
+    if (outcome?.$case !== 'created') throw new Error(`refused: ${JSON.stringify(outcome?.value)}`);
+    return outcome.value;
+  }
+
+  async function grantOf(secret: string) {
+    const keySha256 = createHash('sha256').update(secret).digest();
+    const { outcome } = await auth.auth.verifyKey({ keySha256 });
+    return outcome?.$case === 'grant' ? outcome.value : undefined;
+  }
+
+  it('end at a moment that edges are told, and not after the session', async () => {
+    const ada = await person();
+    const { secret, key } = await keyFor(ada);
+    expect(key?.expiresUnixMs).toBe(BigInt(clock.now() + 15 * MINUTE));
+    expect(await grantOf(secret)).toMatchObject({ revoked: false, expiresUnixMs: key?.expiresUnixMs });
+    const { expiresUnixMs } = await auth.admin.getSession({ sessionToken: ada.sessionToken });
+    expect((await keyFor(ada, 86_400_000)).key?.expiresUnixMs).toBe(expiresUnixMs);
+  });
+
+  it('end when the next one is asked for, in that organization and of that session alone', async () => {
+    const ada = await person();
+    const grace = await person();
+    const [first, ofGrace] = [await keyFor(ada), await keyFor(grace)];
+    const second = await keyFor(ada);
+    expect(await grantOf(first.secret)).toMatchObject({ revoked: true });
+    expect(await grantOf(second.secret)).toMatchObject({ revoked: false });
+    expect(await grantOf(ofGrace.secret)).toMatchObject({ revoked: false });
+  });
+
+  const system = { id: 'system', label: 'system', ipAddress: '' };
+  it.each<[string, (person: Person) => Promise<unknown>]>([
+    ['its person signs out', ({ sessionToken }) => auth.admin.signOut({ sessionToken })],
+    ['its session is ended', ({ actor, sessionId }) => auth.admin.endSession({ actor, sessionId })],
+    ['all others are ended', ({ actor }) => auth.admin.endOtherSessions({ actor, keptSessionId: 'another' })],
+    [
+      'the password is changed',
+      ({ sessionToken }) =>
+        auth.admin.changePassword({
+          ...{ sessionToken, currentPassword: PASSWORD, newPassword: 'quite another one' },
+          ...{ ipAddress: '', device: '' },
+        }),
+    ],
+    ['the password is set anew', ({ email }) => auth.member(email, 'quite another one', true)],
+    [
+      'the person becomes an operator',
+      ({ actor }) => auth.admin.setOperator({ actor: system, memberId: actor.id, operator: true }),
+    ],
+    [
+      'the person is taken out',
+      ({ actor }) =>
+        auth.admin.removeOrganizationMember({ actor: system, organizationId, memberId: actor.id }),
+    ],
+    [
+      'the person may only read any more',
+      ({ actor }) =>
+        auth.admin.setOrganizationRole({
+          ...{ actor: system, organizationId, memberId: actor.id },
+          role: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
+        }),
+    ],
+  ])('end when %s, and edges are told', async (_what, ending) => {
+    const owner = await person();
+    await auth.pool.query(`update memberships set role = 'owner' where member_id = $1`, [owner.actor.id]);
+    const ada = await person();
+    const [{ secret }, lasting] = [await keyFor(ada), await keyFor(owner)];
+    const { rows: before } = await auth.pool.query<{ last: bigint }>('select last from invalidation_counter');
+    await ending(ada);
+    expect(await grantOf(secret)).toMatchObject({ revoked: true });
+    expect(await grantOf(lasting.secret)).toMatchObject({ revoked: false });
+    const { rows } = await auth.pool.query<{ key_sha256: Buffer }>(
+      'select key_sha256 from invalidations where sequence > $1',
+      [before[0]?.last],
+    );
+    expect(rows.map(({ key_sha256: hash }) => hash.toString('hex'))).toContain(
+      createHash('sha256').update(secret).digest('hex'),
+    );
+  });
+
+  it('are confirmed as ended at a sign-out only when no edge can take them any more', async () => {
+    const ada = await person();
+    await keyFor(ada);
+    const abort = new AbortController();
+    const watch = auth.auth.watchInvalidations({ edgeId: 'edge-1' }, { signal: abort.signal });
+    const heard = watch[Symbol.asyncIterator]();
+    await heard.next();
+    let done = false;
+    const signedOut = auth.admin.signOut({ sessionToken: ada.sessionToken }).then(() => (done = true));
+    const { value } = await heard.next();
+    expect(done).toBe(false);
+    await auth.auth.renewLease({ edgeId: 'edge-1', acknowledgedSequence: value?.sequence ?? 0n });
+    await signedOut;
+    abort.abort();
+  });
+
+  it('are made for a session of one’s own that runs, and by who may use the playground', async () => {
+    const [ada, grace] = [await person(), await person()];
+    const asked = { organizationId, settings: keySettings(), lifetimeMs: MINUTE };
+    const refusalOf = async (request: { actor: Person['actor']; sessionId: string }) => {
+      const { outcome } = await auth.admin.createSessionKey({ ...asked, ...request });
+      return outcome?.$case === 'refusal' ? outcome.value.message : undefined;
+    };
+    expect(await refusalOf({ actor: ada.actor, sessionId: grace.sessionId })).toBeDefined();
+    await auth.pool.query(`update memberships set role = 'member' where member_id = $1`, [grace.actor.id]);
+    expect(await refusalOf(grace)).toMatch(/role/);
+    clock.advance(3 * 60 * MINUTE);
+    expect(await refusalOf(ada)).toMatch(/Sign in/);
+  });
+});

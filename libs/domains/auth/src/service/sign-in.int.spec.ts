@@ -1,0 +1,211 @@
+import { AdminRefusalReason } from '@gateway/contracts/auth';
+import { createTestClock } from '@gateway/test-support';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '../core/sign-in/sign-in-throttle';
+
+const PASSWORD = 'correct horse battery';
+const { ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED: REFUSED, ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS: TOO_MANY } =
+  AdminRefusalReason;
+
+describe('members and sessions', () => {
+  let fixture: AuthFixture;
+  const clock = createTestClock();
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture({
+      clock,
+      settings: { sessionLifetimeMs: 60_000, sessionIdleMs: 60_000 },
+    });
+    await fixture.member('ops@example.com', PASSWORD);
+  });
+  afterAll(() => fixture.stop());
+
+  const attempt = (password: string, ipAddress = '192.0.2.1', email = 'ops@example.com') =>
+    fixture.admin.signIn({ email, password, ipAddress, device: 'a browser' });
+
+  async function signedIn(password = PASSWORD) {
+    const { outcome } = await attempt(password);
+    if (outcome?.$case !== 'signedIn') throw new Error(`refused: ${JSON.stringify(outcome)}`);
+    return outcome.value;
+  }
+
+  it('opens a session whose token is stored only as a hash', async () => {
+    const { sessionToken, member } = await signedIn();
+    expect(member?.email).toBe('ops@example.com');
+    const session = await fixture.admin.getSession({ sessionToken });
+    expect(session).toMatchObject({ member, expiresUnixMs: BigInt(clock.now() + 60_000), hasPassword: true });
+    const { rows } = await fixture.pool.query<{ dump: string }>(
+      `select string_agg(s::text, ' ') as dump from sessions s`,
+    );
+    expect(rows[0]?.dump).not.toContain(sessionToken);
+  });
+
+  it('finds the member whatever the case and spaces of the email', async () => {
+    const { outcome } = await attempt(PASSWORD, '192.0.2.1', ' OPS@Example.com ');
+    expect(outcome?.$case).toBe('signedIn');
+  });
+
+  it('ends a session at its expiry, and at once on signing out', async () => {
+    const { sessionToken } = await signedIn();
+    const start = clock.now();
+    clock.advance(60_000);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    clock.set(start);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
+    await fixture.admin.signOut({ sessionToken });
+    await fixture.admin.signOut({ sessionToken });
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+  });
+
+  it('lists the running sessions of a member alone, and ends one, or all but one', async () => {
+    const email = 'busy@example.com';
+    const { member } = await fixture.member(email, PASSWORD);
+    const memberId = member?.id ?? '';
+    const actor = { id: memberId, label: email, ipAddress: '' };
+    const open = async (device: string) => {
+      const { outcome } = await fixture.admin.signIn({ email, password: PASSWORD, ipAddress: '::1', device });
+      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    };
+    const tokens = [await open('one\u0007'), await open('two'), await open('three')];
+    const list = async () =>
+      (await fixture.admin.listSessions({ memberId, pageSize: 0, pageToken: '' })).sessions;
+    const sessions = await list();
+    expect(sessions.map(({ device }) => device)).toEqual(['three', 'two', 'one']);
+
+    const sessionId = sessions[0]?.id ?? '';
+    const stranger = { ...actor, id: 'mem-other' };
+    expect((await fixture.admin.endSession({ actor: stranger, sessionId })).refusal).toBeDefined();
+    expect((await fixture.admin.endSession({ actor, sessionId })).refusal).toBeUndefined();
+    expect((await fixture.admin.endSession({ actor, sessionId })).refusal).toBeDefined();
+    expect((await fixture.admin.getSession({ sessionToken: tokens[2] ?? '' })).member).toBeUndefined();
+
+    const keptSessionId = sessions[2]?.id ?? '';
+    expect(await fixture.admin.endOtherSessions({ actor, keptSessionId })).toEqual({ ended: 1 });
+    expect((await list()).map(({ id }) => id)).toEqual([keptSessionId]);
+    clock.advance(60_000);
+    expect(await list()).toEqual([]);
+  });
+
+  it('has seen whoever signs in from that moment on', async () => {
+    const email = 'newcomer@example.com';
+    await fixture.member(email, PASSWORD);
+    const seen = async () => {
+      const { people } = await fixture.admin.listPeople({ pageSize: 0, pageToken: '' });
+      return people.find(({ member }) => member?.email === email)?.lastSeenUnixMs;
+    };
+    expect(await seen()).toBeUndefined();
+    expect((await attempt(PASSWORD, '192.0.2.9', email)).outcome?.$case).toBe('signedIn');
+    expect(await seen()).toBe(BigInt(clock.now()));
+  });
+
+  it('answers a wrong password and an unknown email alike', async () => {
+    const wrong = await attempt('not the password', '192.0.2.2');
+    const unknown = await attempt(PASSWORD, '192.0.2.2', 'nobody@example.com');
+    const nonsense = await attempt('x'.repeat(100_000), '192.0.2.2', 'nul\u0000@example.com');
+    expect(wrong.outcome).toEqual({ $case: 'refused', value: { reason: REFUSED, retryAfterMs: undefined } });
+    expect(unknown).toEqual(wrong);
+    expect(nonsense).toEqual(wrong);
+  });
+
+  it('refuses even the right password after too many attempts, until the window ends', async () => {
+    await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', '2001:db8::1')));
+    const { outcome } = await attempt(PASSWORD, '2001:db8::2');
+    expect(outcome).toEqual({
+      $case: 'refused',
+      value: { reason: TOO_MANY, retryAfterMs: ATTEMPT_WINDOW_MS },
+    });
+    expect((await attempt(PASSWORD, '198.51.100.1')).outcome?.$case).toBe('signedIn');
+    clock.advance(ATTEMPT_WINDOW_MS);
+    expect((await attempt(PASSWORD, '2001:db8::2')).outcome?.$case).toBe('signedIn');
+  });
+
+  it('locks nobody out from everywhere for guesses from one address', async () => {
+    const guesses = MAX_ATTEMPTS.email + 5;
+    for (let made = 0; made < guesses; made += 1) await attempt('guess', '203.0.113.7');
+    expect((await attempt(PASSWORD, '203.0.113.7')).outcome?.$case).toBe('refused');
+    expect((await attempt(PASSWORD, '198.51.100.7')).outcome?.$case).toBe('signedIn');
+  });
+
+  it('refuses every address once enough of them have guessed', async () => {
+    clock.advance(ATTEMPT_WINDOW_MS);
+    const addresses = Array.from(
+      { length: MAX_ATTEMPTS.email / MAX_ATTEMPTS.pair },
+      (_, n) => `203.0.113.${n}`,
+    );
+    for (const address of addresses) {
+      await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', address)));
+    }
+    expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('refused');
+    clock.advance(ATTEMPT_WINDOW_MS);
+    expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('signedIn');
+  });
+
+  it('leaves an existing member unchanged unless a reset is asked for, which ends all sessions', async () => {
+    const { sessionToken } = await signedIn();
+    const kept = await fixture.member('ops@example.com', 'another password');
+    expect(kept.created).toBe(false);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
+
+    await fixture.member('ops@example.com', 'another password', true);
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    expect((await attempt(PASSWORD)).outcome?.$case).toBe('refused');
+    await signedIn('another password');
+  });
+
+  it('names a password by a version that changes with it and tells nothing of it', async () => {
+    const email = 'versioned@example.com';
+    const first = (await fixture.member(email, PASSWORD)).passwordVersion;
+    expect((await fixture.member(email, 'not set')).passwordVersion).toBe(first);
+    // Also when the same password is set again: a version says nothing of which it is.
+    const second = (await fixture.member(email, PASSWORD, true)).passwordVersion;
+    expect(second).not.toBe(first);
+    expect((await fixture.member(email, PASSWORD)).passwordVersion).toBe(second);
+  });
+
+  it('creates a member once, however many processes start at once', async () => {
+    const ensured = await Promise.all(
+      Array.from({ length: 5 }, () => fixture.member('second@example.com', PASSWORD)),
+    );
+    expect(ensured.filter(({ created }) => created)).toHaveLength(1);
+    expect(new Set(ensured.map(({ member }) => member?.id)).size).toBe(1);
+  });
+
+  it('refuses a password that is too short and an email that is none', async () => {
+    await expect(fixture.member('new@example.com', 'short')).rejects.toMatchObject({ param: 'password' });
+    await expect(fixture.member('nobody', PASSWORD)).rejects.toMatchObject({ param: 'email' });
+  });
+});
+
+describe('sessions that nobody uses', () => {
+  const MINUTE = 60_000;
+
+  it('end after so long without a request, and after their lifetime however many there are', async () => {
+    const clock = createTestClock();
+    const settings = { sessionLifetimeMs: 60 * MINUTE, sessionIdleMs: 10 * MINUTE };
+    const fixture = await createAuthFixture({ clock, settings });
+    const email = 'ops@example.com';
+    await fixture.member(email, PASSWORD);
+    const open = async () => {
+      const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.1', device: '' };
+      const { outcome } = await fixture.admin.signIn(signIn);
+      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    };
+    const uses = async (sessionToken: string, ipAddress = '192.0.2.1') => {
+      const { outcome } = await fixture.admin.authorize({ sessionToken, permission: '', ipAddress });
+      return outcome?.$case === 'allowed' ? outcome.value : undefined;
+    };
+    const [idle, busy] = [await open(), await open()];
+    for (let minutes = 0; minutes < 55; minutes += 5) {
+      clock.advance(5 * MINUTE);
+      expect(await uses(busy)).toBeDefined();
+    }
+    expect(await uses(idle)).toBeUndefined();
+    clock.advance(4 * MINUTE);
+    const last = await uses(busy, '198.51.100.1');
+    expect(last).toMatchObject({ ipAddress: '198.51.100.1', lastSeenUnixMs: BigInt(clock.now()) });
+    expect(last?.idleExpiresUnixMs).toBe(last?.expiresUnixMs);
+    clock.advance(MINUTE);
+    expect(await uses(busy)).toBeUndefined();
+    await fixture.stop();
+  });
+});

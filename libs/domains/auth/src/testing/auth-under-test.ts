@@ -1,0 +1,123 @@
+import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope } from '@gateway/contracts/auth';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
+import { createTestDatabase } from '@gateway/test-support';
+import type { Clock } from '@gateway/base';
+import {
+  AUTH_SCHEMA,
+  authMigrations,
+  createAuthAdapters,
+  createAuthModule,
+  makeSealingKey,
+  type AuthSettings,
+} from '../index';
+
+export const ACTOR = { id: 'system', label: 'system', ipAddress: '192.0.2.1' };
+
+export interface AuthFixtureOptions {
+  readonly clock?: Clock;
+  readonly settings?: Partial<AuthSettings>;
+  /** Null: none. */
+  readonly sealingKeys?: readonly string[] | null;
+}
+
+/** The domain on a real database of its own, reached as other domains reach it; more replicas on demand. */
+export async function createAuthFixture({
+  clock = systemClock,
+  settings = {},
+  sealingKeys: ownSealingKeys = [makeSealingKey()],
+}: AuthFixtureOptions = {}) {
+  const database = await createTestDatabase();
+  const log = createSilentLogger();
+  const pools: ReturnType<typeof createPool>[] = [];
+  const stops: (() => Promise<void>)[] = [];
+
+  function openPool() {
+    const options = {
+      url: database.url,
+      schema: AUTH_SCHEMA,
+      applicationName: 'auth-test',
+      maxConnections: 8,
+    };
+    const pool = createPool(options);
+    pools.push(pool);
+    return pool;
+  }
+
+  async function startReplica(keys = ownSealingKeys) {
+    const pool = openPool();
+    const sealingKeys = keys ?? undefined;
+    const module = createAuthModule({
+      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, sealingKeys }),
+      clock,
+      newId,
+      log,
+      metrics: createMetrics({ processMetrics: false }),
+      settings,
+    });
+    await module.start();
+    stops.push(() => module.stop());
+    const transport = createInProcessTransport(module.services);
+    return {
+      module,
+      pool,
+      auth: createClient(AuthDefinition, transport),
+      admin: createClient(AuthAdminDefinition, transport),
+    };
+  }
+
+  await applyMigrations(openPool(), { schema: AUTH_SCHEMA, migrations: authMigrations });
+  const replica = await startReplica();
+
+  return {
+    ...replica,
+    startReplica,
+
+    async organization(name = 'Acme') {
+      const { outcome } = await replica.admin.createOrganization({ actor: ACTOR, name, limits: undefined });
+      if (outcome?.$case !== 'organization') throw new Error('the organization was refused');
+      return outcome.value;
+    },
+
+    async key(organizationId: string) {
+      const settings = keySettings();
+      const { outcome } = await replica.admin.createKey({ actor: ACTOR, organizationId, settings });
+      if (outcome?.$case !== 'created' || !outcome.value.key) throw new Error('the key was refused');
+      return { ...outcome.value.key, secret: outcome.value.secret };
+    },
+
+    member: (email: string, password: string, resetPassword = false) =>
+      replica.admin.ensureMember({
+        actor: ACTOR,
+        email,
+        password,
+        role: MemberRole.MEMBER_ROLE_OPERATOR,
+        resetPassword,
+      }),
+
+    async stop() {
+      for (const stop of stops) await stop();
+      for (const pool of pools) await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+export type AuthFixture = Awaited<ReturnType<typeof createAuthFixture>>;
+
+export function keySettings() {
+  return {
+    name: 'a key',
+    scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
+    allowedModels: [] as string[],
+    ipAllowlist: [] as string[],
+    expiresOn: undefined as string | undefined,
+    limits: {} as {
+      requestsPerMinute?: number;
+      tokensPerMinute?: number;
+      dailyBudgetNanoUsd?: bigint;
+      concurrency?: number;
+    },
+  };
+}

@@ -1,0 +1,249 @@
+import { DAY_MS, type UnixMs } from '@gateway/base';
+import { createPool, listPartitions, makePartitions } from '@gateway/database';
+import { leastIdAt } from '@gateway/runtime';
+import { readsOf, type TableRead } from '@gateway/test-support';
+import type { Pool } from 'pg';
+import type { LedgerStore } from '../../core/ports';
+import {
+  announce,
+  createLedgerRig,
+  makeFinished,
+  makeHold,
+  silentAppender,
+  usdNano,
+  type LedgerRig,
+} from '../../testing/ledger-rig';
+import { fillLedgerHistory } from '../../testing/synthetic-history';
+import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from './ledger-store';
+
+const GENERATIONS = 330_000;
+const ORGANIZATIONS = 1_000;
+const BATCH = 20;
+
+jest.setTimeout(120_000);
+
+let rig: LedgerRig;
+let pool: Pool;
+let store: LedgerStore;
+let at: UnixMs;
+let thisMonth: string;
+
+/** A million rows: the holds of half a year and two postings for each. */
+beforeAll(async () => {
+  rig = await createLedgerRig();
+  // One connection, whose plans are looked at.
+  pool = createPool({ url: rig.database.url, schema, applicationName: 'plans', maxConnections: 1 });
+  store = createPostgresLedgerStore({
+    pool,
+    clock: rig.clock,
+    appender: silentAppender,
+  });
+  const fromUnixMs = rig.clock.now();
+  rig.clock.advance(180 * DAY_MS);
+  at = rig.clock.now();
+  for (let days = 0; days <= 180; days += 28) await prepareAt(fromUnixMs + days * DAY_MS);
+  await rig.first.history.prepare();
+  await fillLedgerHistory(rig.auditPool, {
+    generations: GENERATIONS,
+    organizations: ORGANIZATIONS,
+    fromUnixMs,
+    untilUnixMs: at,
+  });
+  thisMonth = (await partitionAt(at)).replace('closed_holds', '');
+});
+
+afterAll(async () => {
+  await pool.end();
+  await rig.close();
+});
+
+async function prepareAt(nowUnixMs: number): Promise<void> {
+  const leastKeyAt = (unixMs: number) => leastIdAt('gen', unixMs);
+  for (const [table, key] of [
+    ['postings', 'reference'],
+    ['closed_holds', 'hold_id'],
+  ] as const) {
+    await makePartitions(pool, { schema, table, key, period: 'month', leastKeyAt }, { nowUnixMs, ahead: 0 });
+  }
+}
+
+async function partitionAt(unixMs: number): Promise<string> {
+  const partitions = await listPartitions(pool, { schema, table: 'closed_holds' });
+  return partitions.find(({ untilUnixMs }) => untilUnixMs > unixMs)?.name ?? '';
+}
+
+async function readsBy(work: () => Promise<unknown>): Promise<TableRead[]> {
+  const client = await pool.connect();
+  // Back at once: the work takes the same one, since there is no other.
+  client.release();
+  return readsOf(client, work);
+}
+
+/** Every table that holds more than one row is read by an index, and for no more rows than the batch needs. */
+function expectFlat(reads: readonly TableRead[], partitions: readonly string[]): void {
+  const ofTables = reads.filter(({ table }) => table !== 'closed_hold_retention');
+  expect(ofTables.length).toBeGreaterThan(0);
+  expect(ofTables.filter(({ how }) => !/Index|Bitmap/.test(how))).toEqual([]);
+  expect(ofTables.filter(({ rows }) => rows > 4 * BATCH)).toEqual([]);
+  const history = ofTables
+    .map(({ table }) => table)
+    .filter((table) => /^(closed_holds|postings)_/.test(table));
+  expect([...new Set(history)].sort()).toEqual([...partitions].sort());
+}
+
+const organizationOf = (index: number) => `org-${index * 7}`;
+const items = Array.from({ length: BATCH }, (_, index) => index);
+const newHolds = (name: string) =>
+  items.map((index) =>
+    makeHold({
+      holdId: `${leastIdAt('gen', at)}${name}${index}`,
+      organizationId: organizationOf(index),
+      keyId: `key-${index}`,
+      amount: 1_000,
+      at,
+    }),
+  );
+const finishedOf = (name: string) =>
+  newHolds(name).map(({ holdId, organizationId }) =>
+    makeFinished({ generationId: holdId, organizationId, cost: 700, at }),
+  );
+
+it('holds without reading history, but for the month of their ids', async () => {
+  const reads = await readsBy(async () => {
+    const outcomes = await store.holdCredit(newHolds('held'));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(items.map(() => 'held'));
+  });
+  expectFlat(reads, [`closed_holds${thisMonth}`]);
+});
+
+it('settles what is held without reading history', async () => {
+  await store.holdCredit(newHolds('settled'));
+  const reads = await readsBy(async () => {
+    const { settlements } = await store.settleGenerations(finishedOf('settled'), announce);
+    expect(settlements).toHaveLength(BATCH);
+  });
+  expectFlat(reads, []);
+});
+
+it('settles late, without a hold and again without reading history, but for the month of the ids', async () => {
+  await store.holdCredit(newHolds('late'));
+  await store.voidHolds(newHolds('late'));
+  for (const name of ['late', 'unseen', 'unseen']) {
+    const reads = await readsBy(() => store.settleGenerations(finishedOf(name), announce));
+    expectFlat(reads, [`closed_holds${thisMonth}`]);
+  }
+});
+
+it('voids, and gives up what it does not know, without reading history, but for the month of the ids', async () => {
+  await store.holdCredit(newHolds('voided'));
+  expectFlat(await readsBy(() => store.voidHolds(newHolds('voided'))), []);
+  expectFlat(await readsBy(() => store.voidHolds(newHolds('given-up'))), [`closed_holds${thisMonth}`]);
+});
+
+it('reaps by looking at overdue holds alone', async () => {
+  await store.holdCredit(
+    newHolds('overdue').map((hold) => ({ ...hold, deadlineUnixMs: (at - 1) as UnixMs })),
+  );
+  const reads = await readsBy(async () => expect(await store.voidOverdueHolds(200)).toBe(BATCH));
+  expectFlat(reads, []);
+  expect(reads).toContainEqual(expect.objectContaining({ index: 'open_holds_by_deadline', rows: BATCH }));
+  // With nothing to do it touches nothing but that index.
+  const idle = await readsBy(() => store.voidOverdueHolds(200));
+  expect(idle).toEqual([expect.objectContaining({ index: 'open_holds_by_deadline', rows: 0 })]);
+});
+
+it('adds credit without reading history', async () => {
+  const credit = {
+    creditId: 'crd-new',
+    organizationId: 'org-1',
+    amountNanoUsd: makeHold({ holdId: '', amount: 5, at }).amountNanoUsd,
+    note: '',
+  };
+  expectFlat(await readsBy(() => store.addCredit(credit)), []);
+});
+
+it("reads a page of an organization's statement by its index, of the months asked for alone", async () => {
+  const fromUnixMs = at - 20 * DAY_MS;
+  const reads = await readsBy(() =>
+    pool.query(
+      `select reference, kind, posted_unix_ms from postings
+       where organization_id = $1 and posted_unix_ms between $2 and $3 and reference >= $4
+       order by posted_unix_ms desc, reference desc, kind desc limit ${BATCH}`,
+      ['org-7', fromUnixMs, at, leastIdAt('gen', fromUnixMs - DAY_MS)],
+    ),
+  );
+  expect(reads.filter(({ how }) => !how.includes('Index'))).toEqual([]);
+  expect(reads.filter(({ rows }) => rows > 4 * BATCH)).toEqual([]);
+  const tables = reads.map(({ table }) => table);
+  expect(tables).toContain(`postings${thisMonth}`);
+  expect(tables.length).toBeLessThanOrEqual(4);
+});
+
+describe('a process whose plans were made when the tables were empty', () => {
+  const ROWS = 400;
+  let young: LedgerRig;
+
+  beforeAll(async () => {
+    young = await createLedgerRig();
+    await young.first.store.addCredit({
+      creditId: 'crd-1',
+      organizationId: 'org-1',
+      amountNanoUsd: usdNano(1_000_000),
+      note: '',
+    });
+    // Whoever analyzes a table has its plans made anew.
+    await young.auditPool.query(`do $$
+      declare name regclass;
+      begin
+        for name in
+          select relation.oid from pg_class relation
+          where relation.relkind = 'r' and relation.relnamespace = '${schema}'::regnamespace
+        loop
+          execute format('alter table %s set (autovacuum_enabled = off)', name);
+        end loop;
+      end $$`);
+  });
+
+  afterAll(() => young.close());
+
+  it('reads no more of them when they have grown', async () => {
+    const one = createPool({ url: young.database.url, schema, applicationName: 'young', maxConnections: 1 });
+    const process = createPostgresLedgerStore({ pool: one, clock: young.clock, appender: silentAppender });
+    const now = young.clock.now();
+    const holdsOf = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        makeHold({
+          holdId: `${leastIdAt('gen', now)}${name}${index}`,
+          organizationId: 'org-1',
+          amount: 10,
+          at: now,
+        }),
+      );
+    const finishedOf = (name: string, count: number, more = {}) =>
+      holdsOf(name, count).map(({ holdId, organizationId }) =>
+        makeFinished({ generationId: holdId, organizationId, cost: 7, at: now, ...more }),
+      );
+    /** Holds, decides holds, settles at once, settles by decisions, voids: every function once. */
+    async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
+      for (const [index, expectation] of (['held', 'unknown'] as const).entries()) {
+        const outcomes = await store.holdCredit(holdsOf(`${name}${index}`, count), expectation);
+        expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['held']));
+      }
+      await store.settleGenerations(finishedOf(`${name}0`, count), announce);
+      await store.settleGenerations(finishedOf(`${name}1`, count, { keyId: 'key-unseen' }), announce);
+      await store.holdCredit(holdsOf(`${name}2`, count));
+      expect(await store.voidHolds(holdsOf(`${name}2`, count))).toBe(count);
+    }
+    try {
+      await everything(process, 'first', 1);
+      await everything(young.second.store, 'grown', ROWS);
+      const client = await one.connect();
+      client.release();
+      const reads = await readsOf(client, () => everything(process, 'last', BATCH));
+      expect(reads.length).toBeGreaterThan(10);
+      expect(reads.filter(({ rows }) => rows > 4 * BATCH)).toEqual([]);
+    } finally {
+      await one.end();
+    }
+  });
+});

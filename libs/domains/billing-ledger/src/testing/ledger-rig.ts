@@ -1,0 +1,187 @@
+import { nanoUsd, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import { GenerationSettled } from '@gateway/contracts/events';
+import { applyMigrations, createPool } from '@gateway/database';
+import type { TransactionalAppender } from '@gateway/events';
+import {
+  createTestClock,
+  createTestDatabase,
+  type TestClock,
+  type TestDatabase,
+} from '@gateway/test-support';
+import type { Pool, PoolClient } from 'pg';
+import { createPostgresClaimStore } from '../adapters/postgres/claim-store';
+import { createPostgresLedgerHistory } from '../adapters/postgres/ledger-history';
+import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
+import { createPostgresReconciler } from '../adapters/postgres/reconciler';
+import { billingLedgerMigrations } from '../adapters/prisma/migrations';
+import type { HoldRequest } from '../core/credit/hold';
+import type { Announce, ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from '../core/ports';
+import type { FinishedGeneration } from '../core/settlement/settlement';
+
+/** One ledger process: its own connections, the shared database. */
+export interface LedgerInstance {
+  readonly pool: Pool;
+  readonly store: LedgerStore;
+  readonly claims: ClaimStore;
+  readonly history: LedgerHistory;
+  readonly reconciler: LedgerReconciler;
+}
+
+export interface LedgerRig {
+  readonly database: TestDatabase;
+  readonly clock: TestClock;
+  readonly first: LedgerInstance;
+  readonly second: LedgerInstance;
+  /** Connections of neither ledger, to look on from outside. */
+  readonly auditPool: Pool;
+  /** What was announced as settled, oldest first. */
+  announced(): Promise<GenerationSettled[]>;
+  /** What the ledgers told their log of as committed, in the order of telling. */
+  readonly committed: readonly GenerationSettled[];
+  close(): Promise<void>;
+}
+
+/** Two ledgers over one fresh database, with an event log that is a plain table. */
+export async function createLedgerRig(): Promise<LedgerRig> {
+  const database = await createTestDatabase();
+  const clock = createTestClock();
+  const committed: GenerationSettled[] = [];
+  const appender = createTableAppender(committed);
+  const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock, appender));
+  const auditPool = createPool({
+    url: database.url,
+    schema: BILLING_LEDGER_SCHEMA,
+    applicationName: 'auditor',
+    maxConnections: 2,
+  });
+  const [first, second] = instances as [LedgerInstance, LedgerInstance];
+  await applyMigrations(auditPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await first.history.prepare();
+  await auditPool.query('create table announced (position bigserial primary key, payload bytea not null)');
+
+  return {
+    database,
+    clock,
+    first,
+    second,
+    auditPool,
+    committed,
+    async announced() {
+      const { rows } = await auditPool.query<{ payload: Buffer }>(
+        'select payload from announced order by position',
+      );
+      return rows.map(({ payload }) => GenerationSettled.decode(payload));
+    },
+    async close() {
+      await Promise.all(
+        [auditPool, first.pool, second.pool].map((pool) => (pool.ended ? undefined : pool.end())),
+      );
+      await database.drop();
+    },
+  };
+}
+
+function createInstance(
+  url: string,
+  applicationName: string,
+  clock: TestClock,
+  appender: TransactionalAppender<PoolClient>,
+): LedgerInstance {
+  const pool = createPool({ url, schema: BILLING_LEDGER_SCHEMA, applicationName, maxConnections: 8 });
+  return {
+    pool,
+    store: createPostgresLedgerStore({ pool, appender, clock }),
+    claims: createPostgresClaimStore({ pool, clock }),
+    history: createPostgresLedgerHistory({ pool, clock }),
+    reconciler: createPostgresReconciler({ pool, appender, clock }),
+  };
+}
+
+/** Announces to nobody. */
+export const silentAppender: TransactionalAppender<PoolClient> = {
+  appending: () => ({ write: async () => undefined, committed: () => undefined }),
+};
+
+function createTableAppender(committed: GenerationSettled[]): TransactionalAppender<PoolClient> {
+  return {
+    appending: (_topic, events) => ({
+      async write(client) {
+        await client.query('insert into announced (payload) select unnest($1::bytea[])', [
+          events.map(({ payload }) => Buffer.from(payload)),
+        ]);
+      },
+      committed() {
+        committed.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
+      },
+    }),
+  };
+}
+
+/** A bare announcement, for tests of the store without its service. */
+export const announce: Announce = (
+  { generationId, organizationId, createdUnixMs, costNanoUsd, chargedNanoUsd },
+  postedUnixMs,
+) => ({
+  key: organizationId,
+  payload: GenerationSettled.encode(
+    GenerationSettled.fromPartial({
+      finished: { generationId, organizationId, createdUnixMs: BigInt(createdUnixMs) },
+      costNanoUsd,
+      chargedNanoUsd,
+      settledUnixMs: BigInt(postedUnixMs),
+    }),
+  ).finish(),
+});
+
+/**
+ * One nano-dollar per token of output, so that a generation of nothing else
+ * costs as many nano-dollars as it says. The other kinds have prices of their
+ * own, all different: no kind can be charged at another's unnoticed.
+ */
+export const UNIT_PRICES: Prices = {
+  inputNanoUsdPerMillion: 2_000_000n,
+  cachedInputNanoUsdPerMillion: 3_000_000n,
+  outputNanoUsdPerMillion: 1_000_000n,
+  reasoningNanoUsdPerMillion: 5_000_000n,
+  imageNanoUsdPerMillion: 7_000_000n,
+};
+
+const HOLD_LIFETIME_MS = 600_000;
+
+export function makeHold(
+  hold: { holdId: string; amount: number; at: UnixMs } & Partial<Omit<HoldRequest, 'day'>>,
+): HoldRequest {
+  const { amount, at, ...rest } = hold;
+  return {
+    organizationId: 'org-a',
+    keyId: 'key-a',
+    amountNanoUsd: usdNano(amount),
+    prices: UNIT_PRICES,
+    organizationDailyBudgetNanoUsd: undefined,
+    keyDailyBudgetNanoUsd: undefined,
+    day: utcDay(at),
+    createdUnixMs: at,
+    deadlineUnixMs: (at + HOLD_LIFETIME_MS) as UnixMs,
+    idempotencyScope: undefined,
+    ...rest,
+  };
+}
+
+export function makeFinished(
+  finished: { generationId: string; cost: number; at: UnixMs } & Partial<FinishedGeneration>,
+): FinishedGeneration {
+  const { cost, at, ...rest } = finished;
+  return {
+    organizationId: 'org-a',
+    keyId: 'key-a',
+    createdUnixMs: at,
+    usage: { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: cost, reasoningTokens: 0 },
+    prices: UNIT_PRICES,
+    idempotentOutcome: undefined,
+    ...rest,
+  };
+}
+
+export function usdNano(amount: number): NanoUsd {
+  return nanoUsd(BigInt(amount));
+}

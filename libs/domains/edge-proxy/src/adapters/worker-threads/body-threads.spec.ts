@@ -1,0 +1,334 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { isRefusal } from '@gateway/errors';
+import { type CallerPolicy, checkChatBody, type ChatBodyRules, type ModelView } from '@gateway/public-api';
+import {
+  bundleProgram,
+  createScratchDirectory,
+  fuzzRuns,
+  type ScratchDirectory,
+} from '@gateway/test-support';
+import { type BodyThreadsOptions, type ChatBodyThreads, createBodyThreads } from './body-threads';
+
+const program = bundleProgram('libs/domains/edge-proxy/src/adapters/worker-threads/body-worker.ts');
+
+const MAX_TEXT_LENGTH = 2_000_000;
+const PRICE = 1_000_000_000n;
+
+function model(id: string): ModelView {
+  return {
+    id,
+    disabled: false,
+    contextLength: 100_000_000,
+    maxOutputTokens: 4_096,
+    capabilities: ['tools', 'vision', 'json_mode'],
+    reasoningEfforts: [],
+    prices: {
+      inputNanoUsdPerMillion: PRICE,
+      cachedInputNanoUsdPerMillion: PRICE / 10n,
+      outputNanoUsdPerMillion: PRICE * 2n,
+      reasoningNanoUsdPerMillion: PRICE * 3n,
+      imageNanoUsdPerMillion: PRICE * 4n,
+    },
+    tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 1_000 },
+    extraParameters: [],
+    forwardReasoningContent: false,
+  };
+}
+
+const models = new Map([model('acme/m-1'), model('acme/m-2')].map((each) => [each.id, each]));
+const policy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
+const rules: ChatBodyRules = { policy, models, wantsSha256: false };
+
+const opened: ChatBodyThreads[] = [];
+function open(options: Partial<BodyThreadsOptions> = {}): ChatBodyThreads {
+  const threads = createBodyThreads({
+    program: () => program,
+    maxTextLength: MAX_TEXT_LENGTH,
+    maxBodyBytes: 32 * 1024 * 1024,
+    ...options,
+  });
+  opened.push(threads);
+  return threads;
+}
+afterEach(async () => {
+  for (const threads of opened.splice(0)) await threads.stop();
+});
+
+function chat(content: string, modelId = 'acme/m-1'): string {
+  return JSON.stringify({ model: modelId, messages: [{ role: 'user', content }] });
+}
+
+interface Asked {
+  readonly owner?: string;
+  readonly signal?: AbortSignal;
+  readonly rules?: ChatBodyRules;
+}
+
+function ask(threads: ChatBodyThreads, text: string, asked: Asked = {}) {
+  const { owner = 'key_1', signal = new AbortController().signal } = asked;
+  return threads.check({ owner, pieces: [Buffer.from(text)], rules: asked.rules ?? rules, signal });
+}
+
+/** The code of a refusal or failure; "accepted" otherwise. */
+async function outcome(answer: ReturnType<ChatBodyThreads['check']>): Promise<string> {
+  return answer.then(
+    (result) => (isRefusal(result) ? result.code : 'accepted'),
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+}
+
+describe('a thread answers what the event loop answers', () => {
+  const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+
+  /** Bytes as numbers, so that a Buffer and an array of bytes are the same. */
+  function plain(result: unknown): string {
+    return JSON.stringify(result, (_name, value: unknown) => {
+      const bytes = value as { type?: string; data?: number[] } | Uint8Array | null;
+      if (bytes instanceof Uint8Array) return [...bytes];
+      return typeof bytes === 'object' && bytes !== null && bytes.type === 'Buffer' ? bytes.data : value;
+    });
+  }
+
+  async function expectSame(threads: ChatBodyThreads, bytes: Uint8Array, rulesOfBody: ChatBodyRules) {
+    const here = checkChatBody(bytes, rulesOfBody, sha256);
+    const middle = Math.floor(bytes.length / 2);
+    const there = await threads.check({
+      owner: 'key_1',
+      pieces: [Buffer.from(bytes.subarray(0, middle)), Buffer.from(bytes.subarray(middle))],
+      rules: rulesOfBody,
+      signal: new AbortController().signal,
+    });
+    expect(plain(there)).toBe(plain(here));
+  }
+
+  const message = fc.record(
+    {
+      role: fc.constantFrom('user', 'system', 'assistant', 'tool', 'nobody'),
+      content: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+      name: fc.string(),
+      tool_call_id: fc.string(),
+    },
+    { requiredKeys: ['role'] },
+  );
+  const body = fc.record(
+    {
+      model: fc.constantFrom('acme/m-1', 'acme/m-2', 'acme/none', ''),
+      messages: fc.array(message, { maxLength: 4 }),
+      max_tokens: fc.oneof(fc.integer(), fc.constant(10)),
+      n: fc.constantFrom(1, 2, 0),
+      stream: fc.boolean(),
+      user: fc.string(),
+      metadata: fc.dictionary(fc.string(), fc.jsonValue()),
+      anything: fc.jsonValue(),
+    },
+    { requiredKeys: ['model', 'messages'] },
+  );
+  const anyRules = fc.record({
+    wantsSha256: fc.boolean(),
+    models: fc.constantFrom(models, undefined, new Map([['acme/m-2', model('acme/m-2')]])),
+    policy: fc.record({
+      allowedModels: fc.constantFrom([], ['acme/m-2']),
+      multipleCompletions: fc.boolean(),
+      maxOutputTokensCap: fc.constantFrom(undefined, 5),
+    }),
+  });
+
+  test('for any body, caller and model catalogue', async () => {
+    const threads = open({ threads: 1 });
+    const text = fc.oneof(
+      { weight: 6, arbitrary: body.map((value) => JSON.stringify(value)) },
+      { weight: 1, arbitrary: body.map((value) => JSON.stringify(value).slice(0, -3)) },
+      { weight: 1, arbitrary: fc.json() },
+      { weight: 1, arbitrary: fc.string() },
+    );
+    const bytes = fc.oneof(
+      { weight: 8, arbitrary: text.map((each) => new Uint8Array(Buffer.from(each))) },
+      { weight: 1, arbitrary: fc.uint8Array() },
+    );
+    await fc.assert(
+      fc.asyncProperty(bytes, anyRules, (given, givenRules) => expectSame(threads, given, givenRules)),
+      fuzzRuns(),
+    );
+  });
+
+  test('for large ones', async () => {
+    const threads = open();
+    for (const text of [
+      chat('word '.repeat(100_000)),
+      chat('\u4e00'.repeat(300_000)),
+      `{"model":"acme/m-1","messages":[${'[],'.repeat(200_000)}[]]}`,
+      `{"metadata":{${Array.from({ length: 20_000 }, (_, name) => `"${name}":1`).join()}}}`,
+      chat('x'.repeat(1_000_000)).slice(0, -1),
+    ]) {
+      await expectSame(threads, Buffer.from(text), { ...rules, wantsSha256: true });
+    }
+  });
+});
+
+test('the text of a request comes back, or its size when nobody would read it', async () => {
+  const threads = open();
+  for (const length of [MAX_TEXT_LENGTH, MAX_TEXT_LENGTH + 1]) {
+    const text = `\u00e9${'a'.repeat(length - 1)}`;
+    const result = await ask(threads, chat(text));
+    if (isRefusal(result)) throw new Error(result.message);
+    expect(result.request.input.text).toEqual(
+      length > MAX_TEXT_LENGTH ? { length, bytes: length + 1 } : text,
+    );
+  }
+});
+
+test('the pieces of a body that lie alone in memory are moved, those beside others stay whole', async () => {
+  const threads = open();
+  const bytes = Buffer.from(chat('Hi'));
+  const alone = Buffer.allocUnsafeSlow(20);
+  bytes.copy(alone);
+  const beside = Buffer.concat([Buffer.from('before'), bytes.subarray(20)]);
+  const result = await threads.check({
+    owner: 'key_1',
+    pieces: [alone, beside.subarray(6)],
+    rules,
+    signal: new AbortController().signal,
+  });
+  expect(isRefusal(result)).toBe(false);
+  expect(alone.length).toBe(0);
+  expect(beside.toString()).toBe(`before${bytes.subarray(20).toString()}`);
+});
+
+test('each check is made against the models and the caller that it came with', async () => {
+  const threads = open({ threads: 1 });
+  const fewer = new Map([['acme/m-2', model('acme/m-2')]]);
+  const strict = { ...policy, allowedModels: ['acme/m-2'] };
+  const answers = [
+    ask(threads, chat('Hi')),
+    ask(threads, chat('Hi'), { rules: { ...rules, models: fewer } }),
+    ask(threads, chat('Hi'), { rules: { ...rules, models: undefined } }),
+    ask(threads, chat('Hi'), { rules: { ...rules, policy: strict } }),
+    ask(threads, chat('Hi')),
+  ];
+  expect(await Promise.all(answers.map(outcome))).toEqual([
+    'accepted',
+    'model_not_found',
+    'no_capacity',
+    'model_not_allowed',
+    'accepted',
+  ]);
+});
+
+describe('fairness', () => {
+  test('an owner with many bodies delays itself, not the others', async () => {
+    const threads = open({ threads: 1 });
+    const order: string[] = [];
+    const send = async (owner: string, name: string): Promise<void> => {
+      await ask(threads, chat(name), { owner });
+      order.push(name);
+    };
+    const flood = Array.from({ length: 6 }, (_, number) => send('flooding', `flood ${number}`));
+    await Promise.all([...flood, send('other', 'other 0'), send('third', 'third 0')]);
+    // The first was taken at once, the second was the oldest that waited.
+    expect(order.slice(0, 4)).toEqual(['flood 0', 'flood 1', 'other 0', 'third 0']);
+    expect(order).toHaveLength(8);
+  });
+
+  test('neither one owner nor all together may have more waiting than the limits', async () => {
+    const threads = open({ threads: 1, maxWaitingPerOwner: 2, maxWaiting: 3 });
+    const answers = ['a', 'a', 'a', 'a', 'b', 'c'].map((owner) => ask(threads, chat('Hi'), { owner }));
+    expect(await Promise.all(answers.map(outcome))).toEqual([
+      'accepted', // It runs.
+      'accepted',
+      'accepted',
+      'no_capacity', // It would be the third of its owner.
+      'accepted',
+      'no_capacity', // It would be the fourth of all.
+    ]);
+    expect(await outcome(ask(threads, chat('Hi'), { owner: 'c' }))).toBe('accepted');
+  });
+
+  test('a cancelled body frees its place, whether it waits or runs', async () => {
+    const threads = open({ threads: 1, maxWaitingPerOwner: 1 });
+    const cancel = new AbortController();
+    const running = outcome(ask(threads, chat('Hi'), { signal: cancel.signal }));
+    const waiting = outcome(ask(threads, chat('Hi'), { signal: cancel.signal }));
+    expect(await outcome(ask(threads, chat('Hi')))).toBe('no_capacity');
+    cancel.abort(new Error('cancelled'));
+    const next = ask(threads, chat('Hi'));
+    expect(await Promise.all([running, waiting])).toEqual(['cancelled', 'cancelled']);
+    expect(await outcome(next)).toBe('accepted');
+    expect(await outcome(ask(threads, chat('Hi'), { signal: cancel.signal }))).toBe('cancelled');
+  });
+});
+
+/** Speaks as the real program does, and ends over some bodies. */
+const MORTAL = `const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', ({ kind, id, pieces }) => {
+    if (kind !== 'check') return;
+    const text = Buffer.from(pieces[0]).toString();
+    if (text.includes('exit')) process.exit(3);
+    if (text.includes('throw')) throw new Error('broken');
+    if (text.includes('grow')) for (const all = []; ; ) all.push({ text: String(all.length) });
+    if (text.includes('loop')) for (;;);
+    parentPort.postMessage({ id, result: { kind: 'refusal', code: 'missing_messages' } });
+  });
+`;
+
+describe('a thread that ends', () => {
+  let scratch: ScratchDirectory;
+  beforeAll(async () => {
+    scratch = await createScratchDirectory();
+    writeFileSync(path.join(scratch.path, 'mortal.js'), MORTAL);
+  });
+  afterAll(() => scratch.remove());
+
+  test.each([
+    ['grow', 'request_too_large'],
+    ['exit', 'internal_error'],
+    ['throw', 'internal_error'],
+  ])('over a body (%s) takes that body along, and no other', async (content, code) => {
+    const threads = open({
+      threads: 1,
+      maxHeapMib: 16,
+      program: () => path.join(scratch.path, 'mortal.js'),
+    });
+    const contents = ['Hi', content, 'Hi', content, 'Hi'];
+    const answers = contents.map((each) => outcome(ask(threads, chat(each))));
+    expect(await Promise.all(answers)).toEqual([
+      'missing_messages',
+      code,
+      'missing_messages',
+      code,
+      'missing_messages',
+    ]);
+  });
+
+  test('because a body takes longer than any may is replaced', async () => {
+    const program = () => path.join(scratch.path, 'mortal.js');
+    const threads = open({ threads: 1, maxCheckMs: 3_000, program });
+    const answers = ['loop', 'Hi'].map((each) => outcome(ask(threads, chat(each))));
+    expect(await Promise.all(answers)).toEqual(['internal_error', 'missing_messages']);
+  });
+
+  test('because its program is broken is an internal error, for each that asks', async () => {
+    const threads = open({ threads: 1, program: () => '/nowhere/body-worker.js' });
+    const answers = [ask(threads, chat('Hi')), ask(threads, chat('Hi'))];
+    expect(await Promise.all(answers.map(outcome))).toEqual(['internal_error', 'internal_error']);
+  });
+
+  test('because it had nothing to do is replaced by the next body', async () => {
+    const threads = open({ threads: 1, idleThreadMs: 0 });
+    for (let round = 0; round < 3; round += 1) {
+      expect(await outcome(ask(threads, chat('Hi')))).toBe('accepted');
+      // Its retirement comes before this.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  });
+
+  test('because all are stopped leaves nobody without an answer', async () => {
+    const threads = open({ threads: 1 });
+    const answers = [ask(threads, chat('Hi')), ask(threads, chat('Hi'))].map(outcome);
+    await threads.stop();
+    expect(await Promise.all(answers)).toEqual(['no_capacity', 'no_capacity']);
+    expect(await outcome(ask(threads, chat('Hi')))).toBe('no_capacity');
+  });
+});

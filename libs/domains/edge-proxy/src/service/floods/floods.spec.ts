@@ -1,0 +1,196 @@
+import { gzipSync } from 'node:zlib';
+import { Scope } from '@gateway/contracts/auth';
+import { createTestClock, type TestClock } from '@gateway/test-support';
+import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../testing/start-edge';
+
+const STRANGER = { authorization: 'Bearer sk-gw-nobody' };
+const ANOTHER = { authorization: 'Bearer sk-gw-another' };
+const MAX_FAILED = 5;
+
+let clock: TestClock;
+let edge: TestEdge;
+async function start(settings: StartEdgeOptions['settings']): Promise<void> {
+  clock = createTestClock();
+  edge = await startEdge({ clock, settings });
+  edge.keys.set('sk-gw-another', grant({ keyId: 'key_2' }));
+}
+afterEach(() => edge.stop());
+
+async function codeOf(response: Response): Promise<[number, string]> {
+  const body = (await response.json()) as { error?: { code: string } };
+  return [response.status, body.error?.code ?? 'ok'];
+}
+
+async function floodsCounted(kind: string): Promise<number> {
+  const text = await edge.metrics.getSingleMetricAsString('gateway_edge_proxy_floods_total');
+  return Number(new RegExp(`kind="${kind}"[^}]*} (\\d+)`).exec(text)?.[1]);
+}
+
+describe('failed authentications', () => {
+  beforeEach(() => start({ maxFailedAuthenticationsPerMinute: MAX_FAILED }));
+
+  async function flood(headers: Record<string, string> = STRANGER): Promise<void> {
+    for (let count = 0; count < MAX_FAILED; count += 1) {
+      const [status, code] = await codeOf(await edge.get('/v1/models', headers));
+      expect([status, code]).toEqual([401, 'invalid_api_key']);
+    }
+  }
+
+  it('are refused from the limit on, without asking auth, until the minute is over', async () => {
+    await flood();
+    const asked = edge.faults.reached.length;
+    const refused = await edge.get('/v1/models', STRANGER);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('40');
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'rpm_exceeded',
+        type: 'rate_limit_error',
+        metadata: { limit_type: 'rpm', scope: 'address', limit: MAX_FAILED },
+      },
+    });
+    expect((await edge.chat({ not: 'valid' }, STRANGER)).status).toBe(429);
+    expect((await edge.get('/v1/models', {})).status).toBe(429);
+    expect(edge.faults.reached).toHaveLength(asked);
+    expect(await floodsCounted('address')).toBe(3);
+
+    clock.advance(40_000);
+    expect(await codeOf(await edge.get('/v1/models', STRANGER))).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('leave a key that was used before alone, with all that it can be told', async () => {
+    await edge.get('/v1/models');
+    await flood();
+    expect((await edge.chat()).status).toBe(200);
+    expect((await edge.get('/v1/models')).status).toBe(200);
+    expect(await codeOf(await edge.chat({ ...BODY, model: 'none' }))).toEqual([404, 'model_not_found']);
+    edge.keys.set(KEY, grant({ scopes: [Scope.SCOPE_USAGE_READ] }));
+    expect(await codeOf(await edge.chat())).toEqual([403, 'missing_scope']);
+    expect(await codeOf(await edge.get('/v1/models', STRANGER))).toEqual([429, 'rpm_exceeded']);
+  });
+
+  it('keep out a key that was not, until the minute is over', async () => {
+    await flood();
+    expect((await edge.get('/v1/models', ANOTHER)).status).toBe(429);
+    clock.advance(60_000);
+    expect((await edge.get('/v1/models', ANOTHER)).status).toBe(200);
+  });
+
+  it.each([
+    ['revoked', { revoked: true }],
+    ['expired', { expiresOn: '2020-01-01' }],
+    ['used from a wrong address', { ipAllowlist: ['10.0.0.0/8'] }],
+  ])(
+    'count for a key that is %s, and it is let through no longer than it is valid',
+    async (_name, change) => {
+      await edge.get('/v1/models');
+      edge.keys.set(KEY, grant(change));
+      for (let count = 0; count < MAX_FAILED; count += 1) expect((await edge.chat()).status).toBe(401);
+      expect((await edge.chat()).status).toBe(429);
+      edge.keys.set(KEY, grant());
+      expect((await edge.chat()).status).toBe(200);
+    },
+  );
+
+  it('are not counted for what is refused later, nor when auth cannot tell', async () => {
+    for (let count = 0; count < 2 * MAX_FAILED; count += 1) {
+      expect((await edge.chat({ not: 'valid' })).status).toBe(400);
+      edge.failNextLookup(new Error('lost'));
+      expect((await edge.get('/v1/models', STRANGER)).status).toBe(500);
+    }
+    expect((await edge.get('/v1/models', STRANGER)).status).toBe(401);
+  });
+});
+
+test('addresses behind a trusted proxy flood one by one', async () => {
+  await start({ maxFailedAuthenticationsPerMinute: 2, trustedProxies: ['127.0.0.1'] });
+  const statusFrom = async (address: string) =>
+    (await edge.get('/v1/models', { ...STRANGER, 'x-forwarded-for': `1.1.1.1, ${address}` })).status;
+  expect([await statusFrom('10.0.0.1'), await statusFrom('10.0.0.1')]).toEqual([401, 401]);
+  expect([await statusFrom('10.0.0.1'), await statusFrom('10.0.0.2')]).toEqual([429, 401]);
+});
+
+test('with 0 nothing is ever refused as a flood', async () => {
+  await start({ maxFailedAuthenticationsPerMinute: 0, maxInvalidRequestsPerMinute: 0 });
+  for (let count = 0; count < 30; count += 1) {
+    expect((await edge.get('/v1/models', STRANGER)).status).toBe(401);
+    expect((await edge.chat({ not: 'valid' })).status).toBe(400);
+  }
+});
+
+describe('invalid requests', () => {
+  const LIMIT = 20;
+  const limits = { keyLimits: { requestsPerMinute: 1 } };
+  beforeEach(async () => {
+    await start({ maxInvalidRequestsPerMinute: 1 });
+    edge.keys.set(KEY, grant(limits));
+  });
+
+  async function flood(): Promise<void> {
+    for (let count = 0; count < LIMIT; count += 1) {
+      expect((await edge.chat({ ...BODY, model: 'none' })).status).toBe(404);
+    }
+  }
+
+  it('are refused from the limit on, unread, and consume nothing', async () => {
+    await flood();
+    const before = edge.faults.reached.length;
+    const refused = await edge.chat();
+    expect(refused.headers.get('retry-after')).toBe('40');
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'rpm_exceeded',
+        metadata: { limit_type: 'rpm', scope: 'key', limit: LIMIT },
+      },
+    });
+    expect(edge.faults.reached.slice(before)).toEqual(['keys.lookup']);
+    expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
+    expect(await floodsCounted('key')).toBe(1);
+
+    clock.advance(60_000);
+    expect((await edge.chat()).status).toBe(200);
+  });
+
+  it('count by the size of their bodies too, after decompression, whatever they were refused for', async () => {
+    const mebibyte = 'x'.repeat(1024 * 1024);
+    const bodies: [Buffer | string, string, number][] = [
+      [gzipSync(mebibyte), 'gzip', 400],
+      [JSON.stringify({ ...BODY, messages: [{ role: 'nobody', content: mebibyte }] }), 'identity', 400],
+    ];
+    for (const [body, encoding, status] of bodies) {
+      const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': encoding };
+      const send = () => fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body });
+      // Of 17 each: the first leaves room for another, which fills the minute.
+      expect([(await send()).status, (await send()).status]).toEqual([status, status]);
+      expect((await send()).status).toBe(429);
+      expect((await edge.chat()).status).toBe(429);
+      clock.advance(60_000);
+      expect((await edge.chat()).status).toBe(200);
+    }
+  });
+
+  it('count what was read of a body that is too large', async () => {
+    const huge = gzipSync(Buffer.alloc(33 * 1024 * 1024, ' '));
+    const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': 'gzip' };
+    const send = () => fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body: huge });
+    expect((await send()).status).toBe(413);
+    expect((await send()).status).toBe(429);
+  });
+
+  it('concern chat completions of this key only', async () => {
+    await flood();
+    expect((await edge.chat()).status).toBe(429);
+    expect((await edge.get('/v1/models')).status).toBe(200);
+    expect((await edge.chat(BODY, ANOTHER)).status).toBe(200);
+  });
+
+  it('are not what the limits, the balance or the model refuse', async () => {
+    edge.router.script = async function* () {
+      throw new Error('broken');
+      yield { event: undefined };
+    };
+    for (let count = 0; count < 2 * LIMIT; count += 1) expect((await edge.chat()).status).toBe(500);
+    await flood();
+    expect((await edge.chat()).status).toBe(429);
+  });
+});

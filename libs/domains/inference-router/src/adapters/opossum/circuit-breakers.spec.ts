@@ -1,0 +1,154 @@
+import { createTestClock } from '@gateway/test-support';
+import { UpstreamFailure, type FailureKind } from '../../core/failure/upstream-failure';
+import { deferred, model, provider } from '../../testing/router-under-test';
+import type { BreakerState } from './circuit';
+import { createOpossumBreakers, MAX_ORGANIZATION_CIRCUITS } from './circuit-breakers';
+
+const [target] = model([provider('p', 'http://p.invalid')]).targets;
+if (!target) throw new Error('no target');
+
+const NEVER_MS = 3_600_000;
+const failing = (kind: FailureKind) => () => Promise.reject(new UpstreamFailure(kind, { detail: 'x' }));
+const succeeding = () => Promise.resolve('ran');
+
+function breakersWithStates(retryAfterMs: number) {
+  const clock = createTestClock();
+  /** Of the circuit for all, and of those for one, as "organization state". */
+  const states: string[] = [];
+  let open = 0;
+  let onState: () => void = () => undefined;
+  const changed = (state: string) => {
+    states.push(state);
+    onState();
+  };
+  const breakers = createOpossumBreakers({
+    clock,
+    options: { minCalls: 2, failurePercent: 50, windowMs: 60_000, retryAfterMs },
+    observer: {
+      stateChanged: (_target, state) => changed(state),
+      organizationStateChanged: (_target, organizationId, state, notClosed) => {
+        open = notClosed;
+        changed(`${organizationId} ${state}`);
+      },
+    },
+  });
+  return {
+    breakers,
+    clock,
+    states,
+    organizationsOpen: () => open,
+    call: (organizationId: string, action: () => Promise<unknown> = succeeding) =>
+      breakers.run(target as NonNullable<typeof target>, organizationId, action),
+    fail: async (organizationId: string, calls: number) => {
+      for (let call = 0; call < calls; call += 1) {
+        await expect(
+          breakers.run(target as NonNullable<typeof target>, organizationId, failing('failed')),
+        ).rejects.toMatchObject({ kind: 'failed' });
+      }
+    },
+    reached: (state: BreakerState | `${string} ${BreakerState}`) =>
+      new Promise<void>((resolve) => {
+        onState = () => void (states.at(-1) === state && resolve());
+        onState();
+      }),
+  };
+}
+
+const refused = { kind: 'circuit_open' };
+
+describe('a circuit', () => {
+  it('opens for the one organization whose calls fail, and then runs none of them', async () => {
+    const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
+    await fail('a', 2);
+    const action = jest.fn(succeeding);
+    await expect(call('a', action)).rejects.toMatchObject(refused);
+    expect(action).not.toHaveBeenCalled();
+    expect(await call('b')).toBe('ran');
+    expect(states).toEqual(['a open']);
+    breakers.close();
+  });
+
+  it('opens for all when it would without any one organization', async () => {
+    const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
+    await fail('a', 2);
+    await fail('b', 1);
+    await expect(call('c')).resolves.toBe('ran');
+    await fail('b', 1);
+    expect(states).toEqual(['a open', 'open']);
+    await expect(call('c')).rejects.toMatchObject(refused);
+    breakers.close();
+  });
+
+  it('stays closed over failures that say nothing about the provider', async () => {
+    const { breakers, states, call } = breakersWithStates(NEVER_MS);
+    for (const kind of ['rejected', 'misconfigured', 'context_too_long', 'cancelled'] as const) {
+      for (const organization of ['a', 'b', 'c', 'a', 'b', 'c']) {
+        await expect(call(organization, failing(kind))).rejects.toMatchObject({ kind });
+      }
+    }
+    expect(await call('a')).toBe('ran');
+    expect(states).toEqual([]);
+    breakers.close();
+  });
+
+  it('closes after a trial that succeeds, and not after one that was cancelled', async () => {
+    const { breakers, states, call, fail, reached } = breakersWithStates(20);
+    await fail('a', 2);
+    await reached('a half_open');
+    await expect(call('a', failing('cancelled'))).rejects.toMatchObject({ kind: 'cancelled' });
+    expect(states.at(-1)).toBe('a open');
+    await reached('a half_open');
+    expect(await call('a')).toBe('ran');
+    expect(states.at(-1)).toBe('a closed');
+    await fail('a', 1);
+    expect(await call('a')).toBe('ran');
+    breakers.close();
+  });
+
+  it('leaves the next trial to another organization after one in vain, for as long again', async () => {
+    const { breakers, clock, call, fail, reached } = breakersWithStates(20);
+    for (const organization of ['a', 'b', 'c']) await fail(organization, 1);
+    await reached('half_open');
+    await fail('a', 1);
+    await reached('half_open');
+    await expect(call('a')).rejects.toMatchObject(refused);
+    clock.advance(40);
+    await fail('a', 1);
+    await reached('half_open');
+    await expect(call('a')).rejects.toMatchObject(refused);
+    expect(await call('b')).toBe('ran');
+    expect(await call('a')).toBe('ran');
+    breakers.close();
+  });
+
+  it('is not held by a trial that takes long, which closes it if it succeeds after all', async () => {
+    const { breakers, states, call, fail, reached } = breakersWithStates(20);
+    for (const organization of ['a', 'b', 'c']) await fail(organization, 1);
+    await reached('half_open');
+    const slow = deferred();
+    const trial = call('a', () => slow.promise);
+    await expect(call('b')).rejects.toMatchObject(refused);
+    await reached('open');
+    await reached('half_open');
+    slow.resolve();
+    await trial;
+    expect(states.at(-1)).toBe('closed');
+    expect(await call('b')).toBe('ran');
+    breakers.close();
+  });
+
+  it('is kept for no more organizations than the limit', async () => {
+    const { breakers, call, organizationsOpen } = breakersWithStates(NEVER_MS);
+    // Others whose calls succeed keep the target open for all.
+    for (let calls = 0; calls < 10 * MAX_ORGANIZATION_CIRCUITS; calls += 1) await call('good');
+    for (let id = 0; id < 3 * MAX_ORGANIZATION_CIRCUITS; id += 1) {
+      for (let calls = 0; calls < 2; calls += 1) {
+        await call(`bad-${id}`, failing('failed')).catch(() => undefined);
+      }
+    }
+    expect(organizationsOpen()).toBe(MAX_ORGANIZATION_CIRCUITS);
+    expect(await call('good')).toBe('ran');
+    expect(await call('bad-0')).toBe('ran');
+    breakers.close();
+  });
+});

@@ -1,0 +1,219 @@
+import fc from 'fast-check';
+import { collectGarbage } from '@gateway/runtime';
+import { fuzzRuns } from '@gateway/test-support';
+import { renderCompletion } from './completion';
+import { CompletionStream } from './completion-stream';
+import { UpstreamFailure } from '../failure/upstream-failure';
+
+const head = { generationId: 'gen-1', createdUnixS: 1, modelId: 'acme/m-1' };
+
+function streamOf(n = 1, includeUsage = false): CompletionStream {
+  return new CompletionStream({ head, n, includeUsage, errorOf: () => undefined });
+}
+
+const delta = (content: object, index = 0, finish: string | null = null): string =>
+  JSON.stringify({ id: 'x', choices: [{ index, delta: content, finish_reason: finish }] });
+
+interface Chunk {
+  choices: { index: number; delta: Record<string, unknown>; logprobs: unknown; finish_reason: unknown }[];
+}
+
+const read = (frame: string): Chunk => JSON.parse(frame.slice('data: '.length)) as Chunk;
+
+function completionOf(stream: CompletionStream): { choices: { message: Record<string, unknown> }[] } {
+  return JSON.parse(renderCompletion(head, stream.choices, {})) as ReturnType<typeof completionOf>;
+}
+
+describe('a stream of chunks', () => {
+  it('adds up to the text that was sent, whatever characters it holds and whichever path they take', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.constantFrom('"', '\\', '\n', '\u2028', '\ud83d', '\ude00', '[DONE]', '"}}]}', '\u0000'),
+    );
+    const few = fc.array(text, { minLength: 1, maxLength: 12 });
+    // More than are read at once.
+    const many = fc
+      .tuple(few, fc.integer({ min: 1, max: 60 }))
+      .map(([texts, times]) => Array(times).fill(texts).flat());
+    const manyTexts = fc.oneof({ weight: 4, arbitrary: few }, { weight: 1, arbitrary: many });
+    fc.assert(
+      fc.property(manyTexts, fc.boolean(), (texts, includeUsage) => {
+        const stream = streamOf(1, includeUsage);
+        let seen = '';
+        for (const content of texts) {
+          const frame = stream.push(delta({ content }));
+          if (frame === '') continue;
+          if (!frame.endsWith('\n\n') || frame.slice(0, -2).includes('\n')) throw new Error('no whole event');
+          const chunk = read(frame);
+          if ('usage' in chunk !== includeUsage) throw new Error('usage is there, or not, against the wish');
+          seen += String(chunk.choices[0]?.delta['content']);
+        }
+        expect(seen).toBe(texts.join(''));
+        expect(completionOf(stream).choices[0]?.message['content']).toBe(texts.join(''));
+      }),
+      fuzzRuns(),
+    );
+  });
+
+  it('keeps of its text little more than the text, however many chunks it comes in', () => {
+    const heapBytes = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const chunks = 100_000;
+    const stream = streamOf();
+    // As they come: each is a text of its own.
+    const event = (number: number): string =>
+      Buffer.from(delta({ content: ` token${number % 10}` })).toString();
+    stream.push(event(0));
+    const before = heapBytes();
+    for (let number = 1; number < chunks; number += 1) stream.push(event(number));
+    const bytesPerChunk = (heapBytes() - before) / chunks;
+    expect(stream.choices[0]?.content).toHaveLength(chunks * 7);
+    // A string that remembers its parts takes some 60 for each.
+    expect(bytesPerChunk).toBeLessThan(20);
+  });
+
+  it('puts tool calls together from their pieces, as callers and replays see them', () => {
+    const stream = streamOf();
+    const call = (index: number, more: object) => delta({ tool_calls: [{ index, ...more }] });
+    stream.push(delta({ role: 'assistant', content: null }));
+    const first = stream.push(call(0, { id: 'a', type: 'function', function: { name: 'f', arguments: '' } }));
+    stream.push(call(0, { function: { arguments: '{"x"' } }));
+    stream.push(call(0, { function: { arguments: ':1}' } }));
+    stream.push(call(1, { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } }));
+    stream.push(delta({}, 0, 'tool_calls'));
+    expect(read(first).choices[0]?.delta).toEqual({
+      tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
+    });
+    expect(completionOf(stream).choices[0]).toMatchObject({
+      message: {
+        content: null,
+        tool_calls: [
+          { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+          { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
+        ],
+      },
+      finish_reason: 'tool_calls',
+    });
+  });
+
+  it('takes tool calls without index, without id, and with an object for arguments', () => {
+    const stream = streamOf();
+    stream.push(delta({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }));
+    stream.push(delta({ tool_calls: [{ id: 'b', function: { name: 'g' } }] }));
+    stream.push(delta({ tool_calls: [{ function: { arguments: '{}' } }] }));
+    expect(completionOf(stream).choices[0]?.message['tool_calls']).toMatchObject([
+      { id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
+      { id: 'b', function: { name: 'g', arguments: '{}' } },
+    ]);
+  });
+
+  it('keeps several completions apart and leaves out those nobody asked for', () => {
+    const stream = streamOf(2);
+    for (const [index, content] of [
+      [1, 'b'],
+      [0, 'a'],
+      [1, 'B'],
+      [2, 'no'],
+      [0, 'A'],
+      [1, '!'],
+      [1, '!'],
+    ] as const) {
+      stream.push(delta({ content }, index));
+    }
+    stream.push(delta({}, 0, 'stop'));
+    expect(stream.complete).toBe(false);
+    stream.push(delta({}, 1, 'length'));
+    expect(stream.complete).toBe(true);
+    expect(completionOf(stream).choices).toMatchObject([
+      { index: 0, message: { content: 'aA' }, finish_reason: 'stop' },
+      { index: 1, message: { content: 'bB!!' }, finish_reason: 'length' },
+    ]);
+  });
+
+  it('is not fooled by a chunk that only looks like the one before', () => {
+    const stream = streamOf();
+    for (const content of ['a', 'b', 'c']) stream.push(delta({ content }));
+    expect(read(stream.push(delta({ content: 'd', reasoning: 'e' }))).choices[0]?.delta).toEqual({
+      content: 'd',
+      reasoning_content: 'e',
+    });
+    stream.push(delta({ content: 'f' }));
+    expect(() => stream.push(delta({ content: 'g' }).replace('"g"', '"g\u0001"'))).toThrow(UpstreamFailure);
+    expect(completionOf(stream).choices[0]?.message).toMatchObject({
+      content: 'abcdf',
+      reasoning_content: 'e',
+    });
+  });
+
+  it('shows reasoning under one name and joins log probabilities', () => {
+    const stream = streamOf();
+    expect(read(stream.push(delta({ reasoning: 'hm' }))).choices[0]?.delta).toEqual({
+      role: 'assistant',
+      content: '',
+      reasoning_content: 'hm',
+    });
+    stream.push(delta({ reasoning_content: 'm' }));
+    for (const token of ['a', 'b']) {
+      stream.push(
+        JSON.stringify({
+          choices: [{ index: 0, delta: { content: token }, logprobs: { content: [{ token }], x: 1 } }],
+        }),
+      );
+    }
+    expect(completionOf(stream).choices[0]).toMatchObject({
+      message: { reasoning_content: 'hmm', content: 'ab' },
+      logprobs: { content: [{ token: 'a' }, { token: 'b' }], refusal: null },
+    });
+  });
+
+  it('passes the system fingerprint on from where it is known, on both paths, and in what is kept', () => {
+    const chunk = (content: string, fingerprint?: unknown) =>
+      JSON.stringify({ system_fingerprint: fingerprint, choices: [{ index: 0, delta: { content } }] });
+    const stream = streamOf(1, true);
+    const frames = [
+      chunk('a'),
+      chunk('b', ''),
+      chunk('c', 'fp_1'),
+      chunk('d', 'fp_1'),
+      chunk('e', 'fp_1'),
+      chunk('f', 'fp_2'),
+      chunk('g'),
+    ].map((data) => stream.push(data));
+    frames.push(stream.push(delta({}, 0, 'stop')), stream.usageChunk({}));
+    expect(
+      frames.map((frame) => (read(frame) as object as Record<string, unknown>)['system_fingerprint']),
+    ).toEqual([undefined, undefined, ...Array<string>(7).fill('fp_1')]);
+    expect(frames.every((frame) => 'usage' in read(frame))).toBe(true);
+    expect(stream.systemFingerprint).toBe('fp_1');
+    expect(completionOf(stream).choices[0]?.message['content']).toBe('abcdefg');
+  });
+
+  it('leaves out a fingerprint that is long, unprintable or no text', () => {
+    for (const fingerprint of ['', 'x'.repeat(129), 'fp\n1', 'fp\u202e', 'fpü', 7, null, { a: 1 }]) {
+      const stream = streamOf();
+      const frame = stream.push(
+        JSON.stringify({ system_fingerprint: fingerprint, choices: [{ index: 0, delta: { content: 'a' } }] }),
+      );
+      expect('system_fingerprint' in read(frame)).toBe(false);
+      expect(stream.systemFingerprint).toBeUndefined();
+    }
+  });
+
+  it('sends nothing for chunks that say nothing', () => {
+    const stream = streamOf();
+    stream.push(delta({ content: 'a' }));
+    expect(stream.push(delta({}))).toBe('');
+    expect(stream.push(delta({ content: '' }))).toBe('');
+    expect(stream.push(JSON.stringify({ choices: [] }))).toBe('');
+    expect(stream.push(JSON.stringify({ choices: [], usage: { prompt_tokens: 1 } }))).toBe('');
+    expect(stream.reportedUsage).toEqual({ prompt_tokens: 1 });
+  });
+
+  it('refuses what is no chunk', () => {
+    for (const data of ['', 'x', '[]', 'null', '{}', '{"choices":[1]}', '{"choices":[{"index":-1}]}']) {
+      expect(() => streamOf().push(data)).toThrow(UpstreamFailure);
+    }
+  });
+});

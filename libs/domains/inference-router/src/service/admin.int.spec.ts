@@ -1,0 +1,165 @@
+import type { UnixMs } from '@gateway/base';
+import { InferenceRouterAdminDefinition } from '@gateway/contracts/inference-router';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createTestDatabase } from '@gateway/test-support';
+import { createPostgresDrainStore, INFERENCE_ROUTER_SCHEMA } from '../adapters/postgres/drain-store';
+import { inferenceRouterMigrations } from '../adapters/postgres/migrations';
+import { createMemoryDrainStore, type DrainStore } from '../core/resilience/drains';
+import { failure, helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
+import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
+
+let first: ScriptedProvider;
+let second: ScriptedProvider;
+let router: RouterUnderTest;
+let admin: RpcClient<typeof InferenceRouterAdminDefinition>;
+let store: DrainStore & { away: boolean };
+
+beforeAll(async () => {
+  first = await ScriptedProvider.start();
+  second = await ScriptedProvider.start();
+});
+afterAll(async () => {
+  await first.stop();
+  await second.stop();
+});
+beforeEach(async () => {
+  const memory = createMemoryDrainStore();
+  store = {
+    away: false,
+    read: async () => {
+      if (store.away) throw new Error('the store is away');
+      return memory.read();
+    },
+    write: async (...change) => {
+      if (store.away) throw new Error('the store is away');
+      return memory.write(...change);
+    },
+  };
+  router = await RouterUnderTest.start(
+    [
+      model([provider('first', first.url, { maxAttempts: 1 }), provider('second', second.url)]),
+      model([provider('first', first.url)], { id: 'acme/alone' }),
+    ],
+    { drainStore: store, processName: 'router-1' },
+  );
+  admin = createClient(InferenceRouterAdminDefinition, createInProcessTransport(router.module.services));
+});
+afterEach(() => router.stop());
+
+const drain = (drained: boolean, of = 'first') =>
+  admin.setTargetDrained({
+    provider: of,
+    providerModel: 'upstream-model',
+    drained,
+    by: 'ops',
+    reason: 'repair',
+  });
+
+it('a drained target gets no new request: they go to the next, or are no_capacity without a call', async () => {
+  expect((await drain(true)).target).toMatchObject({
+    provider: 'first',
+    drained: { by: 'ops', reason: 'repair' },
+  });
+  first.play(helloCompletion);
+  second.play(helloCompletion);
+  const moved = await router.collect(generateRequest());
+  expect(moved.finished?.finishReason).toBe('stop');
+  expect(router.events.at(-1)?.attempts.map(({ provider: of, outcome }) => [of, outcome])).toEqual([
+    ['first', 'drained'],
+    ['second', 'ok'],
+  ]);
+  const refused = await router.collect(generateRequest({ modelId: 'acme/alone' }));
+  expect(refused.error).toMatchObject({ code: 'no_capacity', providerCalled: false });
+  expect(first.calls).toEqual([]);
+
+  expect((await drain(false)).target?.drained).toBeUndefined();
+  expect((await router.collect(generateRequest({ modelId: 'acme/alone' }))).error).toBeUndefined();
+});
+
+it('what is drained stays so while the store is away, and a change then is refused', async () => {
+  await drain(true);
+  store.away = true;
+  await expect(drain(false)).rejects.toThrow();
+  const refused = await router.collect(generateRequest({ modelId: 'acme/alone' }));
+  expect(refused.error).toMatchObject({ code: 'no_capacity' });
+});
+
+it('a target that no model has cannot be drained', async () => {
+  expect((await drain(true, 'third')).target).toBeUndefined();
+});
+
+it('shows how the calls of the last minutes went, by target', async () => {
+  first.play(failure(500));
+  second.play(helloCompletion);
+  await router.collect(generateRequest());
+  const { observer, targets, providers } = await admin.getProviderHealth({});
+  expect(observer).toBe('router-1');
+  expect(providers.map(({ name, callsUnderWay }) => [name, callsUnderWay])).toEqual([
+    ['first', 0],
+    ['second', 0],
+  ]);
+  expect(targets).toMatchObject([
+    {
+      target: { provider: 'first' },
+      breaker: 'closed',
+      calls: 1,
+      failures: { failed: 1 },
+      firstEvent: undefined,
+      callsUnderWay: 0,
+      modelIds: ['acme/m-1', 'acme/alone'],
+    },
+    { target: { provider: 'second' }, calls: 1, failures: {}, firstEvent: { p95Ms: expect.any(Number) } },
+  ]);
+});
+
+it('counts a call as under way until it ends', async () => {
+  let answer: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    first.play((response, call) => {
+      answer = () => void helloCompletion(response, call);
+      resolve();
+    });
+  });
+  const running = router.collect(generateRequest());
+  await asked;
+  const during = await admin.getProviderHealth({});
+  expect(during.targets[0]?.callsUnderWay).toBe(1);
+  expect(during.providers[0]?.callsUnderWay).toBe(1);
+  answer();
+  await running;
+  expect((await admin.getProviderHealth({})).targets[0]?.callsUnderWay).toBe(0);
+});
+
+it('shows the catalogue with the targets of each model, and no address or key of a provider', async () => {
+  const answer = await admin.getCatalogue({});
+  expect(answer.models.map(({ model: of, targets }) => [of?.id, targets.length])).toEqual([
+    ['acme/m-1', 2],
+    ['acme/alone', 1],
+  ]);
+  const text = JSON.stringify(answer, (_key, value: unknown) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  );
+  expect(text).not.toContain('127.0.0.1');
+});
+
+it('drained targets in PostgreSQL are seen by all, and keep who was first', async () => {
+  const database = await createTestDatabase();
+  const pool = createPool({
+    url: database.url,
+    schema: INFERENCE_ROUTER_SCHEMA,
+    applicationName: 't',
+    maxConnections: 2,
+  });
+  await applyMigrations(pool, { schema: INFERENCE_ROUTER_SCHEMA, migrations: inferenceRouterMigrations });
+  const [one, other] = [createPostgresDrainStore(pool), createPostgresDrainStore(pool)];
+  const drained = { since: 5 as UnixMs, by: 'ops', reason: 'repair' };
+  await one.write('p/m', drained);
+  await other.write('p/m', { ...drained, by: 'second' });
+  expect([...(await other.read())]).toEqual([['p/m', drained]]);
+  await other.write('p/m', undefined);
+  await other.write('p/m', undefined);
+  expect([...(await one.read())]).toEqual([]);
+  await pool.end();
+  await database.drop();
+});

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { isRefusal } from '@gateway/errors';
+import { fuzzRuns } from '@gateway/test-support';
+import { canonicalBodySha256Input } from './canonical-json';
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJsonBody } from './parse-json-body';
+import { measureJson } from './measure-json';
+import type { JsonObject } from './json-value';
+
+function codeOf(body: string | Buffer): string {
+  const result = parseJsonBody(Buffer.from(body));
+  return isRefusal(result) ? result.code : 'parsed';
+}
+
+function parsed(body: string): JsonObject {
+  const result = parseJsonBody(Buffer.from(body));
+  if (isRefusal(result)) throw new Error(result.message);
+  return result.value;
+}
+
+describe('parseJsonBody', () => {
+  test.each([
+    ['an empty body', ''],
+    ['white space', '  \n'],
+    ['text', 'hello'],
+    ['a cut object', '{"model":'],
+    ['a trailing comma', '{"model":"x",}'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a string', '"{}"'],
+    ['a number', '1'],
+    ['NaN', '{"n":NaN}'],
+    ['a control character in a string', '{"a":"\u0001"}'],
+  ])('answers invalid_json for %s', (_name, body) => {
+    expect(codeOf(body)).toBe('invalid_json');
+  });
+
+  test('answers invalid_json for bytes that are not UTF-8', () => {
+    expect(codeOf(Buffer.from('{"a":"\xff"}', 'latin1'))).toBe('invalid_json');
+    expect(codeOf(Buffer.from('{"a":1}', 'utf16le'))).toBe('invalid_json');
+    expect(codeOf(Buffer.from('7b2261223a22eda080227d', 'hex'))).toBe('invalid_json');
+  });
+
+  test('does not quote the body in its message', () => {
+    const result = parseJsonBody(Buffer.from('{"secret-word'));
+    expect(JSON.stringify(result)).not.toContain('secret');
+  });
+
+  test('takes a byte order mark', () => {
+    expect(codeOf('\ufeff{}')).toBe('parsed');
+  });
+
+  test('takes the last of duplicate names', () => {
+    expect(parsed('{"a":1,"a":2}')).toEqual({ a: 2 });
+  });
+
+  test('keeps __proto__ as a name like any other', () => {
+    const value = parsed('{"__proto__":{"polluted":true}}');
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+
+  test('refuses nesting beyond the limit as invalid_request, at any depth that a parser takes', () => {
+    const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(codeOf(nested(MAX_JSON_DEPTH - 1))).toBe('parsed');
+    expect(codeOf(nested(MAX_JSON_DEPTH))).toBe('invalid_request');
+    expect(codeOf(nested(100_000))).toBe('invalid_request');
+    expect(codeOf(`${'{"__proto__":'.repeat(200)}1${'}'.repeat(200)}`)).toBe('invalid_request');
+  });
+});
+
+describe('parseJsonBody, before anything is parsed,', () => {
+  const parse = jest.spyOn(JSON, 'parse');
+  beforeEach(() => parse.mockClear());
+  afterAll(() => parse.mockRestore());
+
+  test.each([
+    ['eight megabytes of empty arrays', `{"model":"x","messages":[${'[],'.repeat(2_800_000)}[]]}`],
+    ['empty objects', `[${'{},'.repeat(MAX_JSON_VALUES)}{}]`],
+    ['numbers', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}1]}`],
+    [
+      'millions of names',
+      `{"metadata":{${Array.from({ length: 1_000_000 }, (_, name) => `"${name}":1`).join()}}}`,
+    ],
+    ['one name over and over', `{${'"a":1,'.repeat(MAX_JSON_VALUES)}"a":1}`],
+    ['too many values, of which the last breaks off', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}`],
+    ['brackets that are never closed', '['.repeat(1_000)],
+    ['brackets of both kinds that are never closed', '[{"a":'.repeat(1_000)],
+  ])('refuses %s as invalid_request', (_name, body) => {
+    expect(codeOf(body)).toBe('invalid_request');
+    expect(parse).not.toHaveBeenCalled();
+  });
+
+  test('counts exactly up to the limit', () => {
+    const list = (values: number): string => `{"a":[${Array(values).fill('1').join()}]}`;
+    // The object, the array and a comma between each two values.
+    expect(codeOf(list(MAX_JSON_VALUES - 1))).toBe('parsed');
+    expect(codeOf(list(MAX_JSON_VALUES))).toBe('invalid_request');
+  });
+
+  test('does not count what stands in strings, however it is escaped', () => {
+    const text = '[{,'.repeat(MAX_JSON_VALUES);
+    for (const end of ['', '\\"', '\\\\', '\\\\\\"', '\\u0022[', '\u4e00']) {
+      expect(codeOf(`{"a":"${text}${end}"}`)).toBe('parsed');
+      expect(codeOf(`{"${text}${end}":1}`)).toBe('parsed');
+    }
+    expect(codeOf(`{"a":"\\\\",${'"b":1,'.repeat(MAX_JSON_VALUES)}"c":"\\""}`)).toBe('invalid_request');
+  });
+});
+
+describe('measureJson', () => {
+  /** Of arrays and objects: their values, or one for an empty one. */
+  function valuesIn(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 0;
+    const values = Object.values(value);
+    return values.reduce<number>((sum, each) => sum + valuesIn(each), Math.max(1, values.length));
+  }
+  function depthOf(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 0;
+    return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+  }
+
+  test('counts the values and levels of any JSON exactly', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+        const measured = measureJson(Buffer.from(JSON.stringify(value, null, space)));
+        expect(measured.depth).toBe(depthOf(JSON.parse(JSON.stringify(value))));
+        expect(measured.values).toBe(valuesIn(JSON.parse(JSON.stringify(value))));
+      }),
+      fuzzRuns(),
+    );
+  });
+});
+
+describe('canonicalBodySha256Input', () => {
+  test('is the same whatever the order of names, white space and spelling', () => {
+    expect(canonicalBodySha256Input(parsed('{ "b": [1.0, {"y":1,"x":2}], "a": "\\u0041" }'))).toBe(
+      canonicalBodySha256Input(parsed('{"a":"A","b":[1,{"x":2,"y":1}]}')),
+    );
+  });
+
+  test.each([
+    ['{"a":1}', '{"a":"1"}'],
+    ['{"a":null}', '{}'],
+    ['{"a":[1,2]}', '{"a":[2,1]}'],
+    ['{"a":{}}', '{"a":[]}'],
+    ['{"__proto__":1}', '{"__proto__":2}'],
+  ])('tells %s from %s', (one, other) => {
+    expect(canonicalBodySha256Input(parsed(one))).not.toBe(canonicalBodySha256Input(parsed(other)));
+  });
+
+  test('is JSON that parses to the same value', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
+        const value = JSON.parse(JSON.stringify(body)) as JsonObject;
+        expect(JSON.parse(canonicalBodySha256Input(value))).toEqual(value);
+      }),
+      fuzzRuns(),
+    );
+  });
+});

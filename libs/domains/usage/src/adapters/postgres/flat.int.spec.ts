@@ -1,0 +1,166 @@
+import { DAY_MS, nanoUsd, type UnixMs } from '@gateway/base';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
+import type { Pool } from 'pg';
+import type { GenerationFilter } from '../../core/list-generations';
+import { syntheticGenerations } from '../../testing/synthetic-generations';
+import { usageMigrations } from '../prisma/migrations';
+import { MAX_SCANNED_ROWS, scanStatements } from './generation-scan';
+import { createPostgresUsageReader } from './usage-reader';
+import { USAGE_SCHEMA } from './usage-schema';
+
+const ROWS = 1_000_000;
+const END = Date.UTC(2026, 10, 20);
+const TIMEOUT_MS = 120_000;
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({
+    url: database.url,
+    schema: USAGE_SCHEMA,
+    applicationName: 'test',
+    maxConnections: 2,
+    statementTimeoutMs: TIMEOUT_MS,
+  });
+  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await syntheticGenerations(pool, { rows: ROWS, end: END as UnixMs });
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** What a statement really read: every node of its plan, and the rows that scans touched. */
+async function explain(text: string, values: readonly unknown[]) {
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    `explain (analyze, format json) ${text}`,
+    [...values],
+  );
+  const nodes: PlanNode[] = [];
+  const walk = (node: PlanNode): void => {
+    nodes.push(node);
+    node.Plans?.forEach(walk);
+  };
+  walk(rows[0]!['QUERY PLAN'][0].Plan);
+  const scans = nodes.filter((node) => node['Node Type'].includes('Scan'));
+  const touched = scans
+    .filter((node) => node['Node Type'] !== 'Subquery Scan')
+    .reduce(
+      (sum, node) =>
+        sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+      0,
+    );
+  return {
+    touched,
+    seqScans: nodes.filter(
+      (node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0 && node['Actual Rows'] > 0,
+    ).length,
+  };
+}
+
+const all: GenerationFilter = {
+  organizationId: 'org-hot',
+  since: undefined,
+  until: undefined,
+  modelId: undefined,
+  keyId: undefined,
+  externalUser: undefined,
+  status: undefined,
+  minCostNanoUsd: undefined,
+  maxCostNanoUsd: undefined,
+};
+const middle = { created: (END - 15 * DAY_MS) as UnixMs, id: 'gen-x' };
+
+it.each([
+  ['the first page', all, undefined, 200],
+  ['a page in the middle', all, middle, 200],
+  [
+    'of one day',
+    { ...all, since: (END - 9 * DAY_MS) as UnixMs, until: (END - 8 * DAY_MS) as UnixMs },
+    undefined,
+    200,
+  ],
+  ['of a key that is seldom used', { ...all, keyId: 'key-rare' }, undefined, 200],
+  ['of one external user', { ...all, externalUser: 'customer-1' }, undefined, 200],
+  ['of those that failed', { ...all, status: 'failed' }, undefined, 500],
+  ['of those that failed, in the middle', { ...all, status: 'failed' }, middle, 500],
+  ['of those that completed', { ...all, status: 'completed' }, middle, 500],
+  [
+    'of those that completed, where none did',
+    { ...all, status: 'completed', minCostNanoUsd: nanoUsd(10n ** 15n) },
+    middle,
+    MAX_SCANNED_ROWS + 500,
+  ],
+  ['of a model that most use', { ...all, modelId: 'model-0' }, undefined, 500],
+  ['of a model that nobody uses', { ...all, modelId: 'model-unknown' }, undefined, MAX_SCANNED_ROWS + 500],
+  ['of costs that are rare', { ...all, minCostNanoUsd: nanoUsd(10n ** 15n) }, middle, MAX_SCANNED_ROWS + 500],
+  ['of an organization with little', { ...all, organizationId: 'org-quiet' }, undefined, 300],
+] as const)(
+  'a list %s looks at no more than a few rows of a million',
+  async (_name, filter, after, most) => {
+    const { matches, end, mayStop } = scanStatements(filter as GenerationFilter, after, 51);
+    const plan = await explain(matches.text, matches.values);
+    expect(plan).toMatchObject({ seqScans: 0 });
+    expect(plan.touched).toBeLessThanOrEqual(most);
+    if (mayStop)
+      expect((await explain(end.text, end.values)).touched).toBeLessThanOrEqual(MAX_SCANNED_ROWS + 500);
+  },
+  TIMEOUT_MS,
+);
+
+it('what the database is asked for a page, a search and a generation reads by index alone', async () => {
+  const reader = createPostgresUsageReader(pool);
+  const statistics = async () => {
+    // What this session did is only counted when it is idle for a moment, or told to.
+    await pool.query('select pg_stat_force_next_flush()');
+    await pool.query('select pg_stat_clear_snapshot()');
+    const { rows } = await pool.query<{ read: bigint }>(
+      `select coalesce(sum(seq_tup_read), 0)::bigint as read from pg_stat_user_tables where relname ~ '^generations_'`,
+    );
+    return rows[0]!.read;
+  };
+  const before = await statistics();
+  const { found } = await reader.scan(all, undefined, 50);
+  expect(found).toHaveLength(50);
+  const [some] = found;
+  expect(await reader.findGeneration('org-hot', some!.id)).toEqual(some);
+  expect(await reader.findByIds('org-hot', some!.id, 10)).toEqual([some]);
+  expect(await reader.findByIds('org-hot', some!.requestId, 10)).toEqual([some]);
+  expect(await reader.findByIds('org-hot', 'nobody', 10)).toEqual([]);
+  expect((await reader.readNow('org-hot', (END - 1) as UnixMs)).latestGenerationId).toBe(some!.id);
+  expect((await statistics()) - before).toBe(0n);
+});
+
+it(
+  'a rare match is found by going on where the look back stopped',
+  async () => {
+    const reader = createPostgresUsageReader(pool);
+    const first = await reader.scan({ ...all, modelId: 'model-rare' }, undefined, 51);
+    expect(first).toMatchObject({
+      found: [],
+      stoppedAt: expect.objectContaining({ id: expect.any(String) }),
+    });
+    let { stoppedAt } = first;
+    let rounds = 0;
+    let found: readonly { id: string }[] = [];
+    while (found.length === 0 && stoppedAt && rounds < 100) {
+      ({ found, stoppedAt } = await reader.scan({ ...all, modelId: 'model-rare' }, stoppedAt, 51));
+      rounds += 1;
+    }
+    expect(found.map(({ id }) => id)).toEqual(['gen-rare']);
+  },
+  TIMEOUT_MS,
+);

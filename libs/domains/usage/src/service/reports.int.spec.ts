@@ -1,0 +1,330 @@
+import { HOUR_MS } from '@gateway/base';
+import {
+  GenerationReportsDefinition,
+  GenerationStatus,
+  UsageDimension,
+  UsageGranularity,
+  ListGenerationsRequest,
+} from '@gateway/contracts/generation-query';
+import { applyMigrations, createPool } from '@gateway/database';
+import type { EventHandler } from '@gateway/events';
+import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createMetrics } from '@gateway/runtime';
+import { createTestClock, createTestDatabase, type TestDatabase } from '@gateway/test-support';
+import type { Pool } from 'pg';
+import {
+  createGenerationQueryModule,
+  createPostgresSettlementStore,
+  createPostgresUsageReader,
+  createPostgresUsageReconciler,
+  createUsageAggregatorModule,
+  USAGE_SCHEMA,
+  usageMigrations,
+} from '../index';
+import { logged, NOON, settled, type Settled } from '../testing/settled-events';
+
+const { USAGE_DIMENSION_MODEL: MODEL, USAGE_DIMENSION_API_KEY: KEY } = UsageDimension;
+const { USAGE_GRANULARITY_HOUR: HOUR, USAGE_GRANULARITY_DAY: DAY } = UsageGranularity;
+
+let database: TestDatabase;
+let pool: Pool;
+let handle: EventHandler;
+let reports: RpcClient<typeof GenerationReportsDefinition>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
+  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+  reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
+});
+
+beforeEach(async () => {
+  await pool.query('truncate generations, usage_rollups, usage_rollups_hourly');
+  const metrics = createMetrics({ processMetrics: false });
+  const store = createPostgresSettlementStore(pool);
+  const clock = createTestClock(NOON);
+  const reconciler = createPostgresUsageReconciler({ pool, clock });
+  const aggregator = createUsageAggregatorModule({ store, reconciler, clock, metrics });
+  handle = aggregator.consumers[0]!.handle;
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
+const list = (more: Partial<ListGenerationsRequest> = {}) =>
+  reports.listGenerations(
+    ListGenerationsRequest.fromPartial({ organizationId: 'org-1', pageSize: 50, ...more }),
+  );
+const idsOf = async (more: Partial<ListGenerationsRequest> = {}) =>
+  (await list(more)).generations.map(({ generation }) => generation?.id);
+
+describe('usage over time', () => {
+  beforeEach(() =>
+    record(
+      {
+        generationId: 'a',
+        modelId: 'm1',
+        keyId: 'k1',
+        cost: 1n,
+        streamed: true,
+        timeToFirstTokenMs: 400,
+        latencyMs: 350,
+        generationTimeMs: 650,
+      },
+      {
+        generationId: 'b',
+        modelId: 'm1',
+        keyId: 'k2',
+        cost: 20n,
+        charged: 15n,
+        errorCode: 'upstream_error',
+        latencyMs: 100,
+        generationTimeMs: 0,
+        createdUnixMs: BigInt(NOON + 1),
+      },
+      {
+        generationId: 'c',
+        modelId: 'm2',
+        keyId: 'k1',
+        cost: 300n,
+        cancelled: true,
+        finishReason: '',
+        createdUnixMs: BigInt(NOON + HOUR_MS),
+        tokens: [1, 1, 2, 2],
+      },
+      {
+        generationId: 'd',
+        modelId: 'm2',
+        keyId: 'k1',
+        cost: 4_000n,
+        createdUnixMs: BigInt(NOON + 24 * HOUR_MS),
+      },
+      { generationId: 'e', organizationId: 'org-2', cost: 50_000n },
+    ),
+  );
+
+  const series = (more: object = {}) =>
+    reports.getUsageSeries({
+      organizationId: 'org-1',
+      startUnixMs: BigInt(NOON),
+      endUnixMs: BigInt(NOON + 2 * HOUR_MS),
+      granularity: HOUR,
+      splitBy: [],
+      ...more,
+    });
+
+  it('is by the hour of UTC, with errors, cancelled ones, tokens by kind, cost and charge', async () => {
+    const { points, totals, startUnixMs, endUnixMs } = await series({ startUnixMs: BigInt(NOON + 5) });
+    expect([startUnixMs, endUnixMs]).toEqual([BigInt(NOON), BigInt(NOON + 2 * HOUR_MS)]);
+    expect(points.map(({ startUnixMs: start, metrics }) => [start, metrics])).toEqual([
+      [
+        BigInt(NOON),
+        expect.objectContaining({
+          requests: 2n,
+          errors: 1n,
+          cancelled: 0n,
+          costNanoUsd: 21n,
+          chargedNanoUsd: 16n,
+          promptTokens: 20n,
+        }),
+      ],
+      [
+        BigInt(NOON + HOUR_MS),
+        expect.objectContaining({
+          requests: 1n,
+          errors: 0n,
+          cancelled: 1n,
+          cachedTokens: 1n,
+          reasoningTokens: 2n,
+        }),
+      ],
+    ]);
+    expect(totals).toMatchObject({ requests: 3n, errors: 1n, cancelled: 1n, costNanoUsd: 321n });
+  });
+
+  it('has the time of whole requests, and of the first token where one was streamed', async () => {
+    const { points } = await series({ modelId: 'm1' });
+    expect(points).toHaveLength(1);
+    expect(points[0]?.metrics?.duration?.meanMs).toBe(550);
+    expect(points[0]?.metrics?.timeToFirstToken?.meanMs).toBe(400);
+    expect(points[0]?.metrics?.timeToFirstToken?.p95Ms).toBeGreaterThan(250);
+    expect(points[0]?.metrics?.timeToFirstToken?.p95Ms).toBeLessThanOrEqual(500);
+    const { points: unstreamed } = await series({ modelId: 'm2' });
+    expect(unstreamed[0]?.metrics?.timeToFirstToken).toBeUndefined();
+  });
+
+  it('is by the day as well, split by model and key, of one model or key', async () => {
+    const { points } = await series({
+      granularity: DAY,
+      endUnixMs: BigInt(NOON + 24 * HOUR_MS),
+      splitBy: [MODEL, KEY],
+    });
+    const midnight = BigInt(Date.UTC(2026, 10, 20));
+    expect(
+      points.map((point) => [point.startUnixMs, point.modelId, point.keyId, point.metrics?.costNanoUsd]),
+    ).toEqual([
+      [midnight, 'm1', 'k1', 1n],
+      [midnight, 'm1', 'k2', 20n],
+      [midnight, 'm2', 'k1', 300n],
+      [midnight + 24n * BigInt(HOUR_MS), 'm2', 'k1', 4_000n],
+    ]);
+    const { totals } = await series({ granularity: DAY, keyId: 'k2' });
+    expect(totals).toMatchObject({ requests: 1n, costNanoUsd: 20n });
+  });
+
+  it('is empty where there is none', async () => {
+    const { points, totals } = await series({ organizationId: 'org-3' });
+    expect(points).toEqual([]);
+    expect(totals).toMatchObject({ requests: 0n, duration: undefined });
+  });
+
+  it.each([
+    ['end', { endUnixMs: BigInt(NOON) }],
+    ['start', { startUnixMs: BigInt(NOON - 40 * 24 * HOUR_MS) }],
+    ['start', { startUnixMs: -1n }],
+    ['split_by', { splitBy: [UsageDimension.USAGE_DIMENSION_DAY] }],
+  ])('refuses what it cannot answer and names %s', async (param, asked) => {
+    await expect(series(asked)).rejects.toMatchObject({ code: 'invalid_request', param });
+  });
+
+  it('says today and the latest generation in one small answer', async () => {
+    const now = { nowUnixMs: BigInt(NOON + 2 * HOUR_MS) };
+    expect(await reports.getUsageNow({ organizationId: 'org-1', ...now })).toEqual({
+      requestsToday: 3n,
+      chargedTodayNanoUsd: 316n,
+      latestGenerationId: 'd',
+    });
+    expect(await reports.getUsageNow({ organizationId: 'org-3', ...now })).toMatchObject({
+      requestsToday: 0n,
+      latestGenerationId: undefined,
+    });
+  });
+});
+
+describe('the list of generations', () => {
+  const many = Array.from({ length: 30 }, (_, index) => ({
+    generationId: `gen-${String(index).padStart(2, '0')}`,
+    requestId: `req-${index}`,
+    // Three at a time share their millisecond.
+    createdUnixMs: BigInt(NOON + Math.floor(index / 3)),
+    modelId: index % 2 ? 'm1' : 'm2',
+    keyId: index % 5 ? 'k1' : 'k2',
+    cost: BigInt(index),
+    ...(index % 10 === 0 ? { errorCode: 'upstream_error' } : {}),
+    ...(index % 10 === 1 ? { cancelled: true } : {}),
+    ...(index === 7 ? { externalUser: 'customer-7' } : {}),
+  }));
+  beforeEach(() => record(...many, { generationId: 'gen-x', requestId: 'req-x', organizationId: 'org-2' }));
+  const expected = (keep: (each: (typeof many)[number], index: number) => boolean) =>
+    many
+      .filter(keep)
+      .map(({ generationId }) => generationId)
+      .reverse();
+
+  it('goes page by page, newest first, over all of this organization, each once', async () => {
+    const seen: (string | undefined)[] = [];
+    let pageToken = '';
+    do {
+      const page = await list({ pageSize: 7, pageToken });
+      seen.push(...page.generations.map(({ generation }) => generation?.id));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== '');
+    expect(seen).toEqual(expected(() => true));
+  });
+
+  it.each([
+    ['model', { modelId: 'm1' }, (_: unknown, index: number) => index % 2 === 1],
+    ['key', { keyId: 'k2' }, (_: unknown, index: number) => index % 5 === 0],
+    [
+      'failed',
+      { status: GenerationStatus.GENERATION_STATUS_FAILED },
+      (_: unknown, index: number) => index % 10 === 0,
+    ],
+    [
+      'cancelled',
+      { status: GenerationStatus.GENERATION_STATUS_CANCELLED },
+      (_: unknown, index: number) => index % 10 === 1,
+    ],
+    [
+      'completed',
+      { status: GenerationStatus.GENERATION_STATUS_COMPLETED },
+      (_: unknown, index: number) => index % 10 > 1,
+    ],
+    [
+      'cost',
+      { minCostNanoUsd: 3n, maxCostNanoUsd: 9n },
+      (_: unknown, index: number) => index >= 3 && index <= 9,
+    ],
+    [
+      'time',
+      { sinceUnixMs: BigInt(NOON + 1), untilUnixMs: BigInt(NOON + 3) },
+      (_: unknown, index: number) => index >= 3 && index < 9,
+    ],
+    ['external user', { externalUser: 'customer-7' }, (_: unknown, index: number) => index === 7],
+    ['model and key', { modelId: 'm2', keyId: 'k2' }, (_: unknown, index: number) => index % 10 === 0],
+  ] as const)('can be of one %s', async (_name, filter, keep) => {
+    expect(await idsOf(filter)).toEqual(expected(keep));
+  });
+
+  it.each([
+    ['generation', 'gen-04', ['gen-04']],
+    ['request', 'req-9', ['gen-09']],
+    ['external user', 'customer-7', ['gen-07']],
+    ['nothing', 'nobody', []],
+    ['a part of an id', 'gen-', []],
+    ['a foreign generation', 'gen-x', []],
+    ['a foreign request', 'req-x', []],
+  ])('is searched by the whole id of a %s', async (_name, search, ids) => {
+    expect(await idsOf({ search })).toEqual(ids);
+  });
+
+  it('refuses a page token that is none', async () => {
+    await expect(list({ pageToken: 'nonsense' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'page_token',
+    });
+  });
+
+  it('has one in every detail', async () => {
+    const prices = {
+      inputNanoUsdPerMillion: 1n,
+      cachedInputNanoUsdPerMillion: 2n,
+      outputNanoUsdPerMillion: 3n,
+      reasoningNanoUsdPerMillion: 4n,
+      imageNanoUsdPerMillion: 5n,
+    };
+    const attempts = [
+      { provider: 'acme', providerModel: 'm-1-0601', outcome: 'timed_out', durationMs: 5_000 },
+      { provider: 'other "one"', providerModel: 'm\\1', outcome: 'ok', durationMs: 310 },
+    ];
+    await record({
+      generationId: 'gen-detail',
+      timeToFirstTokenMs: 0,
+      attempts,
+      prices,
+      errorCode: 'upstream_error',
+    });
+    const { record: found } = await reports.getGenerationRecord({
+      organizationId: 'org-1',
+      generationId: 'gen-detail',
+    });
+    expect(found).toMatchObject({
+      generation: { id: 'gen-detail', provider: 'acme' },
+      status: GenerationStatus.GENERATION_STATUS_FAILED,
+      providerModel: 'm-1-0601',
+      settledUnixMs: BigInt(NOON + 100),
+      timeToFirstTokenMs: 0,
+      attempts,
+      prices,
+    });
+    const foreign = await reports.getGenerationRecord({
+      organizationId: 'org-2',
+      generationId: 'gen-detail',
+    });
+    expect(foreign.record).toBeUndefined();
+  });
+});

@@ -1,0 +1,335 @@
+import { DAY_MS } from '@gateway/base';
+import { UsageSource } from '@gateway/contracts/common';
+import { GenerationSettled } from '@gateway/contracts/events';
+import {
+  GenerationQueryDefinition,
+  GenerationReportsDefinition,
+  UsageDimension,
+  type UsageRow,
+} from '@gateway/contracts/generation-query';
+import { applyMigrations, createPool } from '@gateway/database';
+import { UnprocessableEventsError, type EventHandler, type LoggedEvent } from '@gateway/events';
+import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createMetrics, type Registry } from '@gateway/runtime';
+import {
+  announceSeed,
+  createTestClock,
+  createTestDatabase,
+  seededRandom,
+  type SeededRandom,
+  type TestDatabase,
+} from '@gateway/test-support';
+import type { Pool } from 'pg';
+import {
+  createGenerationQueryModule,
+  createPostgresSettlementStore,
+  createPostgresUsageReader,
+  createPostgresUsageReconciler,
+  createUsageAggregatorModule,
+  USAGE_SCHEMA,
+  usageMigrations,
+} from '../index';
+import { logged, NOON, rawEvent, settled, type Settled } from '../testing/settled-events';
+
+const {
+  USAGE_DIMENSION_DAY: DAY,
+  USAGE_DIMENSION_MODEL: MODEL,
+  USAGE_DIMENSION_API_KEY: KEY,
+} = UsageDimension;
+
+let database: TestDatabase;
+let pool: Pool;
+let metrics: Registry;
+let handle: EventHandler;
+let query: RpcClient<typeof GenerationQueryDefinition>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
+  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+});
+
+beforeEach(async () => {
+  await pool.query('truncate generations, usage_rollups');
+  metrics = createMetrics({ processMetrics: false });
+  const store = createPostgresSettlementStore(pool);
+  const clock = createTestClock(NOON);
+  const reconciler = createPostgresUsageReconciler({ pool, clock });
+  const aggregator = createUsageAggregatorModule({ store, reconciler, clock, metrics });
+  handle = aggregator.consumers[0]!.handle;
+  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+  query = createClient(GenerationQueryDefinition, createInProcessTransport(services));
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
+
+function usage(
+  groupBy: UsageDimension[],
+  more: { startDate?: string; endDate?: string; modelId?: string } = {},
+) {
+  const period = { startDate: '2026-11-01', endDate: '2026-11-30' };
+  return query.getUsage({ organizationId: 'org-1', groupBy, ...period, ...more });
+}
+
+it('says of keys when they were last used and what they spent today and this month', async () => {
+  await record(
+    { generationId: 'gen-1', keyId: 'key-a', createdUnixMs: BigInt(NOON - DAY_MS), charged: 5n },
+    { generationId: 'gen-2', keyId: 'key-a', createdUnixMs: BigInt(NOON), charged: 7n },
+    { generationId: 'gen-3', keyId: 'key-b', createdUnixMs: BigInt(NOON - 40 * DAY_MS), charged: 100n },
+    {
+      generationId: 'gen-4',
+      keyId: 'key-a',
+      createdUnixMs: BigInt(NOON),
+      charged: 1n,
+      organizationId: 'org-2',
+    },
+  );
+  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+  const reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
+  const keyIds = ['key-b', 'key-none', 'key-a'];
+  const nowUnixMs = BigInt(NOON);
+  const { keys } = await reports.getKeyActivity({ organizationId: 'org-1', keyIds, nowUnixMs });
+  const none = { lastUsedUnixMs: undefined, chargedTodayNanoUsd: 0n, chargedThisMonthNanoUsd: 0n };
+  expect(keys).toEqual([
+    { ...none, keyId: 'key-b', lastUsedUnixMs: BigInt(NOON - 40 * DAY_MS) },
+    { ...none, keyId: 'key-none' },
+    {
+      keyId: 'key-a',
+      lastUsedUnixMs: BigInt(NOON),
+      chargedTodayNanoUsd: 7n,
+      chargedThisMonthNanoUsd: 12n,
+    },
+  ]);
+});
+
+describe('looking up a generation', () => {
+  it('finds it in every detail once it is settled', async () => {
+    await record({
+      streamed: true,
+      externalUser: 'customer\0-7',
+      errorCode: 'upstream_error',
+      usageSource: UsageSource.USAGE_SOURCE_COUNTED,
+      charged: 1_000_000n,
+    });
+    const { generation } = await query.getGeneration({ organizationId: 'org-1', generationId: 'gen-1' });
+    expect(generation).toEqual({
+      id: 'gen-1',
+      modelId: 'acme/m-1',
+      keyId: 'key-1',
+      requestId: 'req_1',
+      createdUnixMs: BigInt(NOON),
+      streamed: true,
+      cancelled: false,
+      finishReason: 'stop',
+      usage: { promptTokens: 10, cachedTokens: 0, imageTokens: 0, completionTokens: 25, reasoningTokens: 5 },
+      usageSource: UsageSource.USAGE_SOURCE_COUNTED,
+      costNanoUsd: 1_500_000n,
+      chargedNanoUsd: 1_000_000n,
+      latencyMs: 310,
+      generationTimeMs: 1_200,
+      externalUser: 'customer-7',
+      provider: 'acme',
+      errorCode: 'upstream_error',
+    });
+  });
+
+  it('never finds one of another organization, an unknown one, or nonsense', async () => {
+    await record({});
+    for (const [organizationId, generationId] of [
+      ['org-2', 'gen-1'],
+      ['org-1', 'gen-2'],
+      ['org-1', ''],
+      ['org-1', 'gen-1\0'],
+      ['org-1', `'; drop table generations; --`],
+    ] as const) {
+      const answer = await query.getGeneration({ organizationId, generationId });
+      expect(answer.generation).toBeUndefined();
+    }
+  });
+});
+
+describe('usage', () => {
+  beforeEach(() =>
+    record(
+      { generationId: 'gen-1', modelId: 'b', keyId: 'k1', cost: 1n, tokens: [1, 1, 1, 1] },
+      { generationId: 'gen-2', modelId: 'a', keyId: 'k2', cost: 20n, tokens: [20, 2, 20, 2] },
+      { generationId: 'gen-3', modelId: 'a', keyId: 'k1', cost: 300n, createdUnixMs: BigInt(NOON - DAY_MS) },
+      { generationId: 'gen-4', modelId: 'b', keyId: 'k1', cost: 4_000n, tokens: [1, 0, 1, 0] },
+      { generationId: 'gen-5', organizationId: 'org-2', cost: 50_000n },
+    ),
+  );
+
+  const brief = (row: UsageRow) => [row.date, row.modelId, row.keyId, row.requests, row.costNanoUsd];
+
+  it.each([
+    ['nothing', [], [[undefined, undefined, undefined, 4n, 4_321n]]],
+    [
+      'day',
+      [DAY],
+      [
+        ['2026-11-19', undefined, undefined, 1n, 300n],
+        ['2026-11-20', undefined, undefined, 3n, 4_021n],
+      ],
+    ],
+    [
+      'model and key',
+      [KEY, MODEL],
+      [
+        [undefined, 'a', 'k1', 1n, 300n],
+        [undefined, 'a', 'k2', 1n, 20n],
+        [undefined, 'b', 'k1', 2n, 4_001n],
+      ],
+    ],
+    [
+      'all three',
+      [DAY, MODEL, KEY],
+      [
+        ['2026-11-19', 'a', 'k1', 1n, 300n],
+        ['2026-11-20', 'a', 'k2', 1n, 20n],
+        ['2026-11-20', 'b', 'k1', 2n, 4_001n],
+      ],
+    ],
+  ] as [string, UsageDimension[], unknown[][]][])(
+    'grouped by %s is exact, in order, of this organization only, and adds up to the same totals',
+    async (_name, groupBy, expected) => {
+      const { rows, totals } = await usage(groupBy);
+      expect(rows.map(brief)).toEqual(expected);
+      expect(totals).toMatchObject({ requests: 4n, costNanoUsd: 4_321n });
+    },
+  );
+
+  it('adds up every kind of token', async () => {
+    const { totals } = await usage([MODEL], { startDate: '2026-11-20', endDate: '2026-11-20' });
+    expect(totals).toMatchObject({
+      requests: 3n,
+      promptTokens: 22n,
+      completionTokens: 22n,
+      reasoningTokens: 3n,
+      cachedTokens: 3n,
+    });
+  });
+
+  it('can be of one model, and is empty where there is none', async () => {
+    expect((await usage([DAY], { modelId: 'a' })).totals?.costNanoUsd).toBe(320n);
+    expect(await usage([], { modelId: 'unknown' })).toMatchObject({ rows: [], totals: { requests: 0n } });
+  });
+
+  it('counts for the UTC day on which the request was admitted, to the millisecond', async () => {
+    const midnight = BigInt(Date.UTC(2026, 11, 1));
+    await record(
+      { generationId: 'last', createdUnixMs: midnight - 1n, cost: 7n },
+      { generationId: 'first', createdUnixMs: midnight, cost: 8n },
+    );
+    const { rows } = await usage([DAY], { startDate: '2026-11-30', endDate: '2026-12-01' });
+    expect(rows.map((row) => [row.date, row.costNanoUsd])).toEqual([
+      ['2026-11-30', 7n],
+      ['2026-12-01', 8n],
+    ]);
+  });
+
+  it.each([
+    ['start_date', { startDate: '2026-02-30' }],
+    ['end_date', { endDate: 'yesterday' }],
+    ['end_date', { startDate: '2026-11-02', endDate: '2026-11-01' }],
+    ['start_date', { startDate: '2020-01-01' }],
+  ])('refuses a bad period and names %s', async (param, period) => {
+    await expect(usage([DAY], period)).rejects.toMatchObject({ code: 'invalid_request', param });
+  });
+
+  it('refuses to group by something unknown', async () => {
+    const unspecified = UsageDimension.USAGE_DIMENSION_UNSPECIFIED;
+    await expect(usage([unspecified])).rejects.toMatchObject({ code: 'invalid_request', param: 'group_by' });
+  });
+});
+
+describe('the consumer of generation.settled', () => {
+  it('stores the good events of a batch and names the others with their reason', async () => {
+    const good = logged(settled({}));
+    const garbage = rawEvent(Buffer.from([0xff, 0xff, 0xff]));
+    const empty = rawEvent(GenerationSettled.encode(GenerationSettled.fromPartial({})).finish());
+    const nameless = logged(settled({ generationId: '' }));
+    const timeless = logged(settled({ generationId: 'gen-t', createdUnixMs: -1n }));
+    const failure = await Promise.resolve(handle([garbage, good, empty, nameless, timeless])).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(UnprocessableEventsError);
+    const { unprocessable } = failure as UnprocessableEventsError;
+    expect(unprocessable.map(({ event }) => event)).toEqual([garbage, empty, nameless, timeless]);
+    expect(unprocessable.slice(1).map(({ reason }) => reason)).toEqual([
+      'the event holds no generation',
+      'generation_id is empty',
+      'created_unix_ms is out of range',
+    ]);
+    expect((await usage([])).totals?.requests).toBe(1n);
+  });
+
+  it('stores amounts beyond what a float can hold, to the nano-dollar', async () => {
+    const cost = 9_007_199_254_740_993n;
+    await record({ generationId: 'a', cost }, { generationId: 'b', cost });
+    expect((await usage([])).totals?.costNanoUsd).toBe(2n * cost);
+  });
+
+  it('counts what was new and what came again', async () => {
+    await record({}, { generationId: 'gen-2' });
+    await record({});
+    const text = await metrics.metrics();
+    expect(text).toContain('gateway_usage_generations_total{outcome="recorded"} 2');
+    expect(text).toContain('gateway_usage_generations_total{outcome="duplicate"} 1');
+  });
+
+  it('counts every generation once under redelivery, duplicates, any order and two members at once', () =>
+    announceSeed(async (seed) => {
+      const random = seededRandom(seed);
+      const events = Array.from({ length: 400 }, (_, index) => randomSettlement(random, index));
+      const deliveries = random.shuffle([
+        ...events,
+        ...random.shuffle(events).slice(0, 200),
+        ...events.slice(0, 50),
+      ]);
+      const batches: LoggedEvent[][] = [];
+      while (deliveries.length > 0) batches.push(deliveries.splice(0, random.integer(1, 40)).map(logged));
+      await Promise.all(
+        [0, 1].map(async (member) => {
+          for (const batch of batches.filter((_, index) => index % 2 === member)) {
+            // A deadlock or a lost race is the log's to deliver again.
+            await handle(batch).catch(() => handle(batch));
+            if (random.chance(0.3)) await handle(batch);
+          }
+        }),
+      );
+      const { rows, totals } = await usage([DAY, MODEL, KEY], { startDate: '2026-11-01' });
+      const expected = independentSums(events);
+      expect(
+        new Map(rows.map((row) => [`${row.date}/${row.modelId}/${row.keyId}`, row.costNanoUsd])),
+      ).toEqual(expected);
+      expect(totals?.costNanoUsd).toBe([...expected.values()].reduce((sum, cost) => sum + cost, 0n));
+      expect(totals?.requests).toBe(400n);
+    }));
+});
+
+function randomSettlement(random: SeededRandom, index: number): GenerationSettled {
+  return settled({
+    generationId: `gen-${index}`,
+    modelId: random.pick(['acme/m-1', 'acme/m-2', 'other/x']),
+    keyId: random.pick(['key-1', 'key-2']),
+    createdUnixMs: BigInt(NOON - random.integer(0, 3 * DAY_MS)),
+    cost: BigInt(random.integer(0, 2_000_000_000)) * 1_000n + BigInt(random.integer(0, 999)),
+  });
+}
+
+/** Adds up by other means than the code under test: straight from the messages, in plain loops. */
+function independentSums(events: readonly GenerationSettled[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { finished, costNanoUsd } of events) {
+    const at = new Date(Number(finished?.createdUnixMs));
+    const day = `${at.getUTCFullYear()}-${at.getUTCMonth() + 1}-${String(at.getUTCDate()).padStart(2, '0')}`;
+    const group = `${day}/${finished?.modelId}/${finished?.keyId}`;
+    sums.set(group, (sums.get(group) ?? 0n) + costNanoUsd);
+  }
+  return sums;
+}

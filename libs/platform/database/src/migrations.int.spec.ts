@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
+import type { Pool } from 'pg';
+import { applyMigrations, type Migration } from './migrations';
+import { createPool } from './pool';
+
+const CREATE: Migration = { name: '20260101000000_create', sql: 'create table things (id int primary key);' };
+const ADD: Migration = {
+  name: '20260102000000_add',
+  sql: 'alter table things add column name text;\ninsert into things values (1, $$a;b$$);',
+};
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, schema: 'shop', applicationName: 'test', maxConnections: 4 });
+});
+
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const migrate = (...migrations: Migration[]) => applyMigrations(pool, { schema: 'shop', migrations });
+
+async function rowsOf<Row extends object>(sql: string): Promise<Row[]> {
+  return (await pool.query<Row>(sql)).rows;
+}
+
+describe('applyMigrations', () => {
+  it('creates the schema and applies each migration once, in order', async () => {
+    await migrate(CREATE);
+    await migrate(CREATE, ADD);
+    await migrate(CREATE, ADD);
+    expect(await rowsOf('select * from shop.things')).toEqual([{ id: 1, name: 'a;b' }]);
+  });
+
+  it('keeps the history that Prisma reads: name, SHA-256 of the text, finished, one step', async () => {
+    await migrate(CREATE);
+    const [row] = await rowsOf<Record<string, unknown>>('select * from shop."_prisma_migrations"');
+    expect(row).toMatchObject({
+      migration_name: CREATE.name,
+      checksum: createHash('sha256').update(CREATE.sql).digest('hex'),
+      applied_steps_count: 1,
+      rolled_back_at: null,
+      logs: null,
+    });
+    expect(row?.['finished_at']).toBeInstanceOf(Date);
+  });
+
+  it('refuses a migration that was edited after it had been applied, and touches nothing', async () => {
+    await migrate(CREATE);
+    const edited = { ...CREATE, sql: `${CREATE.sql} -- edited` };
+    await expect(migrate(edited, ADD)).rejects.toThrow(/20260101000000_create .* was edited/);
+    expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(1);
+  });
+
+  it('leaves no trace of a migration that fails half-way', async () => {
+    const broken = { name: '20260103000000_broken', sql: 'create table half (id int); select 1/0;' };
+    await expect(migrate(CREATE, broken)).rejects.toThrow(/20260103000000_broken .* division by zero/);
+    expect(await rowsOf(`select to_regclass('shop.half') as half`)).toEqual([{ half: null }]);
+    await migrate(CREATE, { ...broken, sql: 'create table half (id int);' });
+  });
+
+  it('lets processes that start at once apply everything exactly once', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => migrate(CREATE, ADD)));
+    expect(await rowsOf('select * from shop.things')).toHaveLength(1);
+    expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(2);
+  });
+
+  it('runs beside a newer version: unknown applied migrations are left alone', async () => {
+    await migrate(CREATE, ADD);
+    await migrate(CREATE);
+    expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(2);
+  });
+
+  it('refuses one that another tool began and did not finish', async () => {
+    await migrate(CREATE);
+    await pool.query(`update shop."_prisma_migrations" set finished_at = null`);
+    await expect(migrate(CREATE)).rejects.toThrow(/begun by another tool/);
+  });
+
+  it('refuses a list that is out of order', async () => {
+    await expect(migrate(ADD, CREATE)).rejects.toThrow(/out of order/);
+  });
+
+  it('keeps the histories of schemas apart', async () => {
+    await migrate(CREATE);
+    await applyMigrations(pool, { schema: 'other', migrations: [{ ...CREATE, sql: 'select 1;' }] });
+    expect(await rowsOf(`select to_regclass('other.things') as things`)).toEqual([{ things: null }]);
+  });
+});
+
+describe('createPool', () => {
+  it('resolves unqualified names in the schema and gives int8 as bigint', async () => {
+    await migrate(CREATE);
+    const [row] = await rowsOf<Record<string, unknown>>(
+      `select 9007199254740993::int8 as big, '{1,null,-2}'::int8[] as bigs, '{}'::int8[] as none,
+              current_schema() as schema, (select count(*) from things) as things`,
+    );
+    expect(row).toEqual({
+      big: 9007199254740993n,
+      bigs: [1n, null, -2n],
+      none: [],
+      schema: 'shop',
+      things: 0n,
+    });
+  });
+
+  it('survives the loss of its idle connections', async () => {
+    const lost: unknown[] = [];
+    const watched = createPool({
+      url: database.url,
+      schema: 'shop',
+      applicationName: 'watched',
+      maxConnections: 2,
+      log: { warn: (fields: unknown) => lost.push(fields) },
+    });
+    await watched.query('select 1');
+    const noticed = new Promise((resolve) => watched.once('remove', resolve));
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'watched'`,
+    );
+    await noticed;
+    expect(lost).toHaveLength(1);
+    await expect(watched.query('select 1 as one')).resolves.toMatchObject({ rows: [{ one: 1 }] });
+    await watched.end();
+  });
+
+  it('refuses a schema name that would have to be quoted', () => {
+    const options = { url: database.url, applicationName: 'test', maxConnections: 1 };
+    expect(() => createPool({ ...options, schema: 'a; drop' })).toThrow(/no schema name/);
+  });
+});

@@ -1,0 +1,229 @@
+import { DAY_MS } from '@gateway/base';
+import { applyMigrations, createPool } from '@gateway/database';
+import { createMetrics } from '@gateway/runtime';
+import {
+  createTestClock,
+  createTestDatabase,
+  readsOf,
+  type TableRead,
+  type TestClock,
+  type TestDatabase,
+} from '@gateway/test-support';
+import type { Pool, PoolClient } from 'pg';
+import { collector, numbered, textsOf } from '../event-log.contract';
+import { openConsumerSession, type ConsumerSession } from './consumer-session';
+import type { EventLogLimits } from '../delivery/limits';
+import { eventLogMigrations } from './migrations';
+import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
+import { EVENT_LOG_SCHEMA as schema, IS_BEHIND } from './statements';
+
+jest.setTimeout(60_000);
+
+const ignore = () => undefined;
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+let database: TestDatabase;
+let pool: Pool;
+let clock: TestClock;
+let log: PostgresEventLog;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  clock = createTestClock();
+  pool = createPool({ url: database.url, schema, applicationName: 'days', maxConnections: 6 });
+});
+
+afterEach(async () => {
+  await log.stop();
+  await pool.end();
+  await database.drop();
+});
+
+async function open(migrations = eventLogMigrations): Promise<void> {
+  await applyMigrations(pool, { schema, migrations });
+  log = openLog(pool);
+}
+
+function openLog(own: Pool, limits: Partial<EventLogLimits> = {}): PostgresEventLog {
+  const metrics = createMetrics({ processMetrics: false });
+  return createPostgresEventLog({ pool: own, clock, log: silent, metrics, limits });
+}
+
+const passTo = (topic: string, group: string, position: number) =>
+  pool.query(
+    `insert into consumer_groups values ($1, $2, $3)
+     on conflict (topic, group_name) do update set position = excluded.position`,
+    [topic, group, position],
+  );
+
+async function positions(topic: string): Promise<number[]> {
+  const { rows } = await pool.query<{ position: bigint }>(
+    'select position from events where topic = $1 order by 1',
+    [topic],
+  );
+  return rows.map(({ position }) => Number(position));
+}
+
+async function rowsOutsideOfDays(): Promise<number> {
+  const { rowCount } = await pool.query('select from only events_default');
+  return rowCount ?? 0;
+}
+
+async function readAll(topic: string, count: number): Promise<string[]> {
+  const seen = collector();
+  const subscription = await log.subscribe({ topic, group: 'reader', handle: seen.handle });
+  const texts = textsOf(await seen.atLeast(count));
+  await subscription.stop();
+  return texts;
+}
+
+/** Three events on each of three days. */
+async function threeDays(): Promise<void> {
+  await log.start();
+  for (let day = 0; day < 3; day += 1) {
+    await log.append('t', numbered(3));
+    clock.advance(DAY_MS);
+  }
+}
+
+it('drops a day when it is old and every group has passed all of it', async () => {
+  await open();
+  await threeDays();
+  await passTo('t', 'quick', 9);
+  await passTo('t', 'slow', 4);
+  expect(await log.trim()).toEqual({ days: 0, events: 0 });
+  clock.advance(8 * DAY_MS);
+  expect(await log.trim()).toEqual({ days: 1, events: 0 });
+  expect(await positions('t')).toEqual([4, 5, 6, 7, 8, 9]);
+  await passTo('t', 'slow', 6);
+  expect(await log.trim()).toEqual({ days: 1, events: 0 });
+  expect(await positions('t')).toEqual([7, 8, 9]);
+});
+
+it('keeps a day in which there is an event of a topic that nobody reads', async () => {
+  await open();
+  await log.start();
+  await log.append('unread', numbered(1));
+  await threeDays();
+  await passTo('t', 'g', 9);
+  clock.advance(10 * DAY_MS);
+  expect(await log.trim()).toEqual({ days: 2, events: 0 });
+  expect(await positions('unread')).toEqual([1]);
+  expect(await positions('t')).toEqual([1, 2, 3]);
+});
+
+it('refuses nothing when the day has no partition, and moves it there later, in order', async () => {
+  await open();
+  await log.start();
+  await log.append('t', numbered(2));
+  clock.advance(30 * DAY_MS);
+  await log.append('t', numbered(2));
+  expect(await rowsOutsideOfDays()).toBe(2);
+  await log.stop();
+  await log.start();
+  expect(await rowsOutsideOfDays()).toBe(0);
+  await log.append('t', numbered(1));
+  expect(await readAll('t', 5)).toEqual(['0', '1', '0', '1', '0']);
+});
+
+it('upgrades a log with events that are read, unread and from tomorrow in place, and goes on with it', async () => {
+  // Migrations go by the database's clock.
+  clock.advance(Date.now() - clock.now());
+  await open(eventLogMigrations.filter(({ name }) => name < '20261122020000_events_by_day'));
+  await log.append('t', numbered(4));
+  clock.advance(2 * DAY_MS);
+  await log.append('t', numbered(2));
+  clock.advance(-2 * DAY_MS);
+  await passTo('t', 'reader', 3);
+  await applyMigrations(pool, { schema, migrations: eventLogMigrations });
+  await log.start();
+  expect(await rowsOutsideOfDays()).toBe(0);
+  await log.append('t', numbered(1));
+  expect(await readAll('t', 4)).toEqual(['3', '0', '1', '0']);
+  clock.advance(30 * DAY_MS);
+  expect((await log.trim()).days).toBeGreaterThanOrEqual(1);
+  expect(await positions('t')).toEqual([]);
+});
+
+describe('among a million events of ten days', () => {
+  const EVENTS_PER_TOPIC = 500_000;
+  const TOPICS = ['finished', 'settled'];
+  /** So far from the end that a reader who starts here is in the day before the last. */
+  const BEHIND = 60_000;
+
+  beforeEach(async () => {
+    await open();
+    for (let day = 0; day <= 10; day += 1) {
+      const today = openLog(pool, { retentionMs: 365 * DAY_MS });
+      await today.start();
+      await today.stop();
+      if (day < 10) clock.advance(DAY_MS);
+    }
+    for (const topic of TOPICS) {
+      await pool.query(
+        `insert into events select $1, n, 'key', '\\x00', '{}', $2::timestamptz + (n * 864000000 / $3::bigint) * interval '1 ms'
+         from generate_series(1, $3::bigint) as n`,
+        [topic, new Date(clock.now() - 10 * DAY_MS), EVENTS_PER_TOPIC],
+      );
+      await pool.query('insert into topics values ($1, $2)', [topic, EVENTS_PER_TOPIC]);
+      await passTo(topic, 'g', EVENTS_PER_TOPIC - BEHIND);
+    }
+    await pool.query('analyze events');
+  });
+
+  it('no statement reads more of the table than it hands over, and trimming no more than the ends of the days', async () => {
+    await onOneConnection(async (one, client) => {
+      const appending = openLog(one);
+      const ears = { wake: ignore, lose: ignore, redeliver: ignore };
+      let session: ConsumerSession | undefined;
+      const reads = await readsOf(client, async () => {
+        await appending.append('finished', numbered(5));
+        expect((await one.query(IS_BEHIND, ['finished', 'g'])).rowCount).toBe(1);
+        session = await openConsumerSession(one, 'finished', 'g', ears);
+        expect(await session.takeOver()).toBe(true);
+        const { events, isLast } = await session.fetch(200, 32 * 1024 * 1024);
+        expect([events.length, isLast]).toEqual([200, false]);
+        const letters = events.slice(0, 3).map((event) => ({ event, reason: 'test' }));
+        await session.bury(letters, 1, new Date(clock.now()));
+        await session.commit(events.at(-1)?.position ?? 0n);
+      });
+      session?.close();
+      expect(readsOfEvents(reads).length).toBeGreaterThan(0);
+      expectFlat(reads);
+    });
+
+    for (const topic of TOPICS) await passTo(topic, 'g', EVENTS_PER_TOPIC);
+    await onOneConnection(async (one, client) => {
+      const reads = await readsOf(client, async () => {
+        expect(await openLog(one).trim()).toEqual({ days: 3, events: 0 });
+      });
+      // The last event of each topic of each day that went.
+      expect(readsOfEvents(reads).filter(({ table }) => table !== 'events_default')).toMatchObject(
+        Array.from({ length: 3 }, () => ({ how: 'Index Only Scan', rows: TOPICS.length })),
+      );
+      expectFlat(reads);
+    });
+  });
+
+  const readsOfEvents = (reads: readonly TableRead[]) =>
+    reads.filter(({ table }) => table.startsWith('events_'));
+
+  /** The default partition may be read whole: it is empty. */
+  function expectFlat(reads: readonly TableRead[]): void {
+    const ofDays = readsOfEvents(reads).filter(({ table, rows }) => table !== 'events_default' || rows > 0);
+    expect(ofDays.filter(({ how }) => !how.includes('Index'))).toEqual([]);
+    expect(ofDays.filter(({ rows }) => rows > 201)).toEqual([]);
+  }
+
+  /** Whose plans are looked at. */
+  async function onOneConnection(work: (one: Pool, client: PoolClient) => Promise<void>): Promise<void> {
+    const one = createPool({ url: database.url, schema, applicationName: 'plans', maxConnections: 1 });
+    try {
+      const client = await one.connect();
+      client.release();
+      await work(one, client);
+    } finally {
+      await one.end();
+    }
+  }
+});

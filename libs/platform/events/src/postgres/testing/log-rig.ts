@@ -1,0 +1,87 @@
+import { applyMigrations, createPool } from '@gateway/database';
+import { createMetrics } from '@gateway/runtime';
+import { createTestClock, createTestDatabase, type TestClock } from '@gateway/test-support';
+import type { Pool } from 'pg';
+import type { EventLogLimits } from '../../delivery/limits';
+import { eventLogMigrations } from '../migrations';
+import { createPostgresEventLog, type PostgresEventLog } from '../postgres-event-log';
+import { EVENT_LOG_SCHEMA as schema } from '../statements';
+
+const ignore = () => undefined;
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Looking without having been woken is as good as off, so that a lost notification shows. */
+const QUICK: Partial<EventLogLimits> = {
+  backoff: { firstMs: 1, maxMs: 5 },
+  lockRetryMs: 20,
+  gatherMs: 0,
+  pollIntervalMs: 600_000,
+  lagIntervalMs: 20,
+};
+
+export interface OpenLog extends PostgresEventLog {
+  readonly pool: Pool;
+  readonly metrics: ReturnType<typeof createMetrics>;
+}
+
+/** Logs on one database of their own, as in as many processes. */
+export interface LogRig {
+  readonly admin: Pool;
+  readonly clock: TestClock;
+  openLog(limits?: Partial<EventLogLimits>, applicationName?: string): OpenLog;
+  /** Takes its connections from the process of that name. */
+  cutOff(applicationName: string): Promise<void>;
+  /** Stops every log that is open, and leaves nothing in the database. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createLogRig(): Promise<LogRig> {
+  const database = await createTestDatabase();
+  const clock = createTestClock();
+  const poolNamed = (applicationName: string) =>
+    createPool({ url: database.url, schema, applicationName, maxConnections: 6 });
+  const admin = poolNamed('admin');
+  await applyMigrations(admin, { schema, migrations: eventLogMigrations });
+  let opened: OpenLog[] = [];
+
+  async function stopAll(): Promise<void> {
+    await Promise.all(opened.map((log) => log.stop()));
+    opened = [];
+  }
+
+  return {
+    admin,
+    clock,
+    openLog(limits = {}, applicationName = 'test') {
+      const pool = poolNamed(applicationName);
+      const metrics = createMetrics({ processMetrics: false });
+      const log = createPostgresEventLog({
+        pool,
+        clock,
+        log: silent,
+        metrics,
+        limits: { ...QUICK, ...limits },
+      });
+      let stopping: Promise<void> | undefined;
+      const own = { ...log, pool, metrics, stop: () => (stopping ??= log.stop().then(() => pool.end())) };
+      opened.push(own);
+      return own;
+    },
+    async cutOff(applicationName) {
+      await admin.query(
+        'select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1',
+        [applicationName],
+      );
+    },
+    async reset() {
+      await stopAll();
+      await admin.query('truncate topics, events, consumer_groups, dead_letters');
+    },
+    async close() {
+      await stopAll();
+      await admin.end();
+      await database.drop();
+    },
+  };
+}

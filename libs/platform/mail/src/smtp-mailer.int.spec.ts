@@ -1,0 +1,41 @@
+import { startMailServer } from '@gateway/test-support';
+import { createSmtpMailer } from './smtp-mailer';
+
+const MAIL = {
+  to: 'new@example.com',
+  subject: 'Invitation to Acmé',
+  text: 'A link:\n\nhttps://d.example/x#token\n',
+};
+
+describe('mail by SMTP', () => {
+  it('is taken by a server, from whom and to whom it was meant, as text', async () => {
+    const server = await startMailServer();
+    const url = `smtp://gateway:p%40ss@127.0.0.1:${server.port}`;
+    await createSmtpMailer({ url, from: 'Gateway <gateway@example.com>' }).send(MAIL);
+    await server.stop();
+    expect(server.mails).toMatchObject([
+      { from: 'gateway@example.com', to: ['new@example.com'], user: 'gateway' },
+    ]);
+    expect(server.mails[0]?.data).toMatch(/^Content-Type: text\/plain; charset=utf-8\r$/m);
+    expect(server.mails[0]?.data).toContain('https://d.example/x#token');
+  });
+
+  it('goes to one address, whatever the text in its place', async () => {
+    const server = await startMailServer();
+    const mailer = createSmtpMailer({ url: `smtp://127.0.0.1:${server.port}`, from: 'gateway@example.com' });
+    const to = 'a@example.com,b@example.com';
+    await mailer.send({ ...MAIL, to }).catch(() => undefined);
+    await mailer.send({ ...MAIL, subject: 'x\r\nBcc: c@example.com' });
+    await server.stop();
+    for (const { to } of server.mails) expect(to).toHaveLength(1);
+    expect(server.mails.flatMap(({ to }) => to)).not.toContain('c@example.com');
+  });
+
+  it('rejects when it is refused, and when nobody is there', async () => {
+    const server = await startMailServer({ refuses: true });
+    const settings = { url: `smtp://127.0.0.1:${server.port}`, from: 'gateway@example.com' };
+    await expect(createSmtpMailer(settings).send(MAIL)).rejects.toThrow(/no such box/);
+    await server.stop();
+    await expect(createSmtpMailer(settings).send(MAIL)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,356 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
+import { Registry } from 'prom-client';
+import { fuzzRuns } from '@gateway/test-support';
+import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
+import { loadEncoding } from './encodings';
+import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
+import {
+  createTokenizer,
+  MAX_INLINE_BYTES,
+  MAX_TOKENIZED_LENGTH,
+  type CountingWay,
+  type TokenCounter,
+  type TokenCounterOptions,
+  type Tokenizer,
+  type TokenizerOptions,
+} from './tokenizer';
+import { WorkerPool } from './worker-pool';
+import { workerSource } from './worker-source';
+
+const allowAll = { disallowedSpecial: new Set<string>() };
+
+/** Texts of some 30,000 characters, with what usually differs between tokenizers. */
+const samples: Readonly<Record<string, string>> = {
+  English: repeated(
+    (n) => `The ${n}th gateway holds the amount first, and settles it exactly once. "Why?" Because!\n`,
+  ),
+  code: repeated(
+    (n) => `  if (value_${n} !== undefined) {\n    return map.get(\`key-\${value_${n}}\`) ?? [];\n  }\n`,
+  ),
+  JSON: repeated((n) => `{"id":${n},"name":"item-${n}","tags":["a","b"],"price":${n / 7}},`),
+  Russian: repeated(
+    (n) => `Шлюз удерживает сумму до вызова модели и списывает её ровно один раз, запрос ${n}. `,
+  ),
+  Chinese: repeated((n) => `网关先冻结金额,然后调用模型,最后只结算一次。请求编号${n}。`),
+  Arabic: repeated((n) => `تحجز البوابة المبلغ أولاً ثم تسوي التكلفة مرة واحدة فقط ${n}. `),
+  emoji: repeated((n) => `Done 👩‍👩‍👧‍👦 ${n} 🎉🚀 next… `),
+};
+
+function repeated(line: (n: number) => string): string {
+  let text = '';
+  for (let n = 0; text.length < 30_000; n += 1) text += line(n);
+  return text;
+}
+
+/** The same letters in every run. */
+function randomLetters(length: number): string {
+  let state = 12_345;
+  let text = '';
+  while (text.length < length) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    text += String.fromCharCode(97 + ((state >>> 8) % 26));
+  }
+  return text;
+}
+
+type ClosableCounter = TokenCounter & Pick<Tokenizer, 'warmUp' | 'close'>;
+
+const tokenizers: Tokenizer[] = [];
+
+/** A counter of a tokenizer of its own. */
+function counter(options: TokenizerOptions & Partial<TokenCounterOptions> = {}): ClosableCounter {
+  const tokenizer = createTokenizer(options);
+  tokenizers.push(tokenizer);
+  return { ...tokenizer, ...tokenizer.openCounter({ maxWaiting: options.maxWaiting ?? 64 }) };
+}
+
+afterEach(async () => {
+  for (const each of tokenizers.splice(0)) await each.close();
+});
+
+describe('the count', () => {
+  // One for all of these: starting a thread and loading vocabularies takes most of their time.
+  const tokenizer = createTokenizer();
+  const shared = tokenizer.openCounter({ maxWaiting: 1_000 });
+  afterAll(() => tokenizer.close());
+
+  test.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
+    for (const [encoding, countWhole] of [
+      ['o200k_base', countO200k],
+      ['cl100k_base', countCl100k],
+    ] as const) {
+      const whole = countWhole(text, allowAll);
+      expect(Math.abs((await shared.count(text, encoding)) / whole - 1)).toBeLessThan(0.01);
+    }
+  });
+
+  test('of a short text is exact', async () => {
+    const short = 'Tell me a story about 3 otters, please.';
+    expect(await shared.count(short, 'o200k_base')).toBe(countO200k(short));
+    expect(await shared.count('', 'o200k_base')).toBe(0);
+  });
+
+  test('of special tokens in the text is one of plain text', async () => {
+    const special = '<|endoftext|><|im_start|>system<|fim_prefix|>';
+    expect(await shared.count(special, 'o200k_base')).toBeGreaterThan(10);
+    const long = special.repeat(1_000);
+    expect(await shared.count(long, 'cl100k_base')).toBeGreaterThan(10_000);
+  });
+
+  test('of lone surrogates is a number', async () => {
+    expect(await shared.count('\ud800\udc00\ud800 \udfff', 'o200k_base')).toBeGreaterThan(0);
+    expect(await shared.count('\ud800'.repeat(20_000), 'o200k_base')).toBeGreaterThan(0);
+  });
+
+  test('is the same in a thread and on the spot', async () => {
+    const pool = new WorkerPool({ workers: 1 });
+    const lane = pool.openLane(100);
+    for (const encoding of ['o200k_base', 'cl100k_base']) {
+      const { count, vocabulary } = await loadEncoding(encoding);
+      for (const text of [...Object.values(samples), randomLetters(20_000), '<|endoftext|>']) {
+        const pieces = blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH).flatMap((block) =>
+          piecesOf(block, MAX_PIECE_LENGTH, MAX_RUN_LENGTH),
+        );
+        const here = pieces.reduce((sum, piece) => sum + count(piece), 0);
+        expect(await lane.count(vocabulary, ['Hello', text])).toEqual([1, here]);
+      }
+    }
+    await pool.close();
+  });
+
+  test('of an unknown encoding fails', async () => {
+    await expect(Promise.resolve(shared.count('x', 'p50k_base'))).rejects.toThrow('no tokenizer');
+  });
+
+  test('comes at once for short texts when the vocabulary is loaded', async () => {
+    await tokenizer.warmUp(['o200k_base']);
+    expect(typeof shared.count('Hello', 'o200k_base')).toBe('number');
+  });
+});
+
+describe('the event loop', () => {
+  test.each<[string, string, CountingWay]>([
+    ['text up to the inline limit', 'x '.repeat(MAX_INLINE_BYTES / 2), 'inline'],
+    ['text above it', 'x '.repeat(MAX_INLINE_BYTES / 2 + 1), 'worker'],
+    ['ideographs up to it, of three bytes each', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4), 'inline'],
+    ['ideographs above it', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4 + 1), 'worker'],
+    ['letters without spaces up to the inline work', 'a'.repeat(3 * 256), 'inline'],
+    ['letters without spaces above it', 'a'.repeat(4 * 256), 'worker'],
+    ['200,000 times the same letter', 'a'.repeat(200_000), 'worker'],
+    ['a megabyte of random letters', randomLetters(1_000_000), 'worker'],
+    ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'by_size'],
+  ])('%s is counted the right way', async (_name, text, expected) => {
+    const ways: CountingWay[] = [];
+    const watched = counter({ onCount: (way) => ways.push(way) });
+    const counted = Promise.allSettled([watched.count(text, 'o200k_base')]);
+    // The way is settled at once; the count itself is what other tests look at.
+    expect(ways).toEqual([expected]);
+    await watched.close();
+    await counted;
+  });
+
+  test('the metric tells how many texts were counted in which way', async () => {
+    const metrics = new Registry();
+    const measured = counter({ metrics });
+    await measured.count('short', 'o200k_base');
+    await measured.count('word '.repeat(4_000), 'o200k_base');
+    await measured.count('a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'o200k_base');
+    const text = await metrics.metrics();
+    for (const way of ['inline', 'worker', 'by_size']) {
+      expect(text).toContain(`gateway_tokenizer_counts_total{way="${way}"} 1`);
+    }
+  });
+
+  test('keeps turning while hostile text is counted', async () => {
+    const warm = counter();
+    await warm.warmUp(['o200k_base']);
+    let counting = true;
+    const counted = Promise.resolve(warm.count(randomLetters(200_000), 'o200k_base')).then((tokens) => {
+      counting = false;
+      return tokens;
+    });
+    let turns = 0;
+    while (counting) {
+      await nextTurn();
+      turns += 1;
+    }
+    expect(await counted).toBeGreaterThan(50_000);
+    // Blocked, it would have turned a few times at most.
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  test('text above the tokenized limit counts three bytes a token', () => {
+    expect(counter().count('я'.repeat(3_000_000), 'o200k_base')).toBe(2_000_000);
+  });
+});
+
+describe('the threads', () => {
+  const long = 'word '.repeat(4_000);
+
+  test('refuse with no_capacity what does not fit into the queue, and count the rest', async () => {
+    const narrow = counter({ workers: 1, maxWaiting: 2 });
+    const results = await Promise.allSettled([1, 2, 3, 4].map(() => narrow.count(long, 'o200k_base')));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+    expect(results[3]).toMatchObject({ reason: { code: 'no_capacity' } });
+    expect(await narrow.count(long, 'o200k_base')).toBe(4_001);
+  });
+
+  test('work side by side', async () => {
+    const wide = counter({ workers: 2 });
+    const counts = await Promise.all([...Array(8)].map(() => wide.count(long, 'o200k_base')));
+    expect(new Set(counts)).toEqual(new Set([4_001]));
+  });
+
+  test('closing rejects what is still being counted, and what comes later', async () => {
+    const closing = counter();
+    const running = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+    const waiting = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+    await closing.close();
+    await Promise.all([running, waiting]);
+    await expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+  });
+
+  test('that end are replaced, and what they were counting is counted once more', async () => {
+    const { vocabulary } = await loadEncoding('o200k_base');
+    const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
+    const ends = `
+      const { existsSync, writeFileSync } = require('node:fs');
+      const seen = ${JSON.stringify(join(folder, 'seen'))};
+      require('node:worker_threads').parentPort.on('message', ({ texts }) => {
+        if (texts[0] === 'end once' && !existsSync(seen)) { writeFileSync(seen, ''); process.exit(3); }
+        if (texts[0] === 'end') process.exit(3);
+      });`;
+    // The listener that ends the thread comes first, and the one that counts has what is left.
+    const pool = new WorkerPool({ workers: 1, program: `${ends}${workerSource}` });
+    const lane = pool.openLane(10);
+    const interrupted = lane.count(vocabulary, ['end once']);
+    const doomed = expect(lane.count(vocabulary, ['end'])).rejects.toThrow('ended with code 3');
+    const next = lane.count(vocabulary, ['Hello']);
+    expect(await interrupted).toEqual([2]);
+    await doomed;
+    expect(await next).toEqual([1]);
+    const broken = { ...vocabulary, encoding: 'broken', words: undefined as unknown as RegExp };
+    await expect(lane.count(broken, ['x'])).rejects.toThrow('TypeError');
+    expect(await lane.count(vocabulary, ['Hello'])).toEqual([1]);
+    await pool.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('take turns between the counters, each of which has a queue of its own', async () => {
+    const tokenizer = createTokenizer();
+    tokenizers.push(tokenizer);
+    const busy = tokenizer.openCounter({ maxWaiting: 20 });
+    const other = tokenizer.openCounter({ maxWaiting: 1 });
+    const order: string[] = [];
+    const noted = (name: string, count: number | Promise<number>) =>
+      Promise.resolve(count).then(() => order.push(name));
+    const waiting = Array.from({ length: 10 }, () => noted('busy', busy.count(long, 'o200k_base')));
+    waiting.push(noted('other', other.count(long, 'o200k_base')));
+    await expect(other.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
+    await Promise.all(waiting);
+    // One was being counted when the other came, and one had its turn before.
+    expect(order.indexOf('other')).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('whoever asks', () => {
+  const tokenizer = createTokenizer();
+  const ofRequests = tokenizer.openCounter({ maxWaiting: 1_000 });
+  const ofAnswers = tokenizer.openCounter({ maxWaiting: 1_000 });
+  afterAll(() => tokenizer.close());
+
+  const texts = fc.array(
+    fc
+      .tuple(
+        fc.constantFrom('a', ' ', '\n', '─', '\u4e00', 'ش', '\u{1f600}', '\udc00', 'word ', '{"id":7},'),
+        fc.nat(700),
+      )
+      .map(([unit, times]) => unit.repeat(times)),
+    { maxLength: 6 },
+  );
+
+  test('gets the same count, for one text or several', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, async (parts) => {
+        const text = parts.join('');
+        const one = await ofRequests.count(text, 'o200k_base');
+        expect(await ofAnswers.count(text, 'o200k_base')).toBe(one);
+        expect(await ofAnswers.countAll([text], 'o200k_base')).toBe(one);
+        let each = 0;
+        for (const part of parts) each += await ofRequests.count(part, 'o200k_base');
+        expect(await ofAnswers.countAll(parts, 'o200k_base')).toBe(each);
+      }),
+      { numRuns: Math.min(fuzzRuns().numRuns ?? 100, 500) },
+    );
+  });
+
+  test('gets the same count of 1.5 million characters', async () => {
+    for (const text of ['a'.repeat(1_500_000), 'word after word '.repeat(93_750)]) {
+      const one = await ofRequests.count(text, 'o200k_base');
+      expect(one).toBeLessThan(text.length / 4);
+      expect(await ofAnswers.countAll([text], 'o200k_base')).toBe(one);
+    }
+  });
+});
+
+test('a thread that has nothing to do is ended, and the next text has another', async () => {
+  const { vocabulary } = await loadEncoding('o200k_base');
+  const pool = new WorkerPool({
+    workers: 1,
+    idleThreadMs: 20,
+    program: `
+      const { parentPort, threadId } = require('node:worker_threads');
+      parentPort.on('message', ({ id }) => parentPort.postMessage({ id, tokens: [threadId] }));`,
+  });
+  const lane = pool.openLane(10);
+  const [first] = await lane.count(vocabulary, ['x']);
+  expect(await lane.count(vocabulary, ['x'])).toEqual([first]);
+  let next = first;
+  for (let waitMs = 20; next === first; waitMs *= 2) {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    [next] = await lane.count(vocabulary, ['x']);
+  }
+  await pool.close();
+});
+
+test('counts the same from a production bundle', async () => {
+  // Inside node_modules, so that the bundle finds the packages outside it.
+  const cache = join(process.cwd(), 'node_modules', '.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'token-counter-'));
+  try {
+    const outfile = join(folder, 'bundle.cjs');
+    await build({
+      stdin: {
+        contents: `
+          import { createTokenizer } from './libs/platform/tokenizer/src';
+          const tokenizer = createTokenizer();
+          const counter = tokenizer.openCounter({ maxWaiting: 2 });
+          Promise.all([counter.count('Hello', 'o200k_base'), counter.count('word '.repeat(4_000), 'cl100k_base')])
+            .then((counts) => tokenizer.close().then(() => process.stdout.write(JSON.stringify(counts))));`,
+        resolveDir: process.cwd(),
+        loader: 'ts',
+      },
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      packages: 'external',
+      minify: true,
+      tsconfig: 'tsconfig.base.json',
+      outfile,
+    });
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile]);
+    expect(JSON.parse(stdout)).toEqual([1, 4_001]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

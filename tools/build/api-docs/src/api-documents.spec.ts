@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { errorCodes } from '@gateway/errors';
+import { readApiDocument } from '@gateway/test-support';
+import { endpoints } from '@gateway/public-api';
+import { errorFacts } from './openapi/error-facts';
+import { errorSchemaName } from './openapi/error-schemas';
+import { headers } from './openapi/headers';
+import { answerExamples } from './examples/answer-examples';
+import { errorExamples } from './examples/error-examples';
+import { createApiDocuments } from './api-documents';
+
+const documents = createApiDocuments();
+const document = readApiDocument(documents.openApi);
+const errors = errorExamples();
+
+describe('the OpenAPI document', () => {
+  it('has an example for every error code of the error table, and for no other', () => {
+    expect([...new Set(errors.map(({ code }) => code))].sort()).toEqual([...errorCodes].sort());
+    expect(errors.every(({ code, body }) => body.error.code === code)).toBe(true);
+    expect(new Set(errors.map(({ name }) => name)).size).toBe(errors.length);
+  });
+
+  it.each(errors.map((error) => [error.name, error] as const))(
+    'describes %s with exactly the members that are sent',
+    (_, { code, body, headers: sent }) => {
+      expect(document.faultsOfValue(errorSchemaName(code), body)).toEqual([]);
+      expect(Object.keys(sent).filter((name) => !(name in headers))).toEqual([]);
+    },
+  );
+
+  it('lets an endpoint answer each code that one of its examples shows', () => {
+    for (const { code, request } of errors) {
+      const endpoint = endpoints.find((one) => one.path === request?.path.split('?')[0]);
+      expect([code, endpoint?.errors.includes(code) ?? code === 'route_not_found']).toEqual([code, true]);
+    }
+  });
+
+  it('places every code but route_not_found at an endpoint, once', () => {
+    const placed = new Set(endpoints.flatMap((endpoint) => endpoint.errors));
+    expect(errorCodes.filter((code) => !placed.has(code))).toEqual(['route_not_found']);
+    for (const endpoint of endpoints) expect(new Set(endpoint.errors).size).toBe(endpoint.errors.length);
+  });
+
+  it('describes the answers as the views render them, member by member', () => {
+    const { chatCompletion, models, credits, generation, usage } = answerExamples();
+    expect([
+      document.faultsOfValue('ChatCompletion', chatCompletion),
+      document.faultsOfValue('ModelList', models),
+      document.faultsOfValue('Credits', credits),
+      document.faultsOfValue('Generation', generation),
+      document.faultsOfValue('UsageReport', usage),
+    ]).toEqual([[], [], [], [], []]);
+  });
+
+  it('describes the events of a stream', () => {
+    const answer = {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      status: 200,
+      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': 'req_1' },
+      body: answerExamples().chatStream,
+    };
+    expect(document.faultsOf(answer)).toEqual([]);
+    expect(document.faultsOf({ ...answer, body: 'data: {}\n\n' })).not.toEqual([]);
+    expect(document.faultsOf({ ...answer, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
+  });
+
+  it('has no fault by the recommended rules of a linter', () => {
+    const problems = execFileSync(process.execPath, [path.resolve(__dirname, 'lint-document.mjs')], {
+      input: documents.openApiJson,
+      encoding: 'utf8',
+    });
+    // No operation answers it, since it is the answer to what is none; its example belongs to the others all the same.
+    expect(JSON.parse(problems)).toEqual([
+      'no-unused-components warn #/components/schemas/RouteNotFoundError',
+      'no-unused-components warn #/components/examples/route_not_found',
+    ]);
+  });
+});
+
+describe('the reference', () => {
+  const { referenceMarkdown, referenceHtml } = documents;
+
+  it.each(errorCodes.map((code) => [code]))('tells when %s comes, and shows it', (code) => {
+    for (const text of [`### ${code}\n`, errorFacts[code].when, `"code": "${code}"`]) {
+      expect(referenceMarkdown).toContain(text);
+    }
+    expect(referenceHtml).toContain(`<h3 id="${code}">`);
+  });
+
+  it('leads every link of the page to a heading of it', () => {
+    const anchors = new Set([...referenceHtml.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    const targets = [...referenceHtml.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target);
+    expect(targets.length).toBeGreaterThan(errorCodes.length);
+    expect(targets.filter((target) => !anchors.has(target))).toEqual([]);
+  });
+
+  it('needs nothing from elsewhere and runs nothing', () => {
+    expect(referenceHtml).not.toMatch(/<script|<link|<img|<iframe|\ssrc=|\son\w+=|url\(|@import/i);
+    expect(referenceHtml).not.toMatch(/href="(?!#)/);
+  });
+});

@@ -1,0 +1,439 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { SERVICE_NAMES } from '@gateway/cluster';
+import { describeWith } from '@gateway/dev-infra';
+import { TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
+import { groupIdOf } from '@gateway/events/kafka';
+import { documentedSettings } from '@gateway/test-support';
+import { parse } from 'yaml';
+import { immutableFields } from './immutable-fields';
+import {
+  helm,
+  kubeconform,
+  lint,
+  render,
+  renderText,
+  validate,
+  VALUES,
+  type KubernetesObject,
+  type Values,
+} from './render';
+
+/** By the names of settings that hold them. */
+const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY|_OTLP_HEADERS)$/;
+const NO_SECRETS = ['GATEWAY_PUBLIC_URL', 'MODEL_EMULATOR_URL'];
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly optional: boolean } };
+}
+
+const componentOf = ({ metadata }: KubernetesObject): string =>
+  metadata.labels['app.kubernetes.io/component'] ?? '';
+const ofKind = (objects: readonly KubernetesObject[], ...kinds: string[]) =>
+  objects.filter(({ kind }) => kinds.includes(kind));
+const isOfService = (object: KubernetesObject) =>
+  (SERVICE_NAMES as readonly string[]).includes(componentOf(object));
+/** Of the services; a demo has others beside them. */
+const workloads = (objects: readonly KubernetesObject[]) =>
+  ofKind(objects, 'Deployment', 'StatefulSet').filter(isOfService);
+const podSpecs = (objects: readonly KubernetesObject[]) =>
+  objects.flatMap((object) =>
+    object.kind === 'Pod'
+      ? [{ name: object.metadata.name, spec: object.spec }]
+      : object.spec?.template?.spec?.containers
+        ? [{ name: object.metadata.name, spec: object.spec.template.spec }]
+        : [],
+  );
+
+describeWith(helm, 'the chart', () => {
+  const rendered = new Map<Values, KubernetesObject[]>();
+  beforeAll(() => VALUES.forEach((values) => rendered.set(values, render(values))));
+  const objectsOf = (values: Values): KubernetesObject[] => rendered.get(values) ?? [];
+
+  it('has a schema and a table of values that say what values.yaml says', () => {
+    const script = path.resolve(__dirname, '../../../commands/chart.mjs');
+    expect(execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' })).toBe('');
+  });
+
+  it.each([
+    ['kafka.brokers=', /kafka\.brokers: the brokers' addresses are needed/],
+    ['auth.existingSecret=', /auth\.existingSecret: a secret is needed with DATABASE_URL/],
+    ['rateLimit.existingSecret=', /rateLimit\.existingSecret: a secret is needed with REDIS_URL/],
+    ['models.existingConfigMap=', /models\.file: the models are needed/],
+    ['edgeProxy.settings.NO_SUCH=1', /Additional property NO_SUCH is not allowed/],
+    ['settings.GATEWAY_CORS_ORIGINS=*', /Additional property GATEWAY_CORS_ORIGINS is not allowed/],
+    ['kafka.settings.LOG_LEVEL=debug', /Additional property LOG_LEVEL is not allowed/],
+    ['auth.settings.DATABASE_URL=postgres://u:p@h/d', /Additional property DATABASE_URL is not allowed/],
+    ['edgeProxy.replicas=two', /edgeProxy\.replicas: Invalid type/],
+  ])('says what is wrong with %s', (value, message) => {
+    expect(() => render('least', '--set', value)).toThrow(message);
+  });
+
+  describe.each(VALUES)('with the values "%s"', (values) => {
+    it('passes its lint', () => {
+      const { status, output } = lint(values);
+      expect([status, output]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+    });
+
+    it('runs every service once, found by one selector', () => {
+      const objects = objectsOf(values);
+      expect(workloads(objects).map(componentOf).sort()).toEqual([...SERVICE_NAMES].sort());
+      for (const workload of workloads(objects)) {
+        const { matchLabels } = workload.spec.selector;
+        expect(workload.spec.template.metadata.labels).toMatchObject(matchLabels);
+        const named = ofKind(objects, 'Service', 'NetworkPolicy', 'PodDisruptionBudget').filter(
+          (each) => componentOf(each) === componentOf(workload),
+        );
+        for (const { kind, spec } of named) {
+          const selector =
+            kind === 'Service' ? spec.selector : (spec.podSelector ?? spec.selector).matchLabels;
+          expect(selector).toEqual(matchLabels);
+        }
+        expect(ofKind(objects, 'ServiceAccount').map(({ metadata }) => metadata.name)).toContain(
+          workload.spec.template.spec.serviceAccountName,
+        );
+      }
+    });
+
+    it.each(SERVICE_NAMES)('sets what %s reads, all that it needs, and nothing besides', (service) => {
+      const workload = workloads(objectsOf(values)).find((each) => componentOf(each) === service);
+      const variables: Variable[] = workload?.spec.template.spec.containers[0].env;
+      const documented = documentedSettings(service);
+      const names = variables.map(({ name }) => name);
+      expect(new Set(names).size).toBe(names.length);
+      for (const name of names) expect([...documented.keys()]).toContain(name);
+      const needed = [...documented.keys()].filter((name) =>
+        /_TARGET$|^DATABASE_URL$|^REDIS_URL$|^KAFKA_BROKERS$|^GATEWAY_STATE_DIR$|^GATEWAY_SECRETS_KEY$/.test(
+          name,
+        ),
+      );
+      for (const name of needed) expect(names).toContain(name);
+    });
+
+    it('has no secret of its own: each comes from a secret that is there', () => {
+      const objects = objectsOf(values);
+      if (values !== 'demo') expect(ofKind(objects, 'Secret')).toEqual([]);
+      for (const { spec } of podSpecs(objects)) {
+        for (const { env = [] } of spec.containers as { env?: Variable[] }[]) {
+          for (const { name, value, valueFrom } of env) {
+            if (!SECRETS.test(name) || NO_SECRETS.includes(name)) continue;
+            expect([name, value]).toEqual([name, undefined]);
+            expect(valueFrom?.secretKeyRef.name).toMatch(/./);
+          }
+        }
+      }
+    });
+
+    it('runs every container without rights', () => {
+      const pods = podSpecs(objectsOf(values));
+      expect(pods.length).toBeGreaterThan(SERVICE_NAMES.length);
+      for (const { spec } of pods) {
+        expect(spec).toMatchObject({
+          automountServiceAccountToken: false,
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: expect.any(Number),
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+        });
+        for (const container of spec.containers) {
+          expect(container).toMatchObject({
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              // Kafka's image writes its configuration beside its programs.
+              ...(container.name !== 'kafka' && { readOnlyRootFilesystem: true }),
+              capabilities: { drop: ['ALL'] },
+            },
+            resources: {
+              requests: { cpu: expect.anything(), memory: expect.anything() },
+              limits: { memory: expect.anything() },
+            },
+          });
+        }
+      }
+    });
+
+    it('gives what runs its time to end, and load balancers theirs to look elsewhere', () => {
+      for (const workload of workloads(objectsOf(values))) {
+        const { containers, terminationGracePeriodSeconds } = workload.spec.template.spec;
+        const [{ env, lifecycle }] = containers;
+        const graceMs = (env as Variable[]).find(({ name }) => name === 'GATEWAY_SHUTDOWN_GRACE_MS')?.value;
+        const waitS: number = lifecycle.preStop.sleep.seconds;
+        expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(graceMs) / 1_000 + waitS);
+        // The longest generation, and what its call has beyond it.
+        expect(Number(graceMs)).toBeGreaterThan(615_000);
+      }
+    });
+
+    it('lets each service call exactly whom it calls', () => {
+      const policies = ofKind(objectsOf(values), 'NetworkPolicy');
+      const policyOf = (service: string) => policies.find((each) => componentOf(each) === service)?.spec;
+      const peersOf = (rules: readonly Record<string, unknown>[], side: 'from' | 'to'): string[] =>
+        rules.flatMap((rule) =>
+          ((rule[side] ?? []) as { podSelector?: { matchLabels?: Record<string, string> } }[]).flatMap(
+            ({ podSelector }) => podSelector?.matchLabels?.['app.kubernetes.io/component'] ?? [],
+          ),
+        );
+      const called = new Map<string, string[]>(
+        SERVICE_NAMES.map((caller) => [
+          caller,
+          SERVICE_NAMES.filter((each) =>
+            documentedSettings(caller).has(`GATEWAY_${each.toUpperCase().replaceAll('-', '_')}_TARGET`),
+          ),
+        ]),
+      );
+      const ofServices = (names: readonly string[]) =>
+        names.filter((each) => (SERVICE_NAMES as readonly string[]).includes(each)).sort();
+      for (const service of SERVICE_NAMES) {
+        const callers = SERVICE_NAMES.filter((each) => called.get(each)?.includes(service));
+        expect([service, ofServices(peersOf(policyOf(service).ingress, 'from'))]).toEqual([
+          service,
+          callers.sort(),
+        ]);
+        expect([service, ofServices(peersOf(policyOf(service).egress, 'to'))]).toEqual([
+          service,
+          [...(called.get(service) ?? [])].sort(),
+        ]);
+      }
+      // Who keeps no data and talks to nobody outside has no way out at all.
+      expect(policyOf('edge-proxy').egress.filter((rule: object) => Object.keys(rule).length === 0)).toEqual(
+        [],
+      );
+    });
+  });
+
+  it.each(['least', 'everything', 'demo'] as const)(
+    'can be upgraded to from the version before, with the values "%s"',
+    (values) => {
+      const before = parse(readFileSync(path.join(__dirname, 'immutable-fields.yaml'), 'utf8')) as Record<
+        Values,
+        unknown
+      >;
+      expect(immutableFields(objectsOf(values))).toEqual(before[values]);
+    },
+  );
+
+  it('waits by a program of the image where Kubernetes cannot wait by itself', () => {
+    const [workload] = workloads(render('least', '--kube-version', '1.29.0'));
+    const { lifecycle } = workload?.spec.template.spec.containers[0];
+    expect(lifecycle.preStop).toEqual({
+      exec: { command: ['node', '-e', 'setTimeout(() => {}, 10e3)'] },
+    });
+  });
+
+  it('keeps the spool of a router when its workload goes', () => {
+    const router = workloads(objectsOf('least')).find((each) => componentOf(each) === 'inference-router');
+    expect(router?.spec.persistentVolumeClaimRetentionPolicy).toEqual({
+      whenDeleted: 'Retain',
+      whenScaled: 'Retain',
+    });
+  });
+
+  it('scales consumers by the events that wait for them, where KEDA does so', () => {
+    const objects = objectsOf('everything');
+    const consumed = {
+      'billing-ledger': TOPIC_GENERATION_FINISHED,
+      'usage-aggregator': TOPIC_GENERATION_SETTLED,
+    };
+    const scaled = ofKind(objects, 'ScaledObject');
+    expect(scaled.map(componentOf).sort()).toEqual(Object.keys(consumed));
+    for (const [component, topic] of Object.entries(consumed)) {
+      const object = scaled.find((each) => componentOf(each) === component);
+      const [, kafka] = object?.spec.triggers as { metadata: object; authenticationRef: { name: string } }[];
+      expect(kafka?.metadata).toMatchObject({
+        bootstrapServers: 'kafka-0:9093,kafka-1:9093',
+        topic,
+        consumerGroup: groupIdOf({ topic, group: component }),
+        lagThreshold: '500',
+        tls: 'enable',
+        sasl: 'scram_sha512',
+      });
+      const login = ofKind(objects, 'TriggerAuthentication').find(
+        ({ metadata }) => metadata.name === kafka?.authenticationRef.name,
+      );
+      expect(login?.spec.secretTargetRef.map(({ key }: { key: string }) => key)).toEqual([
+        'KAFKA_USERNAME',
+        'KAFKA_PASSWORD',
+      ]);
+      // Two that scale one workload would undo each other's work.
+      expect(
+        ofKind(objects, 'HorizontalPodAutoscaler').filter((each) => componentOf(each) === component),
+      ).toEqual([]);
+    }
+    expect(ofKind(objectsOf('production'), 'ScaledObject')).toEqual([]);
+  });
+
+  describe('its demo', () => {
+    it('brings an engine of each kind, a provider, and a login, each asked by those alone that need it', () => {
+      const policies = ofKind(objectsOf('demo'), 'NetworkPolicy').filter((each) => !isOfService(each));
+      const callersOf = ({ spec }: KubernetesObject) =>
+        (spec.ingress as { from: { podSelector: { matchLabels: Record<string, string> } }[] }[])
+          .flatMap(({ from }) => from)
+          .map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component'])
+          .sort();
+      const callers = Object.fromEntries(policies.map((each) => [componentOf(each), callersOf(each)]));
+      expect(callers).toEqual({
+        postgres: ['auth', 'billing-ledger', 'generation-query', 'inference-router', 'usage-aggregator'],
+        redis: ['rate-limit'],
+        kafka: ['billing-ledger', 'inference-router', 'usage-aggregator'],
+        'model-emulator': ['inference-router'],
+        demo: [],
+      });
+    });
+
+    it('asks for no more than a node of two cores and four gibibytes has, an upgrade under way', () => {
+      const MIB = { Mi: 1, Gi: 1024 } as const;
+      const sum = { millicores: 0, mebibytes: 0 };
+      for (const { spec } of ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet')) {
+        const pods = spec.replicas + (spec.strategy?.rollingUpdate.maxSurge ?? 0);
+        const { cpu, memory } = spec.template.spec.containers[0].resources.requests;
+        expect([cpu, memory]).toEqual([expect.stringMatching(/^\d+m$/), expect.stringMatching(/^\d+[MG]i$/)]);
+        sum.millicores += pods * parseInt(cpu, 10);
+        sum.mebibytes += pods * parseInt(memory, 10) * MIB[memory.slice(-2) as keyof typeof MIB];
+      }
+      // A part of both is the node's own.
+      expect(sum.millicores).toBeLessThan(1_500);
+      expect(sum.mebibytes).toBeLessThan(3_400);
+    });
+
+    it('has a database that does not compile statements, which takes longer than they do', () => {
+      const [postgres] = ofKind(objectsOf('demo'), 'StatefulSet').filter(
+        (each) => componentOf(each) === 'postgres',
+      );
+      expect(postgres?.spec.template.spec.containers[0].args).toContain('jit=off');
+    });
+
+    it('replaces the provider without a gap, since every request needs it', () => {
+      const [emulator] = ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet').filter(
+        (each) => componentOf(each) === 'model-emulator',
+      );
+      expect(emulator?.kind).toBe('Deployment');
+      expect(emulator?.spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
+      const { containers, terminationGracePeriodSeconds } = emulator?.spec.template.spec ?? {};
+      expect(containers[0].lifecycle.preStop).toBeDefined();
+      // Longer than its answers to what the services' names still lead to it.
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(30);
+    });
+
+    it('has passwords of its own, which differ from installation to installation', () => {
+      const passwords = () =>
+        ofKind(render('demo'), 'Secret').flatMap(({ stringData = {} }) => Object.values(stringData));
+      const [first, second] = [passwords(), passwords()];
+      expect(first.length).toBeGreaterThan(10);
+      expect(first.filter((value) => second.includes(value))).toEqual([]);
+    });
+
+    it('keeps what its passwords are made from where its volumes stay, for a later installation', () => {
+      const kept = objectsOf('demo').filter(
+        ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
+      );
+      expect(
+        kept.map(({ kind, metadata, stringData = {} }) => [kind, metadata.name, Object.keys(stringData)]),
+      ).toEqual([['Secret', 'gw-inference-gateway-demo', ['seed']]]);
+    });
+
+    it('reaches each database by the role and the password that it is made with', () => {
+      const secrets = new Map(
+        ofKind(objectsOf('demo'), 'Secret').map((each) => [each.metadata.name, each.stringData ?? {}]),
+      );
+      const made = secrets.get('gw-inference-gateway-postgres') ?? {};
+      for (const [component, database] of Object.entries({
+        auth: 'auth',
+        'billing-ledger': 'billing_ledger',
+        'usage-aggregator': 'usage',
+        'generation-query': 'usage',
+        'inference-router': 'inference_router',
+      })) {
+        const password = made[`${database.toUpperCase()}_DATABASE_PASSWORD`];
+        expect(secrets.get(`gw-inference-gateway-${component}-demo`)?.['DATABASE_URL']).toBe(
+          `postgres://gateway_${database}:${password}@gw-inference-gateway-postgres:5432/${database}`,
+        );
+      }
+    });
+  });
+
+  it('links alerts to their runbooks where the documents can be read', () => {
+    const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
+      (spec.groups as { rules: { annotations?: Record<string, string> }[] }[]).flatMap(
+        (group) => group.rules,
+      ),
+    );
+    const alerts = rules.flatMap(({ annotations }) => (annotations ? [annotations] : []));
+    expect(alerts.length).toBeGreaterThan(15);
+    for (const { runbook, runbook_url: url } of alerts)
+      expect(url).toBe(`https://git.example.com/docs/${runbook}`);
+  });
+
+  it("brings Grafana's dashboards, each as one of its own", () => {
+    const maps = ofKind(objectsOf('everything'), 'ConfigMap').filter(
+      ({ metadata }) => metadata.labels['grafana_dashboard'] === '1',
+    );
+    const dashboards = maps.map(
+      ({ data = {} }) => JSON.parse(Object.values(data)[0] ?? '') as { uid: string },
+    );
+    expect(dashboards.map(({ uid }) => uid).sort()).toEqual(
+      ['money', 'overview', 'services'].map((name) => `inference-gateway-${name}`),
+    );
+  });
+
+  it('tells rate-limit of the most replicas that it can have', () => {
+    const told = (values: Values): unknown =>
+      workloads(objectsOf(values))
+        .find((each) => componentOf(each) === 'rate-limit')
+        ?.spec.template.spec.containers[0].env.find(
+          ({ name }: Variable) => name === 'GATEWAY_RATE_LIMIT_REPLICAS',
+        ).value;
+    expect([told('least'), told('everything')]).toEqual(['2', '6']);
+  });
+
+  it('lets its own test reach both doors, whoever else may', () => {
+    const objects = objectsOf('production');
+    const test = ofKind(objects, 'Pod')[0]?.metadata.labels;
+    for (const service of ['edge-proxy', 'dashboard-api']) {
+      const policy = ofKind(objects, 'NetworkPolicy').find((each) => componentOf(each) === service);
+      const allowed = (policy?.spec.ingress as { from?: { podSelector?: { matchLabels?: object } }[] }[])
+        .flatMap(({ from = [] }) => from)
+        .flatMap(({ podSelector }) => podSelector?.matchLabels ?? []);
+      expect(
+        allowed.filter((labels) => Object.entries(labels).every(([name, value]) => test?.[name] === value)),
+      ).toHaveLength(1);
+    }
+  });
+
+  it('migrates every database before an upgrade, each by the service that owns it', () => {
+    const jobs = ofKind(objectsOf('least'), 'Job');
+    expect(jobs.map(componentOf).sort()).toEqual(
+      ['auth', 'billing-ledger', 'inference-router', 'usage-aggregator'].map((each) => `${each}-migrate`),
+    );
+    for (const { metadata, spec } of jobs) {
+      expect(metadata.annotations?.['helm.sh/hook']).toBe('pre-upgrade');
+      expect(spec.template.spec.containers[0].args).toEqual(['migrate']);
+    }
+  });
+});
+
+describeWith(kubeconform, 'the objects of the chart', () => {
+  it.each(VALUES)('are what Kubernetes knows, with the values "%s"', (values) => {
+    expect(validate(renderText(values))).toBe('');
+  });
+
+  it('would be refused with a field that Kubernetes does not know', () => {
+    const broken = renderText('least').replace('readinessProbe:', 'readynessProbe:');
+    expect(validate(broken)).toContain('readynessProbe');
+  });
+
+  it.each([
+    ['ScaledObject', 'maxReplicaCount:', 'maxReplicasCount:'],
+    ['HTTPRoute', 'backendRequest:', 'backendRequests:'],
+    ['PodMonitor', 'podMetricsEndpoints:', 'podMetricEndpoints:'],
+    ['PrometheusRule', 'expr:', 'expression:'],
+    ['Certificate', 'issuerRef:', 'issuer:'],
+  ])('would be refused as a %s with a field that its definition does not know', (kind, field, other) => {
+    const text = renderText('everything');
+    expect(text).toContain(field);
+    expect(validate(text.replace(field, other))).toContain(kind);
+  });
+});

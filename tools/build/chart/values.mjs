@@ -1,0 +1,152 @@
+// Makes values.schema.json and the table of the chart's README from the comments of values.yaml, so that none of the
+// three can say something else than the others.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isMap, parseDocument } from 'yaml';
+
+/** What the chart has for its demo, and whose copy it is. */
+export const COPIES = {
+  'demo/models.yaml': 'models.yaml',
+  'demo/create-databases.sh': 'deploy/postgres/create-databases.sh',
+};
+
+export const chartFolder = path.resolve(import.meta.dirname, '../../../helm/inference-gateway');
+const clusterDocs = path.resolve(import.meta.dirname, '../../../docs/cluster.md');
+
+/** @typedef {{ path: string, type: string, value: unknown, meaning: string }} Row */
+
+/** @returns {{ schema: object, rows: Row[] }} */
+export function describeValues(text = readFileSync(path.join(chartFolder, 'values.yaml'), 'utf8')) {
+  /** @type {Row[]} */
+  const rows = [];
+  const { contents } = parseDocument(text);
+  const schema = describeMap(contents, [], rows);
+  return {
+    schema: {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      title: 'Values of the chart inference-gateway',
+      ...schema,
+      properties: { global: { type: 'object' }, ...schema.properties },
+    },
+    rows,
+  };
+}
+
+function describeMap(map, names, rows) {
+  const properties = {};
+  for (const [index, { key, value }] of map.items.entries()) {
+    // The comment before a map's first key is the map's own.
+    const comment =
+      key.commentBefore ?? (index === 0 && names.length > 0 ? map.commentBefore : undefined) ?? '';
+    properties[key.value] = describe(value, [...names, key.value], readComment(comment), rows);
+  }
+  return { type: 'object', additionalProperties: false, properties };
+}
+
+function describe(node, names, { meaning, directives }, rows) {
+  const value = node.toJSON();
+  const description = meaning === '' ? {} : { description: meaning };
+  const isSettings = 'settings' in directives || names.at(-1) === 'settings';
+  if (isSettings) {
+    const known = settingsBelow(names.slice(0, -1)).filter((name) => !isGiven(name));
+    rows.push({ path: names.join('.'), type: 'map of settings', value, meaning });
+    return {
+      type: 'object',
+      ...description,
+      additionalProperties: false,
+      properties: Object.fromEntries(known.map((name) => [name, { type: ['string', 'number', 'boolean'] }])),
+    };
+  }
+  const type = typeOf(value, directives);
+  const isOpen = 'map' in directives || names.at(-1) === 'resources';
+  if (isMap(node) && !isOpen) {
+    const nested = [];
+    const described = describeMap(node, names, nested);
+    if (meaning !== '') rows.push({ path: names.join('.'), type: '', value: undefined, meaning });
+    rows.push(...nested);
+    return { ...description, ...described };
+  }
+  rows.push({ path: names.join('.'), type, value, meaning });
+  if (isMap(node)) return { type: 'object', ...description, ...mapOf(directives) };
+  if (Array.isArray(value))
+    return { type: 'array', ...description, items: { type: directives.items ?? 'string' } };
+  if (directives.enum) return { ...description, enum: directives.enum.split(' ') };
+  return { type, ...description, ...(type === 'integer' ? { minimum: 0 } : {}) };
+}
+
+const mapOf = (directives) => (directives.map ? { additionalProperties: { type: directives.map } } : {});
+
+function typeOf(value, directives) {
+  if (directives.enum) return directives.enum.split(' ').join(' or ');
+  if (Array.isArray(value)) return `list of ${directives.items ?? 'string'}s`;
+  if (value !== null && typeof value === 'object') return 'map';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** `@name words` are directives; what is left is the meaning. */
+function readComment(comment) {
+  const directives = {};
+  const words = [];
+  // Of several paragraphs the last one is about the key; those before it are about what follows.
+  for (const line of comment
+    .split(/\n\s*\n/)
+    .at(-1)
+    ?.split('\n') ?? []) {
+    const [, name, argument = ''] = /^\s*@(\w+)\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined) words.push(line.trim());
+    else directives[name] = argument.trim();
+  }
+  return { meaning: words.join(' ').trim(), directives };
+}
+
+/** Secret settings come from secrets alone, and where things are in a pod is the chart's to say. */
+function isGiven(name) {
+  const secret =
+    /_URL$|_SECRET$|_PASSWORD$|_USERNAME$|_OTLP_HEADERS$|_OTLP_ENDPOINT$|^GATEWAY_SECRETS_KEY$/.test(name) &&
+    name !== 'GATEWAY_PUBLIC_URL';
+  return secret || /_TARGET$|_PORT$|_DIR$|_FILE$|^GATEWAY_HOST$|^KAFKA_BROKERS$/.test(name);
+}
+
+/**
+ * The settings that a section of values.yaml may give, as docs/cluster.md lists
+ * them: those that everybody reads who gets them.
+ *
+ * @param {readonly string[]} section none for the settings of all services.
+ */
+function settingsBelow([section]) {
+  const service = section?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const names = [];
+  for (const line of readFileSync(clusterDocs, 'utf8').split('\n')) {
+    const [, name, , services] = /^\| `([A-Z0-9_]+)`\s*\|([^|]*)\|([^|]*)\|/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const readers = services.split(',').map((each) => each.trim());
+    const isRead =
+      service === 'kafka'
+        ? name.startsWith('KAFKA_')
+        : readers.includes('all') || (service !== undefined && readers.includes(service));
+    if (isRead) names.push(name);
+  }
+  return names;
+}
+
+/** @param {readonly Row[]} rows */
+export function renderTable(rows) {
+  const cells = rows.map(({ path: name, type, value, meaning }) => [
+    `\`${name}\``,
+    type,
+    value === undefined || type === '' ? '' : `\`${JSON.stringify(value)}\``,
+    meaning.replaceAll('|', '\\|'),
+  ]);
+  return [['Value', 'Type', 'Default', 'Meaning'], ['---', '---', '---', '---'], ...cells]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');
+}
+
+const BEGIN = '<!-- values: begin -->';
+const END = '<!-- values: end -->';
+
+export function withTable(readme, table) {
+  const [before, rest = ''] = readme.split(BEGIN);
+  const after = rest.split(END)[1] ?? '\n';
+  return `${before}${BEGIN}\n\n${table}\n\n${END}${after}`;
+}

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+const root = path.resolve(__dirname, '../..');
+
+/** Of commands whose options their own set-up does not pass on; the others build first, and are tried where they live. */
+const COMMANDS = [
+  'build.mjs',
+  'generate.mjs',
+  'docs.mjs',
+  'fuzz.mjs',
+  'dead-letters.mjs',
+  'simulate.mjs',
+  'mutate.mjs',
+  'images.mjs',
+  'support-bundle.mjs',
+];
+
+it.each(COMMANDS)(
+  '%s answers an option that it does not know with its usage, not with a stack',
+  (command) => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [path.join(root, 'tools/commands', command), '--no-such-option'],
+      { encoding: 'utf8' },
+    );
+    expect(status).toBe(2);
+    expect(stderr).toContain('--no-such-option');
+    expect(stderr).toMatch(/^Usage: npm run /m);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  },
+);
+
+it.each([
+  ['conformance', 'Usage: npm run conformance'],
+  ['bench', 'npm run bench -- '],
+  ['model-emulator', 'model-emulator ['],
+])('so does %s', (program, usage) => {
+  const bundle = path.join(root, 'dist', program, 'main.js');
+  const { status, stderr } = spawnSync(process.execPath, [bundle, '--no-such-option'], { encoding: 'utf8' });
+  expect(status).toBe(2);
+  expect(stderr).toContain("'--no-such-option'");
+  expect(stderr).toContain(usage);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});

@@ -1,0 +1,37 @@
+// `npm run fuzz [-- RUNS]`: every property test with far more random inputs than a commit can wait for; for nights.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { exitOnFailure, Misused, root, runVisibly } from './lib/run.mjs';
+import { setUp } from './lib/set-up.mjs';
+import { filesUnder } from './lib/stamps.mjs';
+
+const LEAST_RUNS = 100_000;
+const HOUR_MS = 3_600_000;
+
+try {
+  const runs = Number(process.argv[2] ?? LEAST_RUNS);
+  if (!Number.isSafeInteger(runs) || runs < 1 || process.argv.length > 3) {
+    throw new Misused(`not a number of runs: ${process.argv.slice(2).join(' ')}`, 'npm run fuzz [-- RUNS]');
+  }
+  await setUp();
+  const specs = filesUnder(
+    ['libs'],
+    (file) =>
+      file.endsWith('.spec.ts') &&
+      readFileSync(path.join(root, file), 'utf8').includes(
+        "import { fuzzRuns } from '@gateway/test-support'",
+      ),
+  );
+  process.exitCode = await runVisibly(
+    process.execPath,
+    [
+      path.join('node_modules', 'jest', 'bin', 'jest.js'),
+      `--testTimeout=${HOUR_MS}`,
+      '--runTestsByPath',
+      ...specs,
+    ],
+    { FUZZ_RUNS: String(runs) },
+  );
+} catch (error) {
+  exitOnFailure(error);
+}

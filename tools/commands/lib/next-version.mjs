@@ -1,0 +1,117 @@
+// What a next version of every service may look like, made by machine from this one: each message has a
+// field more, which is always sent, each enumeration a value, each table a column. It is for tests of old and
+// new replicas beside each other, whatever the contracts and the schemas have become by then.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { root, runStep, StepFailed } from './run.mjs';
+import { buildServicesWith } from './set-up.mjs';
+import { filesUnder } from './stamps.mjs';
+
+const FOLDER = 'dist/next-version';
+const PROTO = `${FOLDER}/proto`;
+const FIELD = 'added_in_next_version';
+/** Above those that a contract would take for long. */
+const FIELD_NUMBER = 30_000;
+const ENUM_NUMBER = 1_000;
+const MIGRATION_TIME = 29_990_101_000_000;
+
+/** Builds the next version of all services to `dist/next-version/<service>/main.js`. */
+export async function buildNextVersion() {
+  rmSync(path.join(root, FOLDER), { recursive: true, force: true });
+  for (const file of filesUnder(['proto'], (name) => name.endsWith('.proto'))) {
+    write(`${FOLDER}/${file}`, withAdditions(read(file)));
+  }
+  await runStep(
+    'Generating the contracts of a next version',
+    path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'),
+    ['generate', PROTO, '-o', FOLDER],
+    { BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf') },
+  );
+  await buildServicesWith([nextContracts, nextMigrations], FOLDER);
+}
+
+/** @returns the contract with a field for each message and a value for each enumeration. */
+function withAdditions(proto) {
+  return proto
+    .replaceAll(/^( *)message \w+ \{/gm, `$& string ${FIELD} = ${FIELD_NUMBER};`)
+    .replaceAll(/^( *)enum (\w+) \{([^}]*)\}/gm, (_, indent, name, values) => {
+      const prefix = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+      return `${indent}enum ${name} {${values} ${prefix}_${FIELD.toUpperCase()} = ${ENUM_NUMBER};\n${indent}}`;
+    });
+}
+
+const GENERATED = 'libs/platform/contracts/src/generated/';
+/** As the generator writes a field that is sent only when it is set. */
+const SENT_WHEN_SET =
+  /if \(message\.addedInNextVersion !== ""\) \{\s*(writer\.uint32\(\d+\)\.string\()[^;]*;\s*\}/g;
+
+const nextContracts = {
+  name: 'next contracts',
+  setup(build) {
+    build.onLoad(
+      { filter: /\/libs\/platform\/contracts\/src\/generated\/gateway\/.*\.ts$/ },
+      ({ path: file }) => {
+        const name = file.slice(file.indexOf(GENERATED));
+        const now = read(`${FOLDER}/${name}`);
+        const contents = now.replaceAll(SENT_WHEN_SET, '$1"of the next version");');
+        // The entries of maps are not written as messages.
+        const messages = now.match(/^export const \w+(?<!_[A-Za-z]+Entry): MessageFns</gm)?.length ?? 0;
+        if (contents.split('of the next version').length - 1 !== messages) {
+          throw new StepFailed(`${name}: not every message sends the field that is new`);
+        }
+        return { contents, loader: 'ts' };
+      },
+    );
+  },
+};
+
+const nextMigrations = {
+  name: 'next migrations',
+  setup(build) {
+    build.onLoad({ filter: /\/migrations\/index\.ts$/ }, ({ path: file }) => {
+      const folder = path.relative(root, path.dirname(file));
+      const scripts = filesUnder([folder], (name) => name.endsWith('.sql')).map(read);
+      const tables = new Set(
+        scripts.flatMap((sql) =>
+          [...sql.matchAll(/create table (?:if not exists )?"?(\w+)\b"?(?!\s+partition of)/gi)].map(
+            ([, name]) => name,
+          ),
+        ),
+      );
+      if (tables.size === 0) throw new StepFailed(`${folder}: no table was found`);
+      const added = [...tables].map(
+        (table, index) =>
+          `{ name: '${MIGRATION_TIME + index}_${table}', sql: ${JSON.stringify(addColumn(table))} }`,
+      );
+      const contents = read(path.relative(root, file)).replace(
+        /\n\];\s*$/,
+        () => `\n  ${added.join(',\n  ')},\n];\n`,
+      );
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** A migration that touches one table, so that it holds the lock of one; tables that are gone are passed over. */
+function addColumn(table) {
+  return `
+    do $$ begin
+      if exists (
+        select from pg_class
+        where relnamespace = current_schema()::regnamespace and relname = '${table}'
+          and relkind in ('r', 'p') and not relispartition
+      ) then
+        alter table ${table} add column ${FIELD} text not null default 'of the next version';
+      end if;
+    end $$;`;
+}
+
+function read(file) {
+  return readFileSync(path.join(root, file), 'utf8');
+}
+
+function write(file, text) {
+  const target = path.join(root, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}

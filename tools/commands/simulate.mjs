@@ -1,0 +1,39 @@
+// `npm run simulate [-- --histories N] [--seed N]`: histories of the money path against a real PostgreSQL; a failing one
+// is printed with its seed, shrunk to what it fails by.
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { exitOnFailure, Misused, runVisibly } from './lib/run.mjs';
+import { setUp } from './lib/set-up.mjs';
+
+const USAGE = 'npm run simulate [-- --histories N] [--seed N]';
+
+try {
+  const { histories, seed } = readArguments();
+  await setUp();
+  process.exitCode = await runVisibly(
+    process.execPath,
+    [
+      path.join('node_modules', 'jest', 'bin', 'jest.js'),
+      '--runTestsByPath',
+      'libs/domains/billing-ledger/src/simulation/histories.sim.spec.ts',
+    ],
+    { SIMULATION_HISTORIES: histories, SIMULATION_SEED: seed },
+  );
+} catch (error) {
+  exitOnFailure(error);
+}
+
+function readArguments() {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      options: { histories: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },
+    }));
+  } catch (error) {
+    throw new Misused(error.message, USAGE);
+  }
+  for (const [name, value] of Object.entries(values)) {
+    if (!/^[1-9]\d{0,8}$/.test(value)) throw new Misused(`--${name} is no number from 1: ${value}`, USAGE);
+  }
+  return values;
+}

@@ -1,0 +1,139 @@
+// `npm test`: everything that CI runs. Static checks count as one test each.
+// `npm test -- <jest arguments>` runs only the matching jest tests.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { argumentsOf, CHECKS, contractsAgainst } from './lib/checks.mjs';
+import { startClusterForTests } from './lib/cluster-for-tests.mjs';
+import { say, startProgress } from './lib/console.mjs';
+import { contractBaseline } from './lib/contract-baseline.mjs';
+import { capture, exitOnFailure, inTurns, root, runVisibly } from './lib/run.mjs';
+import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
+import { makeTestFolder } from './lib/test-folder.mjs';
+
+const jestArguments = process.argv.slice(2);
+
+/** Ninety seconds, each time of other faults; what fails prints its seed. */
+const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-only'];
+
+/** They start a cluster of their own, so they run with those that have one, not beside all others. */
+const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/old-beside-new', 'tools/verify/chaos/src/losses'];
+/** What holds wherever the services run; the others are about one process, its memory and its start, or about the dashboard. */
+const CLUSTER_SUITES = [
+  ...OWN_CLUSTER_SUITES,
+  'apps/e2e/conformance',
+  'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts|traces)',
+  'apps/e2e/src/clients/openai-node',
+  // Some start one of their own settings, and two that start at once would starve each other.
+  '--maxWorkers=1',
+];
+/** What a request meets on its way. Starting, stopping and dying with workers is tested beside the program itself. */
+const WORKER_SUITES = [
+  'apps/e2e/conformance',
+  'apps/e2e/src/(bodies|money|slow-streams|traces)',
+  // They run beside those of the cluster, of which there is one at a time, too.
+  '--maxWorkers=1',
+];
+/** Most keep one core busy. */
+const CHECKS_AT_ONCE = 2;
+const totals = { passed: 0, failed: 0, skipped: 0 };
+
+try {
+  await setUp();
+  makeTestFolder();
+  await build(['gateway', 'model-emulator', 'demo', 'bench', 'conformance', 'chaos', ...CLUSTER_PROGRAMS]);
+  if (jestArguments.length === 0) await runChecks();
+  await runJest(
+    jestArguments.length > 0
+      ? jestArguments
+      : ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
+  );
+  if (jestArguments.length === 0) {
+    // Both wait more than they work, such as for a minute to pass.
+    await Promise.all([testWorkers(), testCluster()]);
+  }
+} catch (error) {
+  exitOnFailure(error);
+}
+
+const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : '';
+say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
+process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
+
+async function runChecks() {
+  const baseline = await contractBaseline();
+  if (baseline === undefined) say('SKIPPED: contracts against those before: there is no history here.');
+  const checks = [...CHECKS, ...(baseline ? [contractsAgainst(baseline)] : [])];
+  const progress = startProgress(`${checks.length} static checks`);
+  const results = await inTurns(checks, CHECKS_AT_ONCE, (check) =>
+    capture(process.execPath, [check.script, ...argumentsOf(check)]),
+  );
+  const failed = results.filter(({ code }) => code !== 0).length;
+  progress[failed === 0 ? 'done' : 'failed']();
+  checks.forEach(({ title }, index) => {
+    const { code, output } = results[index];
+    if (code !== 0) say(`${output.trim()}\n\n${title} failed (exit code ${code}).`);
+  });
+  totals.passed += checks.length - failed;
+  totals.failed += failed;
+}
+
+/** The public contract once more, with edges and routers in workers; two, so that requests are spread in any case. */
+async function testWorkers() {
+  say('\nThe public contract with workers:');
+  await runJest(WORKER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'workers' }, 'workers');
+}
+
+/** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */
+async function testCluster() {
+  const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
+  if (missing.length > 0 && process.env.CI !== 'true') {
+    say(`SKIPPED: the tests of the cluster, for want of ${missing.join(' and ')}.`);
+    totals.skipped += 1;
+    return;
+  }
+  say('\nThe same with every service in processes of its own:');
+  const cluster = await startClusterForTests({
+    withPooler: isOnPath('pgbouncer') || process.env.CI === 'true',
+  });
+  try {
+    await runJest(
+      CLUSTER_SUITES,
+      { GATEWAY_TEST_DEPLOYMENT: 'cluster', GATEWAY_TEST_CLUSTER: cluster.description },
+      'cluster',
+    );
+  } finally {
+    await cluster.stop();
+  }
+  say('\nWhat breaks, and what the books say afterwards:');
+  const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...SHORT_CHAOS]);
+  totals[code === 0 ? 'passed' : 'failed'] += 1;
+}
+
+/** Debian keeps servers where only root looks. */
+function isOnPath(program) {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return folders.some((folder) => existsSync(path.join(folder, program)));
+}
+
+/** @param of what its results are, in the name of their file. */
+async function runJest(chosen, env = {}, of = 'embedded') {
+  const resultsFile = path.join(root, 'dist', `test-results-${of}.json`);
+  rmSync(resultsFile, { force: true });
+  const code = await runVisibly(
+    process.execPath,
+    [
+      path.join('node_modules', 'jest', 'bin', 'jest.js'),
+      '--json',
+      `--outputFile=${resultsFile}`,
+      ...(process.env.CI === 'true' ? ['--ci'] : []),
+      ...chosen,
+    ],
+    env,
+  );
+  const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
+  totals.passed += results?.numPassedTests ?? 0;
+  totals.skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
+  // A suite that does not even load has no failed test of its own; jest's exit code then still says no.
+  const failed = (results?.numFailedTests ?? 0) + (results?.numRuntimeErrorTestSuites ?? 0);
+  totals.failed += code !== 0 && failed === 0 ? 1 : failed;
+}

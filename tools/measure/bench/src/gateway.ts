@@ -1,0 +1,173 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DashboardClient, NODE_OPTIONS, type TenantLimits } from '@gateway/test-support';
+import { type Destination } from './load';
+import { descendants, isNode, pin, type Cores } from './machine';
+import { modelsFile } from './models-file';
+import { withTimeout, type Child, type Processes } from './processes';
+
+const READY_TIMEOUT_MS = 180_000;
+const SETTLE_TIMEOUT_MS = 60_000;
+const POLL_MS = 100;
+const CREDIT_USD = '100000.00';
+/** All of them, far away: what is counted costs, whether it is reached or not. */
+const LIMITS: TenantLimits = {
+  requestsPerMinute: 10_000_000,
+  tokensPerMinute: 2_000_000_000,
+  dailyBudgetUsd: CREDIT_USD,
+  concurrency: 10_000,
+};
+
+/** What the gateway writes for its developer. */
+interface DevFile {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly dashboardUrl: string;
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+}
+
+/** The built gateway with an organization of its own: every limit, a budget, credit, one key. */
+export interface RunningGateway {
+  readonly child: Child;
+  readonly destination: Destination;
+  /** The gateway with its workers, at this moment. */
+  nodePids(): readonly number[];
+  /** PostgreSQL, at this moment. */
+  databasePids(): readonly number[];
+  /** Waits until nothing is held any more; the amounts of the organization then. */
+  settled(): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }>;
+}
+
+/** The folder of the builds that the bench's own is one of. */
+const ownBuilds = (): string => path.resolve(path.dirname(process.argv[1] ?? '.'), '..');
+
+export const gatewayBundle = (): string => path.join(ownBuilds(), 'gateway', 'main.js');
+
+export interface GatewayUnderTest {
+  /** Of Node, besides those that all programs have. */
+  readonly nodeOptions?: readonly string[];
+  /** The cluster instead of the gateway in one process. */
+  readonly clusterArguments?: readonly string[] | undefined;
+  /** Processes that take requests beside the main one. */
+  readonly workers?: number;
+  /** The folder of another build. */
+  readonly builds?: string;
+  /** A PostgreSQL that is there, in place of the gateway's own. */
+  readonly database?: { readonly url: string; readonly pid: number } | undefined;
+}
+
+export async function startGateway(
+  processes: Processes,
+  cores: Cores | undefined,
+  upstreamPort: number,
+  { nodeOptions = [], clusterArguments, workers = 0, builds = ownBuilds(), database }: GatewayUnderTest = {},
+): Promise<RunningGateway> {
+  const program = clusterArguments === undefined ? 'gateway' : 'cluster';
+  const bundle = path.join(builds, program, 'main.js');
+  if (!existsSync(bundle)) throw new Error(`The gateway is not built (${bundle}): run \`npm run build\`.`);
+  const state = mkdtempSync(path.join(os.tmpdir(), 'gateway-bench-'));
+  // The database's own user has to enter it.
+  chmodSync(state, 0o755);
+  process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
+  const models = path.join(state, 'models.yaml');
+  writeFileSync(models, modelsFile(upstreamPort));
+  const command = [...NODE_OPTIONS, ...nodeOptions, bundle, ...(clusterArguments ?? [])];
+  const child = processes.start('measured', command, {
+    cwd: state,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      NODE_ENV: 'production',
+      GATEWAY_PORT: '0',
+      GATEWAY_DASHBOARD_PORT: '0',
+      GATEWAY_ADMIN_PORT: '0',
+      GATEWAY_STATE_DIR: state,
+      ...(workers === 0 ? {} : { GATEWAY_WORKERS: String(workers) }),
+      GATEWAY_MODELS_FILE: models,
+      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
+      ...openTelemetrySettings(),
+    },
+  });
+  const dev = await waitUntilServing(child, path.join(state, 'dev.json'));
+  const started = () => descendants(child.pid);
+  const databasePids = () =>
+    database === undefined
+      ? started().filter((pid) => !isNode(pid))
+      : [database.pid, ...descendants(database.pid)];
+  processes.adopt(started());
+  // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
+  if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
+
+  const dashboard = await DashboardClient.signIn(dev.dashboardUrl, dev.adminEmail, dev.adminPassword);
+  const tenant = await dashboard.createTenant('Bench', CREDIT_USD, LIMITS);
+  const base = new URL(dev.baseUrl);
+  return {
+    child,
+    destination: {
+      port: Number(base.port),
+      path: `${base.pathname.replace(/\/$/, '')}/chat/completions`,
+      apiKey: tenant.apiKey,
+    },
+    nodePids: () => [child.pid, ...started().filter(isNode)],
+    databasePids,
+    settled: () => settled(dashboard, tenant.organizationId),
+  };
+}
+
+/** What traces cost is the difference to a run without. */
+function openTelemetrySettings(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
+}
+
+/** Waits for dev.json and for the API to answer with the key in it. */
+async function waitUntilServing(child: Child, devFile: string): Promise<DevFile> {
+  const poll = async (): Promise<DevFile> => {
+    for (;;) {
+      if (child.process.exitCode !== null || child.process.signalCode !== null) {
+        throw new Error(`the gateway ended before it served:\n${child.output()}`);
+      }
+      const dev = readDevFile(devFile);
+      if (dev !== undefined && (await answers(dev))) return dev;
+      await sleep(POLL_MS);
+    }
+  };
+  try {
+    return await withTimeout('the gateway did not serve', READY_TIMEOUT_MS, poll());
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${child.output()}`);
+  }
+}
+
+function readDevFile(file: string): DevFile | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as DevFile;
+  } catch {
+    // Not there yet, or half written.
+    return undefined;
+  }
+}
+
+async function answers(dev: DevFile): Promise<boolean> {
+  try {
+    const response = await fetch(`${dev.baseUrl}/models`, {
+      headers: { authorization: `Bearer ${dev.apiKey}` },
+    });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Holds end within moments of the last answer; one that stays is a leak, and reported as such. */
+async function settled(dashboard: DashboardClient, organizationId: string) {
+  const deadlineMs = Date.now() + SETTLE_TIMEOUT_MS;
+  for (;;) {
+    const balance = await dashboard.balance(organizationId);
+    if (balance.heldNanoUsd === 0n || Date.now() > deadlineMs) return balance;
+    await sleep(POLL_MS);
+  }
+}

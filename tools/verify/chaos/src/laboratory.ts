@@ -1,0 +1,116 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName } from '@gateway/cluster';
+import type { Tenant } from '@gateway/load';
+import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
+import type { Logger } from '@gateway/runtime';
+import { DashboardClient } from '@gateway/test-support';
+
+/** A cluster to be broken, with a provider that errs now and then and tenants to pay for it. */
+export interface Laboratory {
+  readonly cluster: Cluster;
+  readonly emulator: ModelEmulator;
+  readonly dashboard: DashboardClient;
+  readonly tenants: readonly Tenant[];
+  /** How much each was given. */
+  readonly creditNanoUsd: ReadonlyMap<string, bigint>;
+  stop(): Promise<void>;
+}
+
+export interface LaboratoryOptions {
+  readonly seed: number;
+  /** Where the builds of the services are. */
+  readonly programs: string;
+  readonly onLine: (replica: string, line: string) => void;
+  readonly log: Logger;
+}
+
+/** So that what a crash left is over soon: a hold outlives it by the generation's time and this. */
+const ENVIRONMENT = {
+  GATEWAY_GENERATION_TIMEOUT_MS: '10000',
+  GATEWAY_HOLD_MARGIN_MS: '5000',
+  GATEWAY_IDEMPOTENCY_LEASE_MS: '4000',
+  GATEWAY_SHUTDOWN_GRACE_MS: '10000',
+  LOG_LEVEL: 'info',
+};
+const TOKENS_PER_SECOND = 200;
+const MAX_SEEN_REQUESTS = 1_000_000;
+const PROVIDER_FAULTS = { rate: 0.04, kinds: ['503', 'cut-before', 'cut-after:3', 'error-event:2'] };
+
+/** Of the last one there is soon nothing left, so that it has to be refused to the nano-dollar. */
+const CREDITS_USD = { first: '100', second: '100', third: '100', poor: '0.002' };
+const NANO_USD_PER_USD = 1e9;
+
+/** That every request asks for. */
+export const MODEL = 'chaos/model';
+
+const MODELS = `providers:
+  - name: emulator
+    base_url: \${MODEL_EMULATOR_URL}
+    max_attempts: 2
+    timeouts: { first_byte_ms: 4000, idle_ms: 4000 }
+models:
+  - id: ${MODEL}
+    targets: [{ provider: emulator, model: emu-standard }]
+    context_window: 131072
+    max_output_tokens: 16384
+    prices: { input: '0.30', cached_input: '0.03', output: '1.70', reasoning: '2.30' }
+`;
+
+export async function openLaboratory({
+  seed,
+  programs,
+  onLine,
+  log,
+}: LaboratoryOptions): Promise<Laboratory> {
+  const stateDirectory = mkdtempSync(path.join(os.tmpdir(), 'gateway-chaos-'));
+  // The database's own user has to enter it.
+  chmodSync(stateDirectory, 0o755);
+  const modelsFile = path.join(stateDirectory, 'models.yaml');
+  writeFileSync(modelsFile, MODELS);
+  const emulator = await startModelEmulator({
+    seed,
+    tokensPerSecond: TOKENS_PER_SECOND,
+    maxSeenRequests: MAX_SEEN_REQUESTS,
+  });
+  let cluster: Cluster | undefined;
+  const stop = async (): Promise<void> => {
+    await cluster?.stop();
+    await emulator.close();
+    rmSync(stateDirectory, { recursive: true, force: true, maxRetries: 3 });
+  };
+  try {
+    const environment = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...ENVIRONMENT };
+    cluster = await startCluster({
+      stateDirectory,
+      programs,
+      replicas: Object.fromEntries(SERVICE_NAMES.map((name) => [name, SERVICES[name].replicas])) as Record<
+        ServiceName,
+        number
+      >,
+      port: 0,
+      dashboardPort: 0,
+      modelsFile,
+      emulatorUrl: emulator.url,
+      environment,
+      withWires: true,
+      onLine,
+      log,
+    });
+    const { dashboardUrl, adminEmail, adminPassword } = cluster.dev;
+    const dashboard = await DashboardClient.signIn(dashboardUrl, adminEmail, adminPassword);
+    const tenants: Tenant[] = [];
+    const creditNanoUsd = new Map<string, bigint>();
+    for (const [name, usd] of Object.entries(CREDITS_USD)) {
+      const { organizationId, apiKey } = await dashboard.createTenant(name, usd);
+      tenants.push({ name, organizationId, apiKey });
+      creditNanoUsd.set(organizationId, BigInt(Math.round(Number(usd) * NANO_USD_PER_USD)));
+    }
+    emulator.setFaults({ ...PROVIDER_FAULTS, seed });
+    return { cluster, emulator, dashboard, tenants, creditNanoUsd, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

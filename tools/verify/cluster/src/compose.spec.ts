@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import type { ZodObject } from 'zod';
+import { DATABASES, SERVICE_NAMES, SERVICES, type ServiceName } from './services';
+
+interface ComposeService {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly command?: readonly string[];
+  readonly scale?: number;
+  readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly stop_grace_period?: string;
+}
+
+const root = path.resolve(__dirname, '../../../..');
+const text = readFileSync(path.join(root, 'deploy/compose.yaml'), 'utf8');
+const file = parse(text, { merge: true }) as {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+const services = Object.entries(file.services);
+
+/** Variables that .env.example names, with a value for each that it leaves open. */
+const variables = new Map(
+  [...readFileSync(path.join(root, 'deploy/.env.example'), 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(
+    ([, name = '', value]) => [name, value || Buffer.alloc(32, name).toString('base64').replaceAll('/', 'a')],
+  ),
+);
+const VARIABLE = /\$\{([A-Z_]+)(:\?|:-([^}]*))?\}/g;
+
+function filledIn(value: string): string {
+  return value.replace(VARIABLE, (_, name: string) => variables.get(name) ?? '');
+}
+
+/** The program of one of our images; undefined for an engine. */
+function programOf({ image }: ComposeService): string | undefined {
+  return /^\$\{GATEWAY_IMAGES[^/]*\/([a-z-]+):\$\{GATEWAY_TAG/.exec(image)?.[1];
+}
+
+const ours = services.filter(([, service]) => programOf(service) !== undefined);
+const withSettings = ours.flatMap(([name, service]) => {
+  const app = SERVICE_NAMES.find((each) => each === programOf(service));
+  return app === undefined ? [] : [{ name, service, app }];
+});
+const running = withSettings.filter(({ service }) => service.command === undefined);
+
+async function settingsOf(app: ServiceName): Promise<ZodObject> {
+  const { settings } = (await import(path.join(root, 'apps', app, 'src/config'))) as { settings: ZodObject };
+  return settings;
+}
+
+describe('deploy/compose.yaml', () => {
+  it('runs every service, in as many replicas as `npm run cluster`', () => {
+    const replicas = Object.fromEntries(
+      SERVICE_NAMES.map((app) => {
+        const found = running.filter((one) => one.app === app);
+        return [app, found.reduce((sum, { service }) => sum + (service.scale ?? 1), 0)];
+      }),
+    );
+    expect(replicas).toEqual(Object.fromEntries(SERVICE_NAMES.map((app) => [app, SERVICES[app].replicas])));
+  });
+
+  it.each(withSettings)('$name is given what $app reads, and nothing else', async ({ service, app }) => {
+    const settings = await settingsOf(app);
+    const given = Object.fromEntries(
+      Object.entries(service.environment ?? {}).map(([name, value]) => [name, filledIn(value)]),
+    );
+    expect(Object.keys(given).filter((name) => !(name in settings.shape))).toEqual([]);
+    // Whatever is required and missing, or not as it has to be.
+    expect(settings.safeParse(given).error?.issues ?? []).toEqual([]);
+  });
+
+  it('calls services by names that are there, at the port that they listen on', async () => {
+    const names = new Set(
+      services.flatMap(([name, { networks }]) => [name, ...(networks?.default.aliases ?? [])]),
+    );
+    const targets = withSettings.flatMap(({ service }) =>
+      Object.entries(service.environment ?? {})
+        .filter(([name]) => name.endsWith('_TARGET') || name === 'KAFKA_BROKERS')
+        .map(([, value]) => value),
+    );
+    const hosts = withSettings.flatMap(({ service }) =>
+      Object.values(service.environment ?? {}).flatMap((value) => /@([a-z-]+):\d+/.exec(value)?.[1] ?? []),
+    );
+    expect(targets.length).toBeGreaterThan(0);
+    expect(hosts.length).toBeGreaterThan(0);
+    const called = targets.map((target) => target.split(':'));
+    expect([...called.map(([host = '']) => host), ...hosts].filter((host) => !names.has(host))).toEqual([]);
+    const { GATEWAY_RPC_PORT: port } = (await settingsOf('auth')).shape;
+    const rpcPort = String(port?.parse(undefined));
+    expect(called.filter(([host, at]) => host !== 'kafka' && at !== rpcPort)).toEqual([]);
+  });
+
+  it('keeps every container of ours from what it does not need', () => {
+    expect(ours.length).toBeGreaterThan(SERVICE_NAMES.length);
+    for (const [name, service] of ours) {
+      const { read_only, cap_drop, security_opt } = service;
+      expect([name, { read_only, cap_drop, security_opt }]).toEqual([
+        name,
+        { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] },
+      ]);
+    }
+  });
+
+  it('gives what runs the time that it asks for', async () => {
+    const { GATEWAY_SHUTDOWN_GRACE_MS: grace } = (await settingsOf('edge-proxy')).shape;
+    for (const { service } of running) {
+      expect(Number.parseInt(service.stop_grace_period ?? '0', 10)).toBeGreaterThanOrEqual(
+        Number(grace?.parse(undefined)) / 1_000 + 15,
+      );
+    }
+  });
+
+  it('keeps the spool of each router in a volume of its own', () => {
+    const spools = running
+      .filter(({ app }) => app === 'inference-router')
+      .map(({ service }) => service.volumes?.find((volume) => volume.endsWith(':/var/lib/gateway')));
+    expect(new Set(spools).size).toBe(SERVICES['inference-router'].replicas);
+    expect(Object.keys(file.volumes)).toEqual(
+      expect.arrayContaining(spools.map((volume) => volume?.split(':')[0])),
+    );
+  });
+
+  it('has migrations applied before each service that keeps data', () => {
+    for (const { service } of running.filter(({ service }) => service.environment?.DATABASE_URL)) {
+      const first = Object.keys(service.depends_on ?? {}).filter((name) => name.startsWith('migrate-'));
+      expect(first).toHaveLength(1);
+      const migration = file.services[first[0] ?? ''];
+      expect(migration?.command).toEqual(['migrate']);
+      expect(migration?.environment?.DATABASE_URL).toBe(service.environment?.DATABASE_URL);
+    }
+  });
+
+  it('makes a database for each domain', () => {
+    const script = readFileSync(path.join(root, 'deploy/postgres/create-databases.sh'), 'utf8');
+    const made = [...script.matchAll(/^create (\w+) "\$(\w+)"$/gm)];
+    expect(made.map(([, database]) => database)).toEqual([...DATABASES]);
+    const given = Object.keys(file.services.postgres?.environment ?? {});
+    expect(given).toEqual(expect.arrayContaining(made.map(([, , password]) => password)));
+  });
+
+  it('holds no secret, and .env.example names every variable, and none besides', () => {
+    const used = new Set([...text.matchAll(VARIABLE)].map(([, name]) => name));
+    expect([...variables.keys()].sort()).toEqual([...used].sort());
+    const secrets = [...text.matchAll(/(?:PASSWORD|SECRETS_KEY|REDISCLI_AUTH): (.*)$/gm)].map(
+      ([, value]) => value,
+    );
+    expect(secrets.length).toBeGreaterThan(0);
+    expect(secrets.filter((value) => !/^\$\{[A-Z_]+:\?\}$/.test(value ?? ''))).toEqual([]);
+  });
+
+  it('mounts files that exist', () => {
+    const mounted = services.flatMap(([, { volumes = [] }]) =>
+      volumes.filter((volume) => volume.startsWith('.')).map((volume) => volume.split(':')[0] ?? ''),
+    );
+    expect(mounted.length).toBeGreaterThan(0);
+    expect(mounted.filter((each) => !existsSync(path.join(root, 'deploy', each)))).toEqual([]);
+  });
+});

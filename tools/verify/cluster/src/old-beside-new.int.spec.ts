@@ -1,0 +1,243 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describeWith } from '@gateway/dev-infra';
+import { createLogger } from '@gateway/runtime';
+import { DashboardClient, eventually } from '@gateway/test-support';
+import { Client } from 'pg';
+import { startCluster, type Cluster } from './cluster';
+import type { Replica } from './replica';
+import { DATABASES, SERVICE_NAMES, SERVICES, type DatabaseName, type ServiceName } from './services';
+import { clusterEngines } from './testing/cluster-engines';
+
+const run = promisify(execFile);
+const root = path.resolve(__dirname, '../../../..');
+const OLD = path.join(root, 'dist');
+const NEW = path.join(root, 'dist/next-version');
+const MODEL = 'demo/small';
+const NANO = 1e9;
+/** The services that bring the schemas of each database up to date. */
+const OWNERS: Readonly<Record<DatabaseName, ServiceName>> = {
+  auth: 'auth',
+  billing_ledger: 'billing-ledger',
+  usage: 'usage-aggregator',
+  inference_router: 'inference-router',
+};
+
+jest.setTimeout(240_000);
+
+/**
+ * The next version is made by machine from this one: every message has a field
+ * more, which is always sent, every enumeration a value, every table a column.
+ */
+describeWith(clusterEngines, 'old replicas beside new ones', () => {
+  let stateDirectory: string;
+  let cluster: Cluster;
+  let dashboard: DashboardClient;
+  const lines: string[] = [];
+  /** Of every generation so far: its id, and its cost as the client was told. */
+  const costs = new Map<string, bigint>();
+  let sent = 0;
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, ['tools/commands/next-version.mjs'], { cwd: root, stdio: 'pipe' });
+    stateDirectory = mkdtempSync(path.join(tmpdir(), 'gateway-mixed-'));
+    // The database's own user has to enter it.
+    chmodSync(stateDirectory, 0o755);
+    cluster = await startCluster({
+      stateDirectory,
+      programs: OLD,
+      replicas: Object.fromEntries(SERVICE_NAMES.map((name) => [name, SERVICES[name].replicas])) as Record<
+        ServiceName,
+        number
+      >,
+      port: 0,
+      dashboardPort: 0,
+      modelsFile: path.join(root, 'models.yaml'),
+      environment: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', LOG_LEVEL: 'info' },
+      onLine: (name, line) => lines.push(`${name} ${line}`),
+      log: createLogger({ name: 'cluster', level: 'error', pretty: false }),
+    });
+    const { dashboardUrl, adminEmail, adminPassword } = cluster.dev;
+    dashboard = await DashboardClient.signIn(dashboardUrl, adminEmail, adminPassword);
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+    rmSync(stateDirectory, { recursive: true, force: true });
+  });
+
+  const edges = () => cluster.replicas.filter(({ service }) => service === 'edge-proxy');
+  const headers = () => ({
+    authorization: `Bearer ${cluster.dev.apiKey}`,
+    'content-type': 'application/json',
+  });
+
+  /** @returns undefined while another request has the key: an answer does not wait for a ledger that is locked to let it go. */
+  async function ask(edge: Replica, more: object, key?: string): Promise<'answered' | undefined> {
+    sent += 1;
+    const says = key ?? `number ${sent}`;
+    const answer = await fetch(`http://127.0.0.1:${edge.httpPort}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...headers(), ...(key !== undefined && { 'idempotency-key': key }) },
+      body: JSON.stringify({
+        model: MODEL,
+        max_tokens: 20,
+        messages: [{ role: 'user', content: `Say ${says} [[tokens:5]]` }],
+        ...more,
+      }),
+    });
+    const text = await answer.text();
+    if (key !== undefined && text.includes('idempotency_key_in_flight')) return undefined;
+    expect([answer.status, text]).toEqual([200, expect.stringContaining('"cost":')]);
+    const cost = Number(/"cost":([\d.e-]+)/.exec(text)?.[1]);
+    costs.set(answer.headers.get('x-generation-id') ?? '', BigInt(Math.round(cost * NANO)));
+    return 'answered';
+  }
+
+  /** Requests of every kind, by each edge to whichever replicas are behind it. */
+  async function serveAll(): Promise<void> {
+    const rounds = edges().flatMap((edge) => Array.from({ length: 3 }, () => edge));
+    for (const edge of rounds) {
+      const key = `mixed-${sent}`;
+      const other = edges().find((each) => each !== edge) ?? edge;
+      await Promise.all([
+        ask(edge, {}),
+        ask(edge, { stream: true, stream_options: { include_usage: true } }),
+        // The answer that one edge stored is replayed by the other.
+        ask(edge, {}, key).then(async (first) => {
+          expect(first).toBe('answered');
+          await eventually('the key to be free', () => ask(other, {}, key));
+        }),
+      ]);
+    }
+  }
+
+  /** Everything that was answered is charged and shown, to the nano-dollar. */
+  async function expectBooks(): Promise<void> {
+    const base = `http://127.0.0.1:${edges()[0]?.httpPort}/v1`;
+    const read = async <Answer>(url: string) => {
+      const answer = await fetch(`${base}${url}`, { headers: headers() });
+      return answer.status === 200 ? ((await answer.json()) as Answer) : undefined;
+    };
+    const charged = [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
+    await eventually(
+      'all is charged and shown',
+      async () => {
+        const credits = await read<{ data: { total_usage: number; reserved: number } }>('/credits');
+        const usage = await read<{ totals: { total_cost: number; requests: number } }>('/usage');
+        if (credits === undefined || usage === undefined || credits.data.reserved !== 0) return undefined;
+        if (usage.totals.requests !== costs.size) return undefined;
+        expect(BigInt(Math.round(credits.data.total_usage * NANO))).toBe(charged);
+        expect(BigInt(Math.round(usage.totals.total_cost * NANO))).toBe(charged);
+        return true;
+      },
+      { patienceMs: 60_000 },
+    );
+    const [id] = [...costs.keys()].slice(-1);
+    expect(await read(`/generation?id=${id}`)).toMatchObject({ data: { id } });
+  }
+
+  /** What people do in the dashboard: writes to auth and the ledger, reads of every service. */
+  async function administrate(): Promise<void> {
+    const { organizationId } = await dashboard.createTenant(`Tenant ${sent}`, '1');
+    const of = `/api/organizations/${organizationId}`;
+    const days = 'start=2026-01-01T00:00:00Z&end=2026-02-01T00:00:00Z&granularity=day';
+    for (const url of [`${of}/keys`, `${of}/usage?${days}`, `${of}/generations`, `${of}/audit`]) {
+      await dashboard.get(url);
+    }
+    for (const topic of ['catalogue', 'settlement', 'providers'])
+      await dashboard.get(`/api/operator/${topic}`);
+    await dashboard.get('/api/dead-letters');
+    expect(await dashboard.balance(organizationId)).toEqual({ usedNanoUsd: 0n, heldNanoUsd: 0n });
+  }
+
+  async function migrate(service: ServiceName): Promise<string> {
+    const replica = cluster.replicas.find((each) => each.service === service);
+    const { stdout } = await run(process.execPath, [path.join(NEW, service, 'main.js'), 'migrate'], {
+      env: { ...replica?.environment },
+    });
+    return stdout;
+  }
+
+  async function migrationsOf(database: DatabaseName): Promise<readonly string[]> {
+    const client = new Client({ connectionString: cluster.engines.databases[database] });
+    await client.connect();
+    try {
+      const { rows: schemas } = await client.query<{ schema: string }>(
+        `select relnamespace::regnamespace::text as schema from pg_class where relname = '_prisma_migrations'`,
+      );
+      const found: string[] = [];
+      for (const { schema } of schemas) {
+        const { rows } = await client.query<{ migration_name: string }>(
+          `select migration_name from ${schema}._prisma_migrations`,
+        );
+        found.push(...rows.map(({ migration_name: name }) => `${schema} ${name}`));
+      }
+      return found.sort();
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Runs each replica from the builds that are chosen for it. */
+  async function rollTo(choose: (replica: Replica, index: number) => string): Promise<void> {
+    const restarts = SERVICE_NAMES.flatMap((service) =>
+      cluster.replicas
+        .filter((each) => each.service === service)
+        .map((replica, index) => replica.restart(choose(replica, index))),
+    );
+    await Promise.all(restarts);
+    await cluster.ready();
+  }
+
+  const failuresToldOf = () => lines.filter((line) => /"level":(50|60)/.test(line));
+
+  it('the version of now serves and is paid', async () => {
+    await serveAll();
+    await administrate();
+    await expectBooks();
+  });
+
+  it('schemas grow by two jobs at once while the version of now serves', async () => {
+    const before = await Promise.all(DATABASES.map(migrationsOf));
+    let migrating = true;
+    const serving = (async () => {
+      while (migrating) await serveAll();
+    })();
+    for (const database of DATABASES) {
+      await Promise.all([migrate(OWNERS[database]), migrate(OWNERS[database])]);
+    }
+    migrating = false;
+    await serving;
+    await administrate();
+    await expectBooks();
+    const after = await Promise.all(DATABASES.map(migrationsOf));
+    DATABASES.forEach((database, index) => {
+      const added = after[index]?.filter((name) => !before[index]?.includes(name)) ?? [];
+      expect([database, added.length]).not.toEqual([database, 0]);
+      expect(new Set(added).size).toBe(added.length);
+      expect(added.every((name) => name.includes('_next_version') || name.includes(' 2999'))).toBe(true);
+    });
+  });
+
+  it.each([
+    [
+      'one replica of two, and none of the single ones',
+      (index: number, count: number) => count > 1 && index % 2 === 0,
+    ],
+    [
+      'the other of two, and all of the single ones',
+      (index: number, count: number) => count === 1 || index % 2 === 1,
+    ],
+    ['none, as when a roll-out is undone', () => false],
+  ])('all is served and paid with this in the next version: %s', async (_, isNew) => {
+    await rollTo(({ service }, index) => (isNew(index, SERVICES[service].replicas) ? NEW : OLD));
+    await serveAll();
+    await administrate();
+    await expectBooks();
+    expect(failuresToldOf()).toEqual([]);
+  });
+});
