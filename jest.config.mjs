@@ -33,6 +33,7 @@ const config = {
     '^@gateway/rate-limit/redis$': '<rootDir>/libs/domains/rate-limit/src/adapters/redis/index.ts',
     '^@gateway/contracts/(.*)$': '<rootDir>/libs/platform/contracts/src/$1.ts',
     '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/domains/dashboard-contract/src/$1.ts',
+    '^@gateway/auth-shared/(.*)$': '<rootDir>/libs/domains/auth-shared/src/$1/index.ts',
     '^@gateway/cluster$': '<rootDir>/tools/verify/cluster/src/index.ts',
     '^@gateway/load$': '<rootDir>/tools/measure/load/src/index.ts',
     '^@gateway/([^/]+)$': ['domains', 'platform', 'demo', 'testing'].map(

@@ -1,4 +1,4 @@
-import { authEnvironment, requireWholeOidc } from '@gateway/auth';
+import { peopleEnvironment, requireWholeOidc } from '@gateway/people';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, serviceSettings } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 export const settings = z
   .object({
     ...serviceSettings,
-    ...authEnvironment,
+    ...peopleEnvironment,
     ...mailEnvironment,
     ...databaseSettings,
   })

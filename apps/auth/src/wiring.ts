@@ -1,12 +1,6 @@
-import {
-  AUTH_SCHEMA,
-  authMigrations,
-  authSettingsOf,
-  createAuthAdapters,
-  createAuthModule,
-  oidcSettingsOf,
-} from '@gateway/auth';
+import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { openMailer } from '@gateway/mail';
+import { oidcSettingsOf, peopleSettingsOf } from '@gateway/people';
 import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
@@ -31,7 +25,7 @@ export async function wireAuth(parts: ServiceParts<Config>): Promise<ServiceWiri
     newId,
     log,
     metrics,
-    settings: authSettingsOf(config),
+    settings: peopleSettingsOf(config),
   });
   return { modules: [module], ready: answers };
 }

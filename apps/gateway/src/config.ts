@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { authEnvironment, requireWholeOidc } from '@gateway/auth';
+import { peopleEnvironment, requireWholeOidc } from '@gateway/people';
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { dashboardApiEnvironment } from '@gateway/dashboard-api';
 import { edgeProxyEnvironment } from '@gateway/edge-proxy';
@@ -33,7 +33,7 @@ export const settings = z
     ...edgeProxyEnvironment,
     ...dashboardApiEnvironment,
     ...inferenceRouterEnvironment,
-    ...authEnvironment,
+    ...peopleEnvironment,
     ...billingLedgerEnvironment,
     ...usageAggregatorEnvironment,
     ...eventLogEnvironment,

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { authSettingsOf, createAuthAdapters, createAuthModule, oidcSettingsOf } from '@gateway/auth';
+import { createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   billingLedgerSettingsOf,
   createBillingLedgerAdapters,
@@ -45,6 +45,7 @@ import {
   readSecretsFrom,
 } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
+import { oidcSettingsOf, peopleSettingsOf } from '@gateway/people';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
 import type { GatewayModule } from '@gateway/module';
 import {
@@ -143,7 +144,7 @@ function createStores(parts: ModuleParts) {
     newId,
     log,
     metrics,
-    settings: authSettingsOf(config),
+    settings: peopleSettingsOf(config),
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const billingLedger = createBillingLedgerModule({

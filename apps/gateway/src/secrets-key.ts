@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSealingKey, makeSealingKey } from '@gateway/auth';
+import { isSealingKey, makeSealingKey } from '@gateway/people';
 import { ConfigError } from '@gateway/runtime';
 
 /**

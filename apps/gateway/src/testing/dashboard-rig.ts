@@ -3,9 +3,9 @@ import {
   authMigrations,
   createAuthAdapters,
   createAuthModule,
-  makeSealingKey,
   type AuthAdapterOptions,
 } from '@gateway/auth';
+import { makeSealingKey } from '@gateway/people';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';

@@ -1,104 +1,60 @@
-import { canonicalRange, networkOf } from '@gateway/addresses';
-import { systemClock, type Logger } from '@gateway/runtime';
+import { canonicalRange } from '@gateway/addresses';
+import { createAuthPrisma, createHousekeeping, systemSecrets } from '@gateway/auth-shared/adapters';
+import { createPeopleAdapters, type PeopleAdapterOptions, type PeopleAdapters } from '@gateway/people';
 import type { Pool } from 'pg';
-import type { AuthPorts, Mailer } from '../core/ports';
-import type { OidcSettings } from '../core/single-sign-on/ports';
-import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
-import { createSecretSealer } from './crypto/sealed-secrets';
-import { systemSecrets } from './crypto/secrets';
-import { createOidcIdentityProvider } from './openid-client/identity-provider';
-import { otpauthTotp } from './otpauth/totp';
-import { createPostgresAttemptCounter } from './postgres/attempt-counter';
+import type { AuthPorts } from '../core/ports';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
-import { createHousekeeping } from './postgres/housekeeping';
-import { createResealing } from './postgres/reseal-secrets';
 import { createPostgresInvalidationFeed } from './postgres/invalidation-feed';
 import { createPostgresKeyVerifier } from './postgres/key-verifier';
 import { createPrismaAuditStore } from './prisma/audit-store';
-import { createAuthPrisma } from './prisma/client';
-import { createPrismaDomainStore } from './prisma/domain-store';
-import { createPrismaIdentityStore } from './prisma/identity-store';
 import { createPrismaKeyStore } from './prisma/key-store';
-import { createPrismaInvitationStore } from './prisma/invitation-store';
-import { createPrismaMemberStore } from './prisma/member-store';
-import { createPrismaMembershipStore } from './prisma/membership-store';
 import { createPrismaOrganizationStore } from './prisma/organization-store';
-import { createPrismaPasswordResetStore } from './prisma/password-reset-store';
-import { createPrismaSecondFactorStore } from './prisma/second-factor-store';
-import { createPrismaSessionStore } from './prisma/session-store';
-import { createPrismaSignOnStore } from './prisma/sign-on-store';
 
-export interface AuthAdapterOptions {
-  /** Of the schema `auth`, migrated. Needs at least 4 connections. The caller ends it. */
-  readonly pool: Pool;
-  /** One of its connections is kept for LISTEN; `pool` when absent, which a pooler may not stand before then. */
+/** `pool` needs at least 4 connections. */
+export interface AuthAdapterOptions extends Omit<PeopleAdapterOptions, 'prisma'> {
+  /** Keeps one connection for LISTEN, which a transaction pooler does not support. `pool` when absent. */
   readonly sessions?: Pool | undefined;
-  readonly log: Logger;
-  /** Lower it in tests only. */
-  readonly scryptCost?: ScryptCost;
-  /** Absent: nothing is mailed, and links are handed over by people. */
-  readonly mailer?: Mailer | undefined;
-  /** Absent: there is no single sign-on. */
-  readonly oidc?: OidcSettings | undefined;
-  /** As `makeSealingKey` writes them: the first seals secrets, all open. Absent: nobody begins with a second factor. */
-  readonly sealingKeys?: readonly string[] | undefined;
 }
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
-  /** Starts following invalidations, and tidying up. */
+  readonly people: PeopleAdapters;
+  /** Starts following invalidations and deleting expired rows. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Every port of the domain, over one PostgreSQL pool. */
-export function createAuthAdapters({
-  pool,
-  sessions = pool,
-  log,
-  scryptCost,
-  mailer,
-  oidc,
-  sealingKeys,
-}: AuthAdapterOptions): AuthAdapters {
+/** One hour is far above any lease, so no edge loses a lease that it still uses. */
+const DELETE_EXPIRED = [
+  `delete from invalidations where created_at < clock_timestamp() - interval '1 hour'`,
+  `delete from edge_leases where expires_at < clock_timestamp() - interval '1 hour'`,
+];
+
+/** The ports of the whole auth service, over one PostgreSQL pool. */
+export function createAuthAdapters(options: AuthAdapterOptions): AuthAdapters {
+  const { pool, sessions = pool, log } = options;
   const prisma = createAuthPrisma(pool);
   const feed = createPostgresInvalidationFeed({ pool, sessions, log });
-  const housekeeping = createHousekeeping({ pool, log });
-  const sealer = sealingKeys && createSecretSealer(sealingKeys);
-  const resealing = createResealing({ pool, sealer, log });
+  const housekeeping = createHousekeeping({ pool, log, statements: DELETE_EXPIRED });
+  const people = createPeopleAdapters({ ...options, prisma });
   return {
     organizations: createPrismaOrganizationStore(prisma),
     keys: createPrismaKeyStore(prisma),
     keyVerifier: createPostgresKeyVerifier(pool),
-    members: createPrismaMemberStore(prisma),
-    invitations: createPrismaInvitationStore(prisma),
-    passwordResets: createPrismaPasswordResetStore(prisma),
-    secondFactors: createPrismaSecondFactorStore(prisma),
-    totp: otpauthTotp,
-    ...(mailer ? { mailer } : {}),
-    identities: createPrismaIdentityStore(prisma),
-    domains: createPrismaDomainStore(prisma),
-    signOns: createPrismaSignOnStore(prisma),
-    ...(oidc ? { identityProvider: createOidcIdentityProvider(oidc, systemClock) } : {}),
-    log,
-    memberships: createPrismaMembershipStore(prisma),
-    sessions: createPrismaSessionStore(prisma),
-    attempts: createPostgresAttemptCounter(pool),
     audit: createPrismaAuditStore(prisma),
-    passwords: createScryptPasswordHasher(scryptCost),
     secrets: systemSecrets,
-    ...(sealer ? { sealer } : {}),
-    addressRanges: { canonical: canonicalRange, countedAs: networkOf },
+    addressRanges: { canonical: canonicalRange },
     leases: createPostgresEdgeLeases(pool),
     feed,
+    people,
     async start() {
       await feed.start();
       housekeeping.start();
-      resealing.start();
+      people.start();
     },
     async stop() {
       await feed.stop();
       await housekeeping.stop();
-      await resealing.stop();
+      await people.stop();
       await prisma.$disconnect();
     },
   };

@@ -1,10 +1,7 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import {
-  AdminRefusalReason,
   AuditOutcome,
   Scope,
-  type Actor as ActorMessage,
-  type AdminRefusal as AdminRefusalMessage,
   type AuditEntry as AuditEntryMessage,
   type Key as KeyMessage,
   type KeyGrant as KeyGrantMessage,
@@ -15,12 +12,11 @@ import {
   type OrganizationLimits as OrganizationLimitsMessage,
   type WatchInvalidationsResponse,
 } from '@gateway/contracts/auth';
-import { GatewayError } from '@gateway/errors';
-import type { AdminRefusal } from '../core/admin-refusal';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
 import type { AuditFilter } from '../core/ports';
-import type { Invalidation } from '../core/invalidation/ports';
+import type * as shared from '@gateway/auth-shared';
+import { missing } from '@gateway/auth-shared/service';
 
 /** The contract's messages and the core's types, one function per direction. */
 
@@ -33,33 +29,11 @@ const MESSAGE_OF_SCOPE: Readonly<Record<core.Scope, Scope>> = {
   chat: Scope.SCOPE_CHAT,
   'usage:read': Scope.SCOPE_USAGE_READ,
 };
-
-const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalReason>> = {
-  not_found: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND,
-  invalid: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
-  conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
-  version_conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT,
-  forbidden: AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN,
-  link_not_valid: AdminRefusalReason.ADMIN_REFUSAL_REASON_LINK_NOT_VALID,
-  not_signed_in: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_SIGNED_IN,
-  sign_in_refused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED,
-  second_factor_required: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED,
-  second_factor_refused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED,
-  too_many_attempts: AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
-  not_configured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
-};
-
-const MESSAGE_OF_OUTCOME: Readonly<Record<core.AuditOutcome, AuditOutcome>> = {
+const MESSAGE_OF_OUTCOME: Readonly<Record<shared.AuditOutcome, AuditOutcome>> = {
   started: AuditOutcome.AUDIT_OUTCOME_STARTED,
   done: AuditOutcome.AUDIT_OUTCOME_DONE,
   failed: AuditOutcome.AUDIT_OUTCOME_FAILED,
 };
-
-/** A change without an actor cannot be audited, so it is not made. */
-export function actorOf(actor: ActorMessage | undefined): core.Actor {
-  if (!actor || actor.id === '') throw missing('actor');
-  return actor;
-}
 
 function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
   return {
@@ -153,7 +127,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
   };
 }
 
-export function invalidationMessage({ sequence, target }: Invalidation): WatchInvalidationsResponse {
+export function invalidationMessage({ sequence, target }: shared.Invalidation): WatchInvalidationsResponse {
   switch (target.kind) {
     case 'all':
       return { sequence, target: { $case: 'all', value: {} } };
@@ -164,7 +138,7 @@ export function invalidationMessage({ sequence, target }: Invalidation): WatchIn
   }
 }
 
-export function auditEntryMessage(entry: core.AuditEntry): AuditEntryMessage {
+export function auditEntryMessage(entry: shared.AuditEntry): AuditEntryMessage {
   return {
     id: entry.id,
     createdUnixMs: BigInt(entry.createdAt),
@@ -198,12 +172,4 @@ export function auditFilterOf(
 /** NUL and unpaired surrogates, which PostgreSQL does not take, as the character that stands for such. */
 function storable(text: string): string {
   return text.replace(/\0|\p{Cs}/gu, '\uFFFD');
-}
-
-export function refusalMessage({ reason, message, field, retryAfterMs }: AdminRefusal): AdminRefusalMessage {
-  return { reason: MESSAGE_OF_REASON[reason], message, field, retryAfterMs };
-}
-
-export function missing(param: string): GatewayError {
-  return new GatewayError('invalid_request', { message: `${param} is missing.`, param });
 }

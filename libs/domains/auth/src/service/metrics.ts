@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { SignOnRefusalReason } from '../core/single-sign-on/sign-on-refusal';
 
-/** The domain's metrics, their labels bound once. */
+/** Keys, watches and revocation, with their labels bound once. */
 export function createAuthMetrics(metrics: Registry) {
   const verified = new Counter({
     name: 'gateway_auth_verified_keys_total',
@@ -9,30 +8,9 @@ export function createAuthMetrics(metrics: Registry) {
     labelNames: ['outcome'],
     registers: [metrics],
   });
-  const signIns = new Counter({
-    name: 'gateway_auth_sign_ins_total',
-    help: 'Attempts to sign in to the dashboard, by outcome.',
-    labelNames: ['outcome'],
-    registers: [metrics],
-  });
-  const signOns = new Counter({
-    name: 'gateway_auth_single_sign_ons_total',
-    help: 'What became of sign-ins by single sign-on: signed_on, or why not.',
-    labelNames: ['outcome'],
-    registers: [metrics],
-  });
   return {
     verifiedGrant: verified.labels('grant'),
     verifiedUnknown: verified.labels('unknown'),
-    signIns: {
-      signed_in: signIns.labels('signed_in'),
-      refused: signIns.labels('refused'),
-      second_factor_required: signIns.labels('second_factor_required'),
-      second_factor_refused: signIns.labels('second_factor_refused'),
-      too_many_attempts: signIns.labels('too_many_attempts'),
-    },
-    /** One count of a closed list of outcomes. */
-    countSignOn: (outcome: 'signed_on' | SignOnRefusalReason) => signOns.inc({ outcome }),
     watches: new Gauge({
       name: 'gateway_auth_open_watches',
       help: 'Edges that are listening for invalidations at this replica.',

@@ -1,26 +1,36 @@
+import type { IdSource } from '@gateway/auth-shared';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { noCapacityWhileAway } from '@gateway/database';
-import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
+import {
+  createPeopleHandlers,
+  DEFAULT_PEOPLE_SETTINGS,
+  type PeoplePorts,
+  type PeopleSettings,
+} from '@gateway/people';
+import { bindService } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
 import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
-import type { AuthPorts, AuthSettings, IdSource } from '../core/ports';
+import type { AuthPorts, AuthSettings } from '../core/ports';
 import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
 import { createAuthMetrics } from './metrics';
 
-export const DEFAULT_AUTH_SETTINGS: AuthSettings = {
+/** Of the library itself and of `people`, which the auth service runs too. */
+export type AuthServiceSettings = AuthSettings & PeopleSettings;
+
+export const DEFAULT_AUTH_SETTINGS: AuthServiceSettings = {
+  ...DEFAULT_PEOPLE_SETTINGS,
   leaseMs: 3_000,
-  sessionLifetimeMs: 12 * 60 * 60_000,
-  sessionIdleMs: 2 * 60 * 60_000,
   defaultOrganizationLimits: DEFAULT_ORGANIZATION_LIMITS,
 };
 
 export interface AuthModulePorts {
-  /** What `createAuthAdapters` makes; the module starts and stops it. */
+  /** From `createAuthAdapters`; the module starts and stops them. */
   readonly adapters: Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
+    readonly people: Omit<PeoplePorts, 'clock' | 'newId' | 'settings' | 'organizations' | 'leases' | 'feed'>;
     start(): Promise<void>;
     stop(): Promise<void>;
   };
@@ -28,21 +38,27 @@ export interface AuthModulePorts {
   readonly newId: IdSource;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** What is absent is as in DEFAULT_AUTH_SETTINGS. */
-  readonly settings?: Partial<AuthSettings>;
+  /** Absent ones are as in DEFAULT_AUTH_SETTINGS. */
+  readonly settings?: Partial<AuthServiceSettings>;
 }
 
-/** Organizations, keys, members, sessions and the audit log. Serves Auth to edges and AuthAdmin to the dashboard's API. */
+/** Organizations, keys, members, sessions and the audit log. Serves Auth to edges and AuthAdmin to the dashboard API. */
 export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const { adapters, clock, newId, log } = options;
   const settings = Object.freeze({ ...DEFAULT_AUTH_SETTINGS, ...options.settings });
   const ports: AuthPorts = { ...adapters, clock, newId, settings };
+  const { organizations, leases, feed } = adapters;
+  const people: PeoplePorts = { ...adapters.people, organizations, leases, feed, clock, newId, settings };
   const metrics = createAuthMetrics(options.metrics);
+  const authAdmin = {
+    ...createPeopleHandlers(people, options.metrics),
+    ...createAuthAdminHandlers(ports, people, metrics),
+  };
   return {
     name: 'auth',
     services: [
       bindService(AuthDefinition, noCapacityWhileAway(createAuthHandlers(ports, metrics))),
-      bindService(AuthAdminDefinition, noCapacityWhileAway(createAuthAdminHandlers(ports, metrics))),
+      bindService(AuthAdminDefinition, noCapacityWhileAway(authAdmin)),
     ],
     consumers: [],
     async start() {

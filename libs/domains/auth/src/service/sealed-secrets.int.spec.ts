@@ -1,8 +1,8 @@
 import { TOTP, Secret } from 'otpauth';
 import { AdminRefusalReason } from '@gateway/contracts/auth';
+import { makeSealingKey } from '@gateway/people';
 import { createTestClock, eventually } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
-import { makeSealingKey } from '../index';
 
 const PASSWORD = 'correct horse battery';
 const PERIOD_MS = 30_000;

@@ -1,7 +1,7 @@
 import { AdminRefusalReason } from '@gateway/contracts/auth';
 import { createTestClock } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
-import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '../core/sign-in/sign-in-throttle';
+import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '@gateway/people';
 
 const PASSWORD = 'correct horse battery';
 const { ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED: REFUSED, ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS: TOO_MANY } =

@@ -1,5 +1,6 @@
 import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
+import { makeSealingKey } from '@gateway/people';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { createTestDatabase } from '@gateway/test-support';
@@ -9,15 +10,14 @@ import {
   authMigrations,
   createAuthAdapters,
   createAuthModule,
-  makeSealingKey,
-  type AuthSettings,
+  type AuthServiceSettings,
 } from '../index';
 
 export const ACTOR = { id: 'system', label: 'system', ipAddress: '192.0.2.1' };
 
 export interface AuthFixtureOptions {
   readonly clock?: Clock;
-  readonly settings?: Partial<AuthSettings>;
+  readonly settings?: Partial<AuthServiceSettings>;
   /** Null: none. */
   readonly sealingKeys?: readonly string[] | null;
 }

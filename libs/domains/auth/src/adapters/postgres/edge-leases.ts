@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { EdgeLeases } from '../../core/invalidation/ports';
-import { ACKNOWLEDGEMENTS_CHANNEL } from './channels';
+import type { EdgeLeases } from '@gateway/auth-shared';
+import { ACKNOWLEDGEMENTS_CHANNEL } from '@gateway/auth-shared/adapters';
 
 /**
  * The counter is read in the statement that registers the edge. A revocation

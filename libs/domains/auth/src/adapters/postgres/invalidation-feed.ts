@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool, PoolClient } from 'pg';
-import type { Invalidation, InvalidationFeed } from '../../core/invalidation/ports';
-import { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './channels';
+import type { Invalidation, InvalidationFeed } from '@gateway/auth-shared';
+import { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from '@gateway/auth-shared/adapters';
 import { InvalidationRing } from './invalidation-ring';
 import { Waiters } from './waiters';
 

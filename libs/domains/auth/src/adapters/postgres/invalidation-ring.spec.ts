@@ -1,4 +1,4 @@
-import type { Invalidation } from '../../core/invalidation/ports';
+import type { Invalidation } from '@gateway/auth-shared';
 import { InvalidationRing } from './invalidation-ring';
 
 const invalidation = (sequence: number): Invalidation => ({

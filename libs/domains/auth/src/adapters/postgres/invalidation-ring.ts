@@ -1,4 +1,4 @@
-import type { Invalidation } from '../../core/invalidation/ports';
+import type { Invalidation } from '@gateway/auth-shared';
 
 /**
  * The most recent invalidations of this process, bounded. Sequence numbers have

@@ -1,8 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import type { AuditFilter, AuditStore } from '../../core/ports';
-import type { AuthPrisma } from './client';
-import { newestFirst } from './page';
-import { auditEntryOf, auditEntryRow } from './rows';
+import { type AuthPrisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { auditEntryOf } from './rows';
 
 export function createPrismaAuditStore(prisma: AuthPrisma): AuditStore {
   return {

@@ -1,12 +1,17 @@
 import { isRefusal } from '@gateway/errors';
 import type { KeyStore } from '../../core/ports';
-import type { AuthPrisma, AuthTransaction } from './client';
-import { appendInvalidation, lastInvalidation } from './invalidations';
-import { lockOrganization } from './organization-store';
-import { newestFirst } from './page';
-import { apiKeyOf, apiKeyRow, auditEntryRow, organizationOf, previousSecretColumns, sessionOf } from './rows';
-import { endKeys } from './session-keys';
-
+import {
+  type AuthPrisma,
+  type AuthTransaction,
+  appendInvalidation,
+  lastInvalidation,
+  lockOrganization,
+  newestFirst,
+  auditEntryRow,
+  sessionOf,
+  endKeys,
+} from '@gateway/auth-shared/adapters';
+import { apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns } from './rows';
 const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
 const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
 

@@ -1,9 +1,14 @@
 import { isRefusal } from '@gateway/errors';
 import type { OrganizationStore } from '../../core/ports';
-import type { AuthPrisma, AuthTransaction } from './client';
-import { appendInvalidation, lastInvalidation } from './invalidations';
-import { newestFirst } from './page';
-import { auditEntryRow, organizationOf, organizationRow } from './rows';
+import {
+  type AuthPrisma,
+  appendInvalidation,
+  lastInvalidation,
+  newestFirst,
+  auditEntryRow,
+  lockOrganization,
+} from '@gateway/auth-shared/adapters';
+import { organizationOf, organizationRow } from './rows';
 
 export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationStore {
   return {
@@ -44,17 +49,4 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
       });
     },
   };
-}
-
-/** Locks the organization's row, in every transaction before those of its keys. */
-export async function lockOrganization(
-  transaction: AuthTransaction,
-  id: string,
-  mode: 'for update' | 'for share',
-): Promise<void> {
-  if (mode === 'for update') {
-    await transaction.$queryRaw`select 1 from organizations where id = ${id} for update`;
-  } else {
-    await transaction.$queryRaw`select 1 from organizations where id = ${id} for share`;
-  }
 }

@@ -1,24 +1,7 @@
 import { nanoUsd, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
-import type {
-  ApiKey,
-  AuditEntry,
-  AuditOutcome,
-  Identity,
-  JsonObject,
-  KeyLimits,
-  Member,
-  Membership,
-  Organization,
-  OrganizationLimits,
-  OrganizationMember,
-  OrganizationRole,
-  Person,
-  Scope,
-  Session,
-  SignInMethod,
-} from '../../core/model';
-import type { StoredMember } from '../../core/ports';
-import type { Prisma } from './generated/client';
+import type { ApiKey, KeyLimits, Organization, OrganizationLimits, Scope } from '../../core/model';
+import type { AuditEntry, AuditOutcome, JsonObject } from '@gateway/auth-shared';
+import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** How the model lies in the tables, both ways. Absent values are NULL there. */
 
@@ -144,95 +127,6 @@ function startOf(day: UtcDay): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 
-export function memberOf(row: { id: string; email: string; role: string }): Member {
-  return { id: row.id, email: row.email, role: row.role as Member['role'] };
-}
-
-export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
-  return {
-    ...memberOf(row),
-    ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
-    ...(row.totpSecret === null
-      ? {}
-      : { totp: { sealedSecret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
-  };
-}
-
-/** Of a new member: what else there is comes later. */
-export function storedMemberRow({ id, email, role, passwordHash }: StoredMember) {
-  return { id, email, role, passwordHash: passwordHash ?? null };
-}
-
-export function membershipOf(
-  row: Prisma.MembershipModel & { organization: Prisma.OrganizationModel },
-): Membership {
-  const { id, name, suspended } = row.organization;
-  return { organization: { id, name, suspended }, role: row.role as OrganizationRole };
-}
-
-export function organizationMemberOf(
-  row: Prisma.MembershipModel & { member: Prisma.MemberModel },
-): OrganizationMember {
-  return {
-    id: row.memberId,
-    email: row.member.email,
-    role: row.role as OrganizationRole,
-    joinedAt: row.createdAt.getTime() as UnixMs,
-    ...seenOf(row.member),
-    secondFactor: row.member.totpConfirmedAt !== null,
-  };
-}
-
-export function personOf(
-  row: Prisma.MemberModel & {
-    memberships: (Prisma.MembershipModel & { organization: Prisma.OrganizationModel })[];
-    identities: Prisma.MemberIdentityModel[];
-  },
-): Person {
-  return {
-    ...memberOf(row),
-    createdAt: row.createdAt.getTime() as UnixMs,
-    ...seenOf(row),
-    secondFactor: row.totpConfirmedAt !== null,
-    memberships: row.memberships.map(membershipOf),
-    identities: row.identities.map(identityOf),
-  };
-}
-
-export function identityOf({ issuer, createdAt }: Prisma.MemberIdentityModel): Identity {
-  return { issuer, linkedAt: createdAt.getTime() as UnixMs };
-}
-
-function seenOf({ lastSeenAt }: Prisma.MemberModel): { readonly lastSeenAt?: UnixMs } {
-  return lastSeenAt === null ? {} : { lastSeenAt: lastSeenAt.getTime() as UnixMs };
-}
-
-export function sessionOf(row: Prisma.SessionModel & { member: Prisma.MemberModel }): Session {
-  return {
-    id: row.id,
-    member: memberOf(row.member),
-    device: row.device,
-    ipAddress: row.ipAddress,
-    signedInBy: row.signedInBy as SignInMethod,
-    createdAt: row.createdAt.getTime() as UnixMs,
-    lastSeenAt: row.lastSeenAt.getTime() as UnixMs,
-    expiresAt: row.expiresAt.getTime() as UnixMs,
-  };
-}
-
-export function sessionRow(session: Session) {
-  return {
-    id: session.id,
-    memberId: session.member.id,
-    device: session.device,
-    ipAddress: session.ipAddress,
-    signedInBy: session.signedInBy,
-    createdAt: new Date(session.createdAt),
-    lastSeenAt: new Date(session.lastSeenAt),
-    expiresAt: new Date(session.expiresAt),
-  };
-}
-
 export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {
   return {
     id: row.id,
@@ -243,20 +137,5 @@ export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {
     target: row.target,
     details: row.details as JsonObject,
     outcome: row.outcome as AuditOutcome,
-  };
-}
-
-export function auditEntryRow(entry: AuditEntry) {
-  return {
-    id: entry.id,
-    createdAt: new Date(entry.createdAt),
-    actorId: entry.actor.id,
-    actorLabel: entry.actor.label,
-    actorIpAddress: entry.actor.ipAddress,
-    organizationId: entry.organizationId ?? null,
-    action: entry.action,
-    target: entry.target,
-    details: entry.details as Prisma.InputJsonObject,
-    outcome: entry.outcome,
   };
 }

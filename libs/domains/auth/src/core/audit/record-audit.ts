@@ -1,9 +1,6 @@
 import { GatewayError } from '@gateway/errors';
-import { auditOf } from './audit';
-import type { Actor, JsonObject } from '../model';
+import { auditOf, type Actor, type JsonObject, isIdLike } from '@gateway/auth-shared';
 import type { AuthPorts } from '../ports';
-import { isIdLike } from '../text-rules';
-
 export const MAX_DETAILS_CHARACTERS = 10_000;
 const MAX_TARGET_CHARACTERS = 200;
 

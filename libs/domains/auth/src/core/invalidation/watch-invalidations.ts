@@ -1,7 +1,7 @@
 import type { CancelSignal } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import type { AuthPorts } from '../ports';
-import type { Invalidation } from './ports';
+import type { Invalidation } from '@gateway/auth-shared';
 
 const MAX_EDGE_ID_CHARACTERS = 100;
 

@@ -1,11 +1,15 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { notFound, type AdminRefusal } from '../admin-refusal';
-import { awaitEdges } from '../invalidation/await-edges';
-import type { Actor, ApiKey, Organization } from '../model';
-import type { AuthPorts, Decision } from '../ports';
-import { isIdLike } from '../text-rules';
-
+import {
+  notFound,
+  type AdminRefusal,
+  awaitEdges,
+  type Actor,
+  type Decision,
+  isIdLike,
+} from '@gateway/auth-shared';
+import type { ApiKey, Organization } from '../model';
+import type { AuthPorts } from '../ports';
 export type KeyPorts = Pick<AuthPorts, 'keys' | 'leases' | 'feed' | 'addressRanges' | 'clock' | 'newId'>;
 
 export interface KeyTarget {

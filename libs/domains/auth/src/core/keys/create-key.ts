@@ -1,11 +1,10 @@
 import { isRefusal } from '@gateway/errors';
-import { notFound, type AdminRefusal } from '../admin-refusal';
-import { auditOf, keyFields } from '../audit/audit';
+import { notFound, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
+import { keyFields } from './key-fields';
 import { makeKeySecret } from './key-secret';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
-import type { Actor, ApiKey } from '../model';
+import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
-import { isIdLike } from '../text-rules';
 
 export interface CreateKey {
   readonly actor: Actor;

@@ -1,12 +1,17 @@
 import { isRefusal } from '@gateway/errors';
 import type { CancelSignal, UnixMs } from '@gateway/base';
-import { notFound, refusals, type AdminRefusal } from '../admin-refusal';
-import { auditOf, keyFields } from '../audit/audit';
-import { awaitEdges } from '../invalidation/await-edges';
+import {
+  notFound,
+  refusals,
+  type AdminRefusal,
+  auditOf,
+  awaitEdges,
+  isRunning,
+  isIdLike,
+} from '@gateway/auth-shared';
+import { keyFields } from './key-fields';
 import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
-import { isRunning } from '../sign-in/sessions';
-import { isIdLike } from '../text-rules';
 import type { CreatedKey, CreateKey } from './create-key';
 import { makeKeySecret } from './key-secret';
 import { readKeySettings } from './key-settings';

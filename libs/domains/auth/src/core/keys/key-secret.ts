@@ -1,4 +1,4 @@
-import type { Secrets } from '../ports';
+import type { Secrets } from '@gateway/auth-shared';
 
 /** What every key begins with. */
 export const KEY_PREFIX = 'sk-gw-';

@@ -1,11 +1,9 @@
 import { isRefusal } from '@gateway/errors';
 import { isUtcDay, type UtcDay } from '@gateway/base';
-import { invalid, type AdminRefusal } from '../admin-refusal';
+import { invalid, type AdminRefusal, MAX_NAME_CHARACTERS, readText } from '@gateway/auth-shared';
 import { checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { SCOPES, type KeyLimits, type KeySettings, type OrganizationLimits, type Scope } from '../model';
 import type { AddressRanges } from '../ports';
-import { MAX_NAME_CHARACTERS, readText } from '../text-rules';
-
 export const MAX_ALLOWED_MODELS = 200;
 export const MAX_MODEL_ID_CHARACTERS = 200;
 export const MAX_ALLOWLIST_ENTRIES = 200;

@@ -1,6 +1,5 @@
 import type { CancelSignal } from '@gateway/base';
-import type { AdminRefusal } from '../admin-refusal';
-import { auditOf } from '../audit/audit';
+import { type AdminRefusal, auditOf } from '@gateway/auth-shared';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import type { ApiKey } from '../model';
 

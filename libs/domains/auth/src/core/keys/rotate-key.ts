@@ -1,11 +1,16 @@
 import { isRefusal } from '@gateway/errors';
 import type { CancelSignal, UnixMs } from '@gateway/base';
-import { conflict, invalid, notFound, type AdminRefusal } from '../admin-refusal';
-import { auditOf } from '../audit/audit';
-import { awaitEdges } from '../invalidation/await-edges';
+import {
+  conflict,
+  invalid,
+  notFound,
+  type AdminRefusal,
+  auditOf,
+  awaitEdges,
+  isIdLike,
+} from '@gateway/auth-shared';
 import type { ApiKey, PreviousSecret } from '../model';
 import type { AuthPorts } from '../ports';
-import { isIdLike } from '../text-rules';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import type { CreatedKey } from './create-key';
 import { makeKeySecret } from './key-secret';

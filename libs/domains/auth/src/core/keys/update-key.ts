@@ -1,7 +1,7 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { checkVersion, conflict, type AdminRefusal } from '../admin-refusal';
-import { auditOf, changedFields, keyFields } from '../audit/audit';
+import { checkVersion, conflict, type AdminRefusal, auditOf, changedFields } from '@gateway/auth-shared';
+import { keyFields } from './key-fields';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
 import type { ApiKey } from '../model';

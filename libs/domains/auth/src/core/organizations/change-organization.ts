@@ -1,12 +1,18 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { checkVersion, notFound, type AdminRefusal } from '../admin-refusal';
-import { auditOf, changedFields, organizationFields } from '../audit/audit';
-import { awaitEdges } from '../invalidation/await-edges';
-import type { Actor, Organization } from '../model';
+import {
+  checkVersion,
+  notFound,
+  type AdminRefusal,
+  auditOf,
+  changedFields,
+  awaitEdges,
+  type Actor,
+  isIdLike,
+} from '@gateway/auth-shared';
+import { organizationFields } from './organization-fields';
+import type { Organization } from '../model';
 import type { AuthPorts } from '../ports';
-import { isIdLike } from '../text-rules';
-
 export type OrganizationPorts = Pick<AuthPorts, 'organizations' | 'leases' | 'feed' | 'clock' | 'newId'>;
 
 export interface OrganizationChange {

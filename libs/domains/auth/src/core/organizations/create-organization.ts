@@ -1,10 +1,9 @@
 import { isRefusal } from '@gateway/errors';
-import type { AdminRefusal } from '../admin-refusal';
-import { auditOf, organizationFields } from '../audit/audit';
+import { type AdminRefusal, auditOf, type Actor, MAX_NAME_CHARACTERS, readText } from '@gateway/auth-shared';
+import { organizationFields } from './organization-fields';
 import { checkLimits } from './limits';
-import type { Actor, Organization, OrganizationLimits } from '../model';
+import type { Organization, OrganizationLimits } from '../model';
 import type { AuthPorts } from '../ports';
-import { MAX_NAME_CHARACTERS, readText } from '../text-rules';
 
 export interface CreateOrganization {
   readonly actor: Actor;

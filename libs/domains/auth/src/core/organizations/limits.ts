@@ -1,5 +1,5 @@
 import { formatUsd, type NanoUsd } from '@gateway/base';
-import { invalid, type AdminRefusal } from '../admin-refusal';
+import { invalid, type AdminRefusal } from '@gateway/auth-shared';
 import type { KeyLimits, OrganizationLimits } from '../model';
 
 /** The largest count that a limit can have: what an int4 column holds. */

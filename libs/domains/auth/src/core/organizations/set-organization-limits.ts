@@ -1,8 +1,8 @@
 import type { CancelSignal } from '@gateway/base';
-import type { AdminRefusal } from '../admin-refusal';
+import type { AdminRefusal, Actor } from '@gateway/auth-shared';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
 import { checkLimits } from './limits';
-import type { Actor, Organization, OrganizationLimits } from '../model';
+import type { Organization, OrganizationLimits } from '../model';
 
 export interface SetOrganizationLimits {
   readonly actor: Actor;

@@ -1,9 +1,8 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import type { AdminRefusal } from '../admin-refusal';
+import { type AdminRefusal, type Actor, MAX_REASON_CHARACTERS, readText } from '@gateway/auth-shared';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
-import type { Actor, Organization } from '../model';
-import { MAX_REASON_CHARACTERS, readText } from '../text-rules';
+import type { Organization } from '../model';
 
 export interface SetOrganizationSuspended {
   readonly actor: Actor;

@@ -8,48 +8,43 @@ import {
 } from '@gateway/contracts/auth';
 import type { RpcHandlers } from '@gateway/rpc';
 import { isRefusal } from '@gateway/errors';
-import { notFound, type AdminRefusal } from '../../core/admin-refusal';
-import { refuseUnlessPermitted } from '../../core/access/authorize';
+import { notFound, type AdminRefusal, readPage, isIdLike } from '@gateway/auth-shared';
+import { refuseUnlessPermitted, type createPeopleHandlers, type PeoplePorts } from '@gateway/people';
 import { createKey, type CreatedKey } from '../../core/keys/create-key';
 import { createSessionKey } from '../../core/keys/create-session-key';
 import { endPreviousSecret, rotateKey } from '../../core/keys/rotate-key';
 import { createOrganization } from '../../core/organizations/create-organization';
 import type { ApiKey, Organization } from '../../core/model';
-import { readPage } from '../../core/paging';
 import type { AuthPorts } from '../../core/ports';
 import { completeAudit, recordAudit } from '../../core/audit/record-audit';
 import { revokeKey } from '../../core/keys/revoke-key';
 import { setOrganizationLimits } from '../../core/organizations/set-organization-limits';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
-import { isIdLike } from '../../core/text-rules';
 import { updateKey } from '../../core/keys/update-key';
 import type { AuthMetrics } from '../metrics';
 import {
-  actorOf,
   auditEntryMessage,
   auditFilterOf,
   keyMessage,
   keySettingsOf,
   organizationLimitsOf,
   organizationMessage,
-  refusalMessage,
 } from '../messages';
-import { createAccountHandlers } from './account';
-import { createInvitationHandlers } from './invitations';
-import { createPeopleHandlers } from './people';
-import { createSessionHandlers } from './sessions';
-import { createSingleSignOnHandlers } from './single-sign-on';
+import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
 
 const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'current'>>> = {
   [SecretToEnd.SECRET_TO_END_PREVIOUS]: 'previous',
   [SecretToEnd.SECRET_TO_END_CURRENT]: 'current',
 };
 
-/** What the dashboard's API calls. */
+type OtherHandlers = keyof ReturnType<typeof createPeopleHandlers>;
+
+/** The methods of AuthAdmin for organizations, keys and the audit log; the library `people` has the others. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
+  people: Pick<PeoplePorts, 'members' | 'memberships'>,
   metrics: AuthMetrics,
-): RpcHandlers<typeof AuthAdminDefinition> {
+): Omit<RpcHandlers<typeof AuthAdminDefinition>, OtherHandlers> {
   /** Measures what a caller waits for edges. */
   async function timed<Result>(work: Promise<Result>): Promise<Result> {
     const end = metrics.edgeWaitSeconds.startTimer();
@@ -61,15 +56,9 @@ export function createAuthAdminHandlers(
   }
 
   return {
-    ...createSessionHandlers(ports, metrics),
-    ...createPeopleHandlers(ports),
-    ...createInvitationHandlers(ports),
-    ...createAccountHandlers(ports),
-    ...createSingleSignOnHandlers(ports, metrics),
-
     async createOrganization({ actor: from, name, limits }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'platform:organizations');
+      const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations');
       if (refusal) return organizationResponse(refusal);
       const wanted = { actor, name, ...(limits ? { limits: organizationLimitsOf(limits) } : {}) };
       return organizationResponse(await createOrganization(ports, wanted));
@@ -77,14 +66,14 @@ export function createAuthAdminHandlers(
 
     async getOrganization({ organizationId, actor }) {
       const refusal =
-        actor && (await refuseUnlessPermitted(ports, actor, 'organization:read', organizationId));
+        actor && (await refuseUnlessPermitted(people, actor, 'organization:read', organizationId));
       if (refusal) return organizationResponse(refusal);
       const found = isIdLike(organizationId) ? await ports.organizations.find(organizationId) : undefined;
       return organizationResponse(found ?? notFound('organization'));
     },
 
     async listOrganizations({ pageSize, pageToken, actor }) {
-      const seesAll = !actor || !(await refuseUnlessPermitted(ports, actor, 'platform:organizations'));
+      const seesAll = !actor || !(await refuseUnlessPermitted(people, actor, 'platform:organizations'));
       const page = await readPage(pageSize, pageToken, (request) =>
         ports.organizations.list(request, seesAll ? undefined : actor.id),
       );
@@ -93,7 +82,7 @@ export function createAuthAdminHandlers(
 
     async setOrganizationLimits({ actor: from, organizationId, limits, expectedVersion }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'organization:limits', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'organization:limits', organizationId);
       if (refusal) return organizationResponse(refusal);
       const change = {
         actor,
@@ -106,7 +95,7 @@ export function createAuthAdminHandlers(
 
     async setOrganizationSuspended({ actor: from, organizationId, suspended, reason }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'platform:organizations', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations', organizationId);
       if (refusal) return organizationResponse(refusal);
       const change = {
         actor,
@@ -120,14 +109,14 @@ export function createAuthAdminHandlers(
     async createKey({ actor: from, organizationId, settings }) {
       const actor = actorOf(from);
       const created =
-        (await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId)) ??
+        (await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId)) ??
         (await createKey(ports, { actor, organizationId, settings: keySettingsOf(settings) }));
       return createdKeyResponse(created);
     },
 
     async createSessionKey({ actor: from, organizationId, settings, sessionId, lifetimeMs }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'playground:use', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'playground:use', organizationId);
       if (refusal) return createdKeyResponse(refusal);
       const wanted = { actor, organizationId, settings: keySettingsOf(settings), sessionId, lifetimeMs };
       return createdKeyResponse(await timed(createSessionKey(ports, wanted, signal)));
@@ -147,7 +136,7 @@ export function createAuthAdminHandlers(
 
     async updateKey({ actor: from, organizationId, keyId, settings, expectedVersion }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
       if (refusal) return keyResponse(refusal);
       const change = {
         actor,
@@ -161,14 +150,14 @@ export function createAuthAdminHandlers(
 
     async revokeKey({ actor: from, organizationId, keyId }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
       if (refusal) return keyResponse(refusal);
       return keyResponse(await timed(revokeKey(ports, { actor, organizationId, keyId }, signal)));
     },
 
     async rotateKey({ actor: from, organizationId, keyId, previousWorksUntilUnixMs, endsNow }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
       if (refusal) return createdKeyResponse(refusal);
       const ends = SECRET_OF_MESSAGE[endsNow];
       const request = {
@@ -183,7 +172,7 @@ export function createAuthAdminHandlers(
 
     async endPreviousSecret({ actor: from, organizationId, keyId }, { signal }) {
       const actor = actorOf(from);
-      const refusal = await refuseUnlessPermitted(ports, actor, 'keys:manage', organizationId);
+      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
       if (refusal) return keyResponse(refusal);
       return keyResponse(await timed(endPreviousSecret(ports, { actor, organizationId, keyId }, signal)));
     },

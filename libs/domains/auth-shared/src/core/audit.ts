@@ -1,0 +1,45 @@
+import type { Clock } from '@gateway/base';
+import type { Actor, AuditEntry, JsonObject } from './audit-entry';
+import type { IdSource } from './ports';
+
+/** What a use-case says of its change; id, time and outcome are added here. */
+export interface AuditedChange {
+  readonly actor: Actor;
+  readonly organizationId?: string;
+  readonly action: string;
+  readonly target: string;
+  readonly details: JsonObject;
+}
+
+const MAX_ACTOR_FIELD_CHARACTERS = 254;
+
+/** The entry for a change that is made in the same transaction. */
+export function auditOf(change: AuditedChange, ports: { newId: IdSource; clock: Clock }): AuditEntry {
+  return {
+    ...change,
+    actor: presentableActor(change.actor),
+    id: ports.newId('aud'),
+    createdAt: ports.clock.now(),
+    outcome: 'done',
+  };
+}
+
+/** The before and after of each field that differs. */
+export function changedFields(before: JsonObject, after: JsonObject): JsonObject {
+  const changed: Record<string, { before: unknown; after: unknown }> = {};
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const was = before[field] ?? null;
+    const is = after[field] ?? null;
+    if (JSON.stringify(was) !== JSON.stringify(is)) changed[field] = { before: was, after: is };
+  }
+  return { changed };
+}
+
+/** Callers are our own services, but what they pass on came from outside. */
+function presentableActor({ id, label, ipAddress }: Actor): Actor {
+  return { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
+}
+
+function presentable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, MAX_ACTOR_FIELD_CHARACTERS);
+}

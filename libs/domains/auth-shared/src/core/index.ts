@@ -1,0 +1,17 @@
+export * from './admin-refusal';
+export { auditOf, changedFields, type AuditedChange } from './audit';
+export type { Actor, AuditEntry, AuditOutcome, JsonObject } from './audit-entry';
+export { awaitEdges } from './await-edges';
+export type { EdgeLeases, Invalidation, InvalidationFeed, InvalidationTarget } from './invalidations';
+export { readPage, type Page } from './paging';
+export type { Decision, IdSource, PageRequest, Secrets } from './ports';
+export {
+  idleExpiryOf,
+  isRunning,
+  type EndedSessions,
+  type Member,
+  type MemberRole,
+  type Session,
+  type SignInMethod,
+} from './session';
+export { isIdLike, MAX_NAME_CHARACTERS, MAX_REASON_CHARACTERS, readText } from './text-rules';

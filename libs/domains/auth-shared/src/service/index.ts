@@ -1,0 +1,1 @@
+export { actorOf, missing, refusalMessage } from './messages';

@@ -1,0 +1,88 @@
+import { networkOf } from '@gateway/addresses';
+import { createHousekeeping, systemSecrets, type AuthPrisma } from '@gateway/auth-shared/adapters';
+import { systemClock, type Logger } from '@gateway/runtime';
+import type { Pool } from 'pg';
+import type { Mailer, PeoplePorts } from '../core/ports';
+import type { OidcSettings } from '../core/single-sign-on/ports';
+import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
+import { createSecretSealer } from './crypto/sealed-secrets';
+import { createOidcIdentityProvider } from './openid-client/identity-provider';
+import { otpauthTotp } from './otpauth/totp';
+import { createPostgresAttemptCounter } from './postgres/attempt-counter';
+import { createResealing } from './postgres/reseal-secrets';
+import { createPrismaDomainStore } from './prisma/domain-store';
+import { createPrismaIdentityStore } from './prisma/identity-store';
+import { createPrismaInvitationStore } from './prisma/invitation-store';
+import { createPrismaMemberStore } from './prisma/member-store';
+import { createPrismaMembershipStore } from './prisma/membership-store';
+import { createPrismaPasswordResetStore } from './prisma/password-reset-store';
+import { createPrismaSecondFactorStore } from './prisma/second-factor-store';
+import { createPrismaSessionStore } from './prisma/session-store';
+import { createPrismaSignOnStore } from './prisma/sign-on-store';
+
+export interface PeopleAdapterOptions {
+  /** Of the schema `auth`, migrated. The caller ends it. */
+  readonly pool: Pool;
+  readonly prisma: AuthPrisma;
+  readonly log: Logger;
+  /** Lower it in tests only. */
+  readonly scryptCost?: ScryptCost | undefined;
+  /** Absent: no email is sent; links are shown to the person who creates them. */
+  readonly mailer?: Mailer | undefined;
+  /** Absent: there is no single sign-on. */
+  readonly oidc?: OidcSettings | undefined;
+  /** As `makeSealingKey` writes them: the first encrypts secrets, all decrypt. Absent: no second factor can be enrolled. */
+  readonly sealingKeys?: readonly string[] | undefined;
+}
+
+export type PeopleAdapters = Omit<
+  PeoplePorts,
+  'clock' | 'newId' | 'settings' | 'organizations' | 'leases' | 'feed'
+> & {
+  /** Starts deleting expired rows and encrypting secrets with the current key. */
+  start(): void;
+  stop(): Promise<void>;
+};
+
+const DELETE_EXPIRED = [
+  `delete from sessions where expires_at < clock_timestamp()`,
+  `delete from oidc_flows where expires_at < clock_timestamp()`,
+  `delete from password_resets where expires_at < clock_timestamp()`,
+  `delete from sign_in_attempts where window_ends_at < clock_timestamp()`,
+];
+
+/** The ports of members, sign-in and permissions, over the auth service's database. */
+export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapters {
+  const { pool, prisma, log, mailer, oidc } = options;
+  const housekeeping = createHousekeeping({ pool, log, statements: DELETE_EXPIRED });
+  const sealer = options.sealingKeys && createSecretSealer(options.sealingKeys);
+  const resealing = createResealing({ pool, sealer, log });
+  return {
+    members: createPrismaMemberStore(prisma),
+    memberships: createPrismaMembershipStore(prisma),
+    invitations: createPrismaInvitationStore(prisma),
+    passwordResets: createPrismaPasswordResetStore(prisma),
+    secondFactors: createPrismaSecondFactorStore(prisma),
+    totp: otpauthTotp,
+    identities: createPrismaIdentityStore(prisma),
+    domains: createPrismaDomainStore(prisma),
+    signOns: createPrismaSignOnStore(prisma),
+    ...(oidc ? { identityProvider: createOidcIdentityProvider(oidc, systemClock) } : {}),
+    ...(mailer ? { mailer } : {}),
+    log,
+    sessions: createPrismaSessionStore(prisma),
+    attempts: createPostgresAttemptCounter(pool),
+    passwords: createScryptPasswordHasher(options.scryptCost),
+    secrets: systemSecrets,
+    ...(sealer ? { sealer } : {}),
+    addressRanges: { countedAs: networkOf },
+    start() {
+      housekeeping.start();
+      resealing.start();
+    },
+    async stop() {
+      await housekeeping.stop();
+      await resealing.stop();
+    },
+  };
+}

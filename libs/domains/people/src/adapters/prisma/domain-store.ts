@@ -1,0 +1,71 @@
+import type { UnixMs } from '@gateway/base';
+import type { OrganizationDomain } from '../../core/model';
+import type { DomainStore } from '../../core/single-sign-on/ports';
+import { type AuthPrisma, type Prisma, lockOrganization, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { isTaken } from './member-store';
+
+export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
+  return {
+    async find(domain) {
+      const row = await prisma.organizationDomain.findUnique({ where: { domain } });
+      return row ? domainOf(row) : undefined;
+    },
+
+    async list(organizationId) {
+      const rows = await prisma.organizationDomain.findMany({
+        where: { organizationId },
+        orderBy: { domain: 'asc' },
+      });
+      return rows.map(domainOf);
+    },
+
+    async map({ domain, organizationId, role, mappedBy, mappedAt }, max, audit) {
+      try {
+        return await prisma.$transaction(async (transaction) => {
+          // So that two at once cannot pass the bound together.
+          await lockOrganization(transaction, organizationId, 'for update');
+          const row = await transaction.organizationDomain.findUnique({ where: { domain } });
+          if (row && row.organizationId !== organizationId) return 'taken';
+          const count = row ? 0 : await transaction.organizationDomain.count({ where: { organizationId } });
+          if (count >= max) return 'too_many';
+          const data = { role, mappedBy, createdAt: new Date(mappedAt) };
+          await transaction.organizationDomain.upsert({
+            where: { domain },
+            create: { domain, organizationId, ...data },
+            update: data,
+          });
+          const entry = audit(row ? domainOf(row) : undefined);
+          await transaction.auditEntry.create({ data: auditEntryRow(entry) });
+          return 'mapped';
+        });
+      } catch (error) {
+        // Another organization was quicker.
+        if (isTaken(error)) return 'taken';
+        throw error;
+      }
+    },
+
+    unmap(organizationId, domain, audit) {
+      return prisma.$transaction(async (transaction) => {
+        const row = await transaction.organizationDomain.findFirst({ where: { domain, organizationId } });
+        if (!row) return false;
+        const { count } = await transaction.organizationDomain.deleteMany({
+          where: { domain, organizationId },
+        });
+        if (count === 0) return false;
+        await transaction.auditEntry.create({ data: auditEntryRow(audit(domainOf(row))) });
+        return true;
+      });
+    },
+  };
+}
+
+function domainOf(row: Prisma.OrganizationDomainModel): OrganizationDomain {
+  return {
+    domain: row.domain,
+    organizationId: row.organizationId,
+    role: row.role as OrganizationDomain['role'],
+    mappedBy: row.mappedBy,
+    mappedAt: row.createdAt.getTime() as UnixMs,
+  };
+}

@@ -1,0 +1,54 @@
+import type { IdentityStore } from '../../core/single-sign-on/ports';
+import { type AuthPrisma, lockOrganization, auditEntryRow, memberOf } from '@gateway/auth-shared/adapters';
+import { isTaken } from './member-store';
+import { identityOf, storedMemberRow } from './rows';
+import { endSessions, insertSession } from './sessions';
+
+export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
+  return {
+    async find(issuer, subject) {
+      const where = { issuer_subject: { issuer, subject } };
+      const row = await prisma.memberIdentity.findUnique({ where, include: { member: true } });
+      return row ? memberOf(row.member) : undefined;
+    },
+
+    async isLinked(memberId, issuer) {
+      return (await prisma.memberIdentity.count({ where: { memberId, issuer } })) > 0;
+    },
+
+    async link({ issuer, subject, memberId, newMember, membership, at, audits, opened }) {
+      const createdAt = new Date(at);
+      try {
+        await prisma.$transaction(async (transaction) => {
+          if (membership) await lockOrganization(transaction, membership.organizationId, 'for update');
+          if (newMember)
+            await transaction.member.create({ data: { ...storedMemberRow(newMember), createdAt } });
+          await transaction.memberIdentity.create({ data: { issuer, subject, memberId, createdAt } });
+          if (membership)
+            await transaction.membership.create({ data: { ...membership, memberId, createdAt } });
+          await insertSession(transaction, opened);
+          await transaction.auditEntry.createMany({ data: [...audits, opened.audit].map(auditEntryRow) });
+        });
+        return true;
+      } catch (error) {
+        if (isTaken(error)) return false;
+        throw error;
+      }
+    },
+
+    async list(memberId) {
+      const rows = await prisma.memberIdentity.findMany({ where: { memberId }, orderBy: { issuer: 'asc' } });
+      return rows.map(identityOf);
+    },
+
+    unlink({ memberId, issuer, keptSessionId, audit }) {
+      return prisma.$transaction(async (transaction) => {
+        const { count } = await transaction.memberIdentity.deleteMany({ where: { memberId, issuer } });
+        if (count === 0) return undefined;
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        const others = keptSessionId === undefined ? {} : { id: { not: keptSessionId } };
+        return endSessions(transaction, { memberId, signedInBy: 'oidc', ...others }, audit.createdAt);
+      });
+    },
+  };
+}

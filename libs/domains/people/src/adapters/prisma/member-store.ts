@@ -1,0 +1,64 @@
+import type { MemberStore } from '../../core/ports';
+import { type AuthPrisma, Prisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { personOf, storedMemberOf, storedMemberRow } from './rows';
+import { replaceSessions } from './sessions';
+
+export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
+  return {
+    async insert(member, createdAt, audit) {
+      const data = { ...storedMemberRow(member), createdAt: new Date(createdAt) };
+      try {
+        await prisma.$transaction([
+          prisma.member.create({ data }),
+          prisma.auditEntry.create({ data: auditEntryRow(audit) }),
+        ]);
+        return true;
+      } catch (error) {
+        if (isTaken(error)) return false;
+        throw error;
+      }
+    },
+
+    async find(id) {
+      const row = await prisma.member.findUnique({ where: { id } });
+      return row ? storedMemberOf(row) : undefined;
+    },
+
+    async findByEmail(email) {
+      const row = await prisma.member.findUnique({ where: { email } });
+      return row ? storedMemberOf(row) : undefined;
+    },
+
+    async list(page) {
+      const include = {
+        memberships: { include: { organization: true } },
+        identities: { orderBy: { issuer: 'asc' } },
+      } as const;
+      const rows = await prisma.member.findMany({ ...newestFirst(page), include });
+      return rows.map(personOf);
+    },
+
+    async setPassword(memberId, passwordHash, audit, opened) {
+      const audits = opened ? [audit, opened.audit] : [audit];
+      await prisma.$transaction(async (transaction) => {
+        await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
+        await transaction.passwordReset.deleteMany({ where: { memberId } });
+        await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });
+        await replaceSessions(transaction, memberId, audit.createdAt, opened);
+      });
+    },
+
+    async setRole(memberId, role, audit) {
+      await prisma.$transaction(async (transaction) => {
+        await transaction.member.update({ where: { id: memberId }, data: { role } });
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        await replaceSessions(transaction, memberId, audit.createdAt);
+      });
+    },
+  };
+}
+
+/** Whether a unique column has the value already. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+}

@@ -1,0 +1,85 @@
+import { isRefusal } from '@gateway/errors';
+import type { AdminRefusal, Decision } from '@gateway/auth-shared';
+import type { OrganizationMember } from '../../core/model';
+import type { MembershipStore } from '../../core/ports';
+import {
+  type AuthPrisma,
+  type AuthTransaction,
+  lockOrganization,
+  auditEntryRow,
+  endKeys,
+} from '@gateway/auth-shared/adapters';
+import { membershipOf, organizationMemberOf } from './rows';
+type Decide = (current: OrganizationMember, owners: number) => Decision<OrganizationMember>;
+type Where = {
+  readonly organizationId_memberId: { readonly organizationId: string; readonly memberId: string };
+};
+
+export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore {
+  /** Decides under the organization's lock, so that the last two owners cannot both go at once. */
+  function decided(
+    organizationId: string,
+    memberId: string,
+    decide: Decide,
+    write: (transaction: AuthTransaction, where: Where, value: OrganizationMember) => Promise<unknown>,
+  ): Promise<OrganizationMember | AdminRefusal | undefined> {
+    return prisma.$transaction(async (transaction) => {
+      await lockOrganization(transaction, organizationId, 'for update');
+      const where = { organizationId_memberId: { organizationId, memberId } };
+      const row = await transaction.membership.findUnique({ where, include: { member: true } });
+      if (!row) return undefined;
+      const owners = await transaction.membership.count({ where: { organizationId, role: 'owner' } });
+      const decision = decide(organizationMemberOf(row), owners);
+      if (isRefusal(decision) || decision.kind === 'keep')
+        return isRefusal(decision) ? decision : decision.value;
+      await write(transaction, where, decision.value);
+      await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
+      // Those that live for minutes were made by what the member was allowed until now.
+      const sessions = await transaction.session.findMany({ where: { memberId }, select: { id: true } });
+      const ofMember = { organizationId, sessionId: { in: sessions.map(({ id }) => id) } };
+      await endKeys(transaction, ofMember, decision.audit.createdAt);
+      return decision.value;
+    });
+  }
+
+  return {
+    async find(organizationId, memberId) {
+      const row = await prisma.organization.findUnique({
+        where: { id: organizationId },
+        select: { memberships: { where: { memberId }, select: { role: true } } },
+      });
+      if (!row) return { exists: false };
+      const role = row.memberships[0]?.role as OrganizationMember['role'] | undefined;
+      return role === undefined ? { exists: true } : { exists: true, role };
+    },
+
+    async listOf(memberId) {
+      const rows = await prisma.membership.findMany({
+        where: { memberId },
+        include: { organization: true },
+        orderBy: { organizationId: 'asc' },
+      });
+      return rows.map(membershipOf);
+    },
+
+    async listIn(organizationId, { size, after }) {
+      const rows = await prisma.membership.findMany({
+        where: { organizationId, ...(after === undefined ? {} : { memberId: { lt: after } }) },
+        include: { member: true },
+        orderBy: { memberId: 'desc' },
+        take: size,
+      });
+      return rows.map(organizationMemberOf);
+    },
+
+    change: (organizationId, memberId, decide) =>
+      decided(organizationId, memberId, decide, (transaction, where, { role }) =>
+        transaction.membership.update({ where, data: { role } }),
+      ),
+
+    remove: (organizationId, memberId, decide) =>
+      decided(organizationId, memberId, decide, (transaction, where) =>
+        transaction.membership.delete({ where }),
+      ),
+  };
+}

@@ -1,0 +1,77 @@
+import { type UnixMs } from '@gateway/base';
+import type { Identity, Membership, OrganizationMember, OrganizationRole, Person } from '../../core/model';
+import type { Session } from '@gateway/auth-shared';
+import type { StoredMember } from '../../core/ports';
+import { type Prisma, memberOf } from '@gateway/auth-shared/adapters';
+
+export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
+  return {
+    ...memberOf(row),
+    ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
+    ...(row.totpSecret === null
+      ? {}
+      : { totp: { sealedSecret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
+  };
+}
+
+/** Of a new member: what else there is comes later. */
+export function storedMemberRow({ id, email, role, passwordHash }: StoredMember) {
+  return { id, email, role, passwordHash: passwordHash ?? null };
+}
+
+export function membershipOf(
+  row: Prisma.MembershipModel & { organization: Prisma.OrganizationModel },
+): Membership {
+  const { id, name, suspended } = row.organization;
+  return { organization: { id, name, suspended }, role: row.role as OrganizationRole };
+}
+
+export function organizationMemberOf(
+  row: Prisma.MembershipModel & { member: Prisma.MemberModel },
+): OrganizationMember {
+  return {
+    id: row.memberId,
+    email: row.member.email,
+    role: row.role as OrganizationRole,
+    joinedAt: row.createdAt.getTime() as UnixMs,
+    ...seenOf(row.member),
+    secondFactor: row.member.totpConfirmedAt !== null,
+  };
+}
+
+export function personOf(
+  row: Prisma.MemberModel & {
+    memberships: (Prisma.MembershipModel & { organization: Prisma.OrganizationModel })[];
+    identities: Prisma.MemberIdentityModel[];
+  },
+): Person {
+  return {
+    ...memberOf(row),
+    createdAt: row.createdAt.getTime() as UnixMs,
+    ...seenOf(row),
+    secondFactor: row.totpConfirmedAt !== null,
+    memberships: row.memberships.map(membershipOf),
+    identities: row.identities.map(identityOf),
+  };
+}
+
+export function identityOf({ issuer, createdAt }: Prisma.MemberIdentityModel): Identity {
+  return { issuer, linkedAt: createdAt.getTime() as UnixMs };
+}
+
+export function seenOf({ lastSeenAt }: Prisma.MemberModel): { readonly lastSeenAt?: UnixMs } {
+  return lastSeenAt === null ? {} : { lastSeenAt: lastSeenAt.getTime() as UnixMs };
+}
+
+export function sessionRow(session: Session) {
+  return {
+    id: session.id,
+    memberId: session.member.id,
+    device: session.device,
+    ipAddress: session.ipAddress,
+    signedInBy: session.signedInBy,
+    createdAt: new Date(session.createdAt),
+    lastSeenAt: new Date(session.lastSeenAt),
+    expiresAt: new Date(session.expiresAt),
+  };
+}

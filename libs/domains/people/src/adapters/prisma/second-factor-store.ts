@@ -1,0 +1,64 @@
+import type { SecondFactorStore } from '../../core/ports';
+import { type AuthPrisma, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { replaceSessions } from './sessions';
+
+export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorStore {
+  const codeRows = (memberId: string, codes: readonly Buffer[]) =>
+    codes.map((code) => ({ memberId, codeSha256: Uint8Array.from(code) }));
+
+  return {
+    enrol(memberId, sealedSecret, audit) {
+      return prisma.$transaction(async (transaction) => {
+        const { count } = await transaction.member.updateMany({
+          where: { id: memberId, totpConfirmedAt: null },
+          data: { totpSecret: sealedSecret, totpLastStep: null },
+        });
+        if (count === 0) return false;
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        return true;
+      });
+    },
+
+    async confirm(memberId, recoveryCodes, at, audit, opened) {
+      await prisma.$transaction(async (transaction) => {
+        const data = { totpConfirmedAt: new Date(at) };
+        await transaction.member.update({ where: { id: memberId }, data });
+        await transaction.recoveryCode.deleteMany({ where: { memberId } });
+        await transaction.recoveryCode.createMany({ data: codeRows(memberId, recoveryCodes) });
+        await transaction.auditEntry.createMany({ data: [audit, opened.audit].map(auditEntryRow) });
+        await replaceSessions(transaction, memberId, at, opened);
+      });
+    },
+
+    async takeStep(memberId, step) {
+      const { count } = await prisma.member.updateMany({
+        where: { id: memberId, OR: [{ totpLastStep: null }, { totpLastStep: { lt: BigInt(step) } }] },
+        data: { totpLastStep: BigInt(step) },
+      });
+      return count === 1;
+    },
+
+    async takeRecoveryCode(memberId, codeSha256) {
+      const where = { memberId, codeSha256: Uint8Array.from(codeSha256) };
+      const { count } = await prisma.recoveryCode.deleteMany({ where });
+      return count === 1;
+    },
+
+    async replaceRecoveryCodes(memberId, recoveryCodes, audit) {
+      await prisma.$transaction([
+        prisma.recoveryCode.deleteMany({ where: { memberId } }),
+        prisma.recoveryCode.createMany({ data: codeRows(memberId, recoveryCodes) }),
+        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
+      ]);
+    },
+
+    async remove(memberId, audit) {
+      const data = { totpSecret: null, totpConfirmedAt: null, totpLastStep: null };
+      await prisma.$transaction([
+        prisma.member.update({ where: { id: memberId }, data }),
+        prisma.recoveryCode.deleteMany({ where: { memberId } }),
+        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { UnixMs } from '@gateway/base';
+import type { AuditEntry, EndedSessions } from '@gateway/auth-shared';
+import type { SessionStore } from '../../core/ports';
+import {
+  type AuthPrisma,
+  type AuthTransaction,
+  type Prisma,
+  newestFirst,
+  auditEntryRow,
+  sessionOf,
+} from '@gateway/auth-shared/adapters';
+import { endSessions, insertSession } from './sessions';
+
+export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
+  return {
+    async insert(tokenSha256, session, audit) {
+      await prisma.$transaction(async (transaction) => {
+        await insertSession(transaction, { tokenSha256, session });
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+      });
+    },
+
+    async find(tokenSha256) {
+      const where = { tokenSha256: Uint8Array.from(tokenSha256) };
+      const row = await prisma.session.findUnique({ where, include: { member: true } });
+      return row ? sessionOf(row) : undefined;
+    },
+
+    async list(memberId, page) {
+      const { where, ...order } = newestFirst(page);
+      const rows = await prisma.session.findMany({
+        where: { ...where, memberId },
+        ...order,
+        include: { member: true },
+      });
+      return rows.map(sessionOf);
+    },
+
+    async noteSeen({ id, member, lastSeenAt, ipAddress }) {
+      const seen = new Date(lastSeenAt);
+      // Many, since the session may have ended in between, which is no failure of who asks.
+      await prisma.$transaction([
+        prisma.session.updateMany({ where: { id }, data: { lastSeenAt: seen, ipAddress } }),
+        prisma.member.updateMany({ where: { id: member.id }, data: { lastSeenAt: seen } }),
+      ]);
+    },
+
+    delete(tokenSha256, audit) {
+      return prisma.$transaction(async (transaction) => {
+        const where = { tokenSha256: Uint8Array.from(tokenSha256) };
+        const row = await transaction.session.findUnique({ where, include: { member: true } });
+        if (!row) return NONE;
+        const entry = audit(sessionOf(row));
+        return ended(transaction, where, entry.createdAt, () => entry);
+      });
+    },
+
+    deleteOwn(memberId, id, audit) {
+      return prisma.$transaction((transaction) =>
+        ended(transaction, { id, memberId }, audit.createdAt, () => audit),
+      );
+    },
+
+    deleteOthers(memberId, keptId, audit) {
+      return prisma.$transaction((transaction) =>
+        ended(transaction, { memberId, id: { not: keptId } }, audit(0).createdAt, audit),
+      );
+    },
+  };
+}
+
+const NONE = { ended: 0, sequence: undefined };
+
+/** Writes the entry unless there was nothing to end: another call may have been quicker, and written its own. */
+async function ended(
+  transaction: AuthTransaction,
+  where: Prisma.SessionWhereInput,
+  at: UnixMs,
+  audit: (ended: number) => AuditEntry,
+): Promise<EndedSessions> {
+  const result = await endSessions(transaction, where, at);
+  if (result.ended > 0) await transaction.auditEntry.create({ data: auditEntryRow(audit(result.ended)) });
+  return result;
+}

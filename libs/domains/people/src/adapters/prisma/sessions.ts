@@ -1,0 +1,45 @@
+import type { UnixMs } from '@gateway/base';
+import type { NewSession } from '../../core/model';
+import type { EndedSessions } from '@gateway/auth-shared';
+import { type AuthTransaction, type Prisma, endKeys } from '@gateway/auth-shared/adapters';
+import { sessionRow } from './rows';
+
+/**
+ * Ends sessions, and with them the keys that were made for them. Call it last,
+ * as `appendInvalidation` asks.
+ */
+export async function endSessions(
+  transaction: AuthTransaction,
+  where: Prisma.SessionWhereInput,
+  at: UnixMs,
+): Promise<EndedSessions> {
+  const sessions = await transaction.session.findMany({ where, select: { id: true } });
+  const ids = sessions.map(({ id }) => id);
+  const { count: ended } = await transaction.session.deleteMany({ where: { id: { in: ids } } });
+  return { ended, sequence: await endKeys(transaction, { sessionId: { in: ids } }, at) };
+}
+
+/** Whoever opens a session has been seen. */
+export async function insertSession(
+  transaction: AuthTransaction,
+  { tokenSha256, session }: Pick<NewSession, 'tokenSha256' | 'session'>,
+): Promise<void> {
+  const data = { ...sessionRow(session), tokenSha256: Uint8Array.from(tokenSha256) };
+  await transaction.session.create({ data });
+  await transaction.member.update({
+    where: { id: session.member.id },
+    data: { lastSeenAt: new Date(session.lastSeenAt) },
+  });
+}
+
+/** Ends all sessions of a member and opens this one, if any. Call it last. */
+export async function replaceSessions(
+  transaction: AuthTransaction,
+  memberId: string,
+  at: UnixMs,
+  opened?: NewSession,
+): Promise<void> {
+  if (opened) await insertSession(transaction, opened);
+  const others = opened ? { id: { not: opened.session.id } } : {};
+  await endSessions(transaction, { memberId, ...others }, at);
+}

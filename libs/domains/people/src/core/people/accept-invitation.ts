@@ -1,0 +1,101 @@
+import { isRefusal } from '@gateway/errors';
+import { invalid, refusals, type AdminRefusal, auditOf, type Session } from '@gateway/auth-shared';
+import type { Invitation } from '../model';
+import type { PeoplePorts } from '../ports';
+import type { StoredMember } from '../ports';
+import { checkPassword } from '../sign-in/member-rules';
+import { getSession, prepareSession } from '../sign-in/sessions';
+import { lookUpInvitation } from './invitations';
+
+export interface AcceptInvitation {
+  readonly token: string;
+  /** Of who is new. */
+  readonly password?: string;
+  /** Of who is signed in. */
+  readonly sessionToken?: string;
+  readonly ipAddress: string;
+  readonly device: string;
+}
+
+export interface AcceptedSession {
+  readonly session: Session;
+  readonly sessionToken: string;
+}
+
+type AcceptPorts = Parameters<typeof lookUpInvitation>[0] &
+  Pick<PeoplePorts, 'sessions' | 'passwords' | 'settings'>;
+
+/**
+ * Takes the place that was offered. Who exists has to be signed in as the one
+ * invited: a link alone must not open somebody's account.
+ */
+export async function acceptInvitation(
+  ports: AcceptPorts,
+  request: AcceptInvitation,
+): Promise<AcceptedSession | AdminRefusal> {
+  const found = await lookUpInvitation(ports, request);
+  if (isRefusal(found)) return found;
+  return found.hasAccount
+    ? acceptAsMember(ports, found.invitation, request)
+    : acceptAsNew(ports, found.invitation, request);
+}
+
+async function acceptAsMember(
+  ports: AcceptPorts,
+  invitation: Invitation,
+  { sessionToken, ipAddress }: AcceptInvitation,
+): Promise<AcceptedSession | AdminRefusal> {
+  const session = sessionToken === undefined ? undefined : await getSession(ports, sessionToken, ipAddress);
+  if (!session || sessionToken === undefined || session.member.email !== invitation.email) {
+    return { ...refusals.notSignedIn, message: `Sign in as ${invitation.email} first.` };
+  }
+  const { member } = session;
+  const audits = [acceptanceOf(ports, invitation, member, ipAddress)];
+  const at = ports.clock.now();
+  const accepted = await ports.invitations.accept({ invitation, memberId: member.id, at, audits });
+  return accepted ? { session, sessionToken } : refusals.linkNotValid;
+}
+
+async function acceptAsNew(
+  ports: AcceptPorts,
+  invitation: Invitation,
+  { password, ipAddress, device }: AcceptInvitation,
+): Promise<AcceptedSession | AdminRefusal> {
+  const { email } = invitation;
+  if (password === undefined)
+    return invalid('password', 'password must be chosen by who has no account yet.');
+  const weak = checkPassword(password, email);
+  if (weak) return weak;
+  const passwordHash = await ports.passwords.hash(password);
+  const newMember: StoredMember = { id: ports.newId('mem'), email, role: 'member', passwordHash };
+  const created = auditOf(
+    {
+      actor: { id: newMember.id, label: email, ipAddress },
+      organizationId: invitation.organizationId,
+      action: 'member.create',
+      target: newMember.id,
+      details: { email, role: 'member' },
+    },
+    ports,
+  );
+  const audits = [created, acceptanceOf(ports, invitation, newMember, ipAddress)];
+  const opening = { member: newMember, ipAddress, device, signedInBy: 'password' as const };
+  const { opened, sessionToken } = prepareSession(ports, opening);
+  const at = ports.clock.now();
+  const accepted = await ports.invitations.accept({
+    ...{ invitation, memberId: newMember.id, newMember },
+    ...{ at, audits, opened },
+  });
+  return accepted ? { session: opened.session, sessionToken } : refusals.linkNotValid;
+}
+
+function acceptanceOf(
+  ports: AcceptPorts,
+  { id, organizationId, role }: Invitation,
+  member: { readonly id: string; readonly email: string },
+  ipAddress: string,
+) {
+  const actor = { id: member.id, label: member.email, ipAddress };
+  const details = { email: member.email, role };
+  return auditOf({ actor, organizationId, action: 'invitation.accept', target: id, details }, ports);
+}

@@ -1,0 +1,78 @@
+import { isRefusal } from '@gateway/errors';
+import {
+  forbidden,
+  notFound,
+  conflict,
+  type AdminRefusal,
+  auditOf,
+  type Actor,
+  isIdLike,
+} from '@gateway/auth-shared';
+import { refuseUnlessPermitted } from '../access/authorize';
+import type { OrganizationMember, OrganizationRole } from '../model';
+import type { PeoplePorts } from '../ports';
+type MembershipPorts = Pick<PeoplePorts, 'members' | 'memberships' | 'clock' | 'newId'>;
+
+export interface MembershipTarget {
+  readonly actor: Actor;
+  readonly organizationId: string;
+  readonly memberId: string;
+}
+
+/** Making or unmaking an owner takes one who may manage owners. The last owner stays. */
+export async function setOrganizationRole(
+  ports: MembershipPorts,
+  { actor, organizationId, memberId, role }: MembershipTarget & { readonly role: OrganizationRole },
+): Promise<OrganizationMember | AdminRefusal> {
+  if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
+  const refusal = await refuseUnlessPermitted(ports, actor, 'members:manage', organizationId);
+  if (refusal) return refusal;
+  const managesOwners = !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
+  const changed = await ports.memberships.change(organizationId, memberId, (current, owners) => {
+    if (current.role === role) return { kind: 'keep', value: current };
+    if ((current.role === 'owner' || role === 'owner') && !managesOwners) return forbidden();
+    if (current.role === 'owner' && owners === 1) return lastOwner();
+    const audit = auditOf(
+      {
+        actor,
+        organizationId,
+        action: 'membership.set_role',
+        target: memberId,
+        details: { email: current.email, changed: { role: { before: current.role, after: role } } },
+      },
+      ports,
+    );
+    return { kind: 'change', value: { ...current, role }, audit };
+  });
+  return changed ?? notFound('member');
+}
+
+/** The account stays, with its other organizations. Of oneself, it takes no permission: that is leaving. */
+export async function removeOrganizationMember(
+  ports: MembershipPorts,
+  { actor, organizationId, memberId }: MembershipTarget,
+): Promise<AdminRefusal | undefined> {
+  if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
+  const needed = actor.id === memberId ? 'organization:read' : 'members:manage';
+  const refusal = await refuseUnlessPermitted(ports, actor, needed, organizationId);
+  if (refusal) return refusal;
+  const managesOwners =
+    actor.id === memberId ||
+    !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
+  const removed = await ports.memberships.remove(organizationId, memberId, (current, owners) => {
+    if (current.role === 'owner' && !managesOwners) return forbidden();
+    if (current.role === 'owner' && owners === 1) return lastOwner();
+    const details = { email: current.email, role: current.role };
+    const audit = auditOf(
+      { actor, organizationId, action: 'membership.remove', target: memberId, details },
+      ports,
+    );
+    return { kind: 'change', value: current, audit };
+  });
+  if (!removed) return notFound('member');
+  return isRefusal(removed) ? removed : undefined;
+}
+
+function lastOwner(): AdminRefusal {
+  return conflict('The last owner of an organization stays its owner. Make somebody else one first.');
+}

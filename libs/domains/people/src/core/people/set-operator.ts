@@ -1,0 +1,34 @@
+import {
+  conflict,
+  notFound,
+  type AdminRefusal,
+  auditOf,
+  type Actor,
+  type Member,
+  isIdLike,
+} from '@gateway/auth-shared';
+import { refuseUnlessPermitted } from '../access/authorize';
+import type { PeoplePorts } from '../ports';
+
+/** Nobody does it to themselves, so that an operator is always left. Ends the member's sessions. */
+export async function setOperator(
+  ports: Pick<PeoplePorts, 'members' | 'memberships' | 'clock' | 'newId'>,
+  {
+    actor,
+    memberId,
+    operator,
+  }: { readonly actor: Actor; readonly memberId: string; readonly operator: boolean },
+): Promise<Member | AdminRefusal> {
+  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
+  if (refusal) return refusal;
+  if (actor.id === memberId) return conflict('Nobody changes this of themselves. Ask another operator.');
+  const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
+  if (!member) return notFound('member');
+  const role = operator ? 'operator' : 'member';
+  const { id, email } = member;
+  if (member.role === role) return { id, email, role };
+  const details = { email, changed: { role: { before: member.role, after: role } } };
+  const audit = auditOf({ actor, action: 'member.set_operator', target: memberId, details }, ports);
+  await ports.members.setRole(memberId, role, audit);
+  return { id, email, role };
+}

@@ -1,0 +1,52 @@
+import { auditOf, type Actor, type Member, type MemberRole } from '@gateway/auth-shared';
+import { requireEmail, requirePassword } from './member-rules';
+import type { PeoplePorts } from '../ports';
+import type { StoredMember } from '../ports';
+
+export interface EnsureMember {
+  readonly actor: Actor;
+  readonly email: string;
+  readonly password: string;
+  readonly role: MemberRole;
+  /** Also set the password, and end all sessions, when the member exists. */
+  readonly resetPassword: boolean;
+}
+
+export interface EnsuredMember {
+  readonly member: Member;
+  readonly created: boolean;
+  /** Changes with the stored password. */
+  readonly passwordVersion: string;
+}
+
+/** Creates the member or, when the email exists, leaves it unchanged but for a password reset. */
+export async function ensureMember(
+  ports: Pick<PeoplePorts, 'members' | 'passwords' | 'clock' | 'newId'>,
+  { actor, email: requestedEmail, password: requestedPassword, role, resetPassword }: EnsureMember,
+): Promise<EnsuredMember> {
+  const ensured = ({ id, email, role, passwordHash }: StoredMember, created: boolean): EnsuredMember => ({
+    member: { id, email, role },
+    created,
+    passwordVersion: passwordHash === undefined ? '' : ports.passwords.versionOf(passwordHash),
+  });
+
+  const email = requireEmail(requestedEmail);
+  const existing = await ports.members.findByEmail(email);
+  if (existing && !resetPassword) return ensured(existing, false);
+
+  const passwordHash = await ports.passwords.hash(requirePassword(requestedPassword));
+  if (!existing) {
+    const member: StoredMember = { id: ports.newId('mem'), email, role, passwordHash };
+    const details = { email, role };
+    const audit = auditOf({ actor, action: 'member.create', target: member.id, details }, ports);
+    if (await ports.members.insert(member, ports.clock.now(), audit)) return ensured(member, true);
+  }
+  // Found at first, or created by another process in between.
+  const member = existing ?? (await ports.members.findByEmail(email));
+  if (!member) throw new Error('a member that exists was not found');
+  if (!resetPassword) return ensured(member, false);
+  const details = { email };
+  const audit = auditOf({ actor, action: 'member.reset_password', target: member.id, details }, ports);
+  await ports.members.setPassword(member.id, passwordHash, audit);
+  return ensured({ ...member, passwordHash }, false);
+}

@@ -1,0 +1,69 @@
+import type { AdminRefusal } from '@gateway/auth-shared';
+import { canonicalEmail, MAX_PASSWORD_CHARACTERS } from './member-rules';
+import type { PeoplePorts } from '../ports';
+import { refuseSecondFactor } from './second-factor';
+import { openSession, type OpenedSession } from './sessions';
+import { forgiveSignIn, throttleSignIn } from './sign-in-throttle';
+
+export interface SignIn {
+  readonly email: string;
+  readonly password: string;
+  readonly ipAddress: string;
+  /** As the browser calls itself. */
+  readonly device: string;
+  /** Of the authenticator app, or a recovery code. */
+  readonly code?: string;
+}
+
+export type SignInOutcome =
+  | ({ readonly kind: 'signed_in' } & OpenedSession)
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'second_factor_required' | 'second_factor_refused' }
+  | { readonly kind: 'too_many_attempts'; readonly retryAfterMs: number };
+
+/**
+ * Opens a session. An unknown email takes as long and
+ * answers as a wrong password does, so that nobody learns who is a member.
+ */
+export async function signIn(
+  ports: Pick<
+    PeoplePorts,
+    | 'members'
+    | 'sessions'
+    | 'attempts'
+    | 'passwords'
+    | 'secrets'
+    | 'addressRanges'
+    | 'secondFactors'
+    | 'totp'
+    | 'sealer'
+    | 'clock'
+    | 'newId'
+    | 'settings'
+  >,
+  { email: requestedEmail, password, ipAddress, device, code }: SignIn,
+): Promise<SignInOutcome> {
+  const now = ports.clock.now();
+  const email = canonicalEmail(requestedEmail) ?? '';
+  const retryAfterMs = await throttleSignIn(ports, { email, ipAddress }, now);
+  if (retryAfterMs !== undefined) return { kind: 'too_many_attempts', retryAfterMs };
+
+  const stored = email === '' ? undefined : await ports.members.findByEmail(email);
+  const matches = await ports.passwords.verify(
+    password.slice(0, MAX_PASSWORD_CHARACTERS),
+    password.length > MAX_PASSWORD_CHARACTERS ? undefined : stored?.passwordHash,
+  );
+  if (!stored || !matches) return { kind: 'refused' };
+
+  const refusal = await refuseSecondFactor(ports, stored, code);
+  if (refusal) return outcomeOf(refusal);
+
+  const opened = await openSession(ports, { member: stored, ipAddress, device, signedInBy: 'password' });
+  await forgiveSignIn(ports, { email, ipAddress });
+  return { kind: 'signed_in', ...opened };
+}
+
+function outcomeOf({ reason, retryAfterMs }: AdminRefusal): SignInOutcome {
+  if (retryAfterMs !== undefined) return { kind: 'too_many_attempts', retryAfterMs };
+  return { kind: reason === 'second_factor_required' ? reason : 'second_factor_refused' };
+}

@@ -1,0 +1,72 @@
+import { listSetting } from '@gateway/runtime';
+import { z } from 'zod';
+import { isSealingKey } from '../core/sign-in/sealing-key';
+import type { PeopleSettings } from '../core/ports';
+import type { OidcSettings } from '../core/single-sign-on/ports';
+
+export const DEFAULT_PEOPLE_SETTINGS: PeopleSettings = {
+  sessionLifetimeMs: 12 * 60 * 60_000,
+  sessionIdleMs: 2 * 60 * 60_000,
+};
+
+const MIN_SESSION_MS = 5 * 60_000;
+const MAX_SESSION_MS = 30 * 86_400_000;
+/** Sessions are seen to the minute. */
+const sessionTime = z.coerce.number().int().min(MIN_SESSION_MS).max(MAX_SESSION_MS);
+
+/** Provider and gateway tell each other secrets, so it is https, but between programs of one machine. */
+const issuer = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
+  .refine((url) => url.startsWith('https:') || LOOPBACK.test(new URL(url).hostname), {
+    error: 'must be an https:// URL; http:// is for a provider on this machine',
+  });
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const MAX_LABEL_CHARACTERS = 60;
+
+/** The current one, and those of before that still open what they have sealed. */
+const sealingKeys = listSetting.refine((keys) => keys.length > 0 && keys.every(isSealingKey), {
+  error: 'must be 32 random bytes as base64, or several of these separated by commas',
+});
+
+/** Settings of each app that runs this module. */
+export const peopleEnvironment = {
+  GATEWAY_SECRETS_KEY: sealingKeys.optional(),
+  GATEWAY_OIDC_ISSUER: issuer.optional(),
+  GATEWAY_OIDC_CLIENT_ID: z.string().min(1).optional(),
+  GATEWAY_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  GATEWAY_OIDC_LABEL: z.string().trim().min(1).max(MAX_LABEL_CHARACTERS).default('Single sign-on'),
+  GATEWAY_SESSION_LIFETIME_MS: sessionTime.default(DEFAULT_PEOPLE_SETTINGS.sessionLifetimeMs),
+  GATEWAY_SESSION_IDLE_MS: sessionTime.default(DEFAULT_PEOPLE_SETTINGS.sessionIdleMs),
+};
+
+type PeopleEnvironment = z.output<z.ZodObject<typeof peopleEnvironment>>;
+
+const OIDC_SETTINGS = [
+  'GATEWAY_OIDC_ISSUER',
+  'GATEWAY_OIDC_CLIENT_ID',
+  'GATEWAY_OIDC_CLIENT_SECRET',
+] as const satisfies (keyof PeopleEnvironment)[];
+
+/** Half a single sign-on is a fault of the configuration: for `superRefine` of each app that runs this module. */
+export function requireWholeOidc(values: PeopleEnvironment, context: z.RefinementCtx): void {
+  if (OIDC_SETTINGS.every((name) => values[name] === undefined)) return;
+  for (const name of OIDC_SETTINGS) {
+    if (values[name] !== undefined) continue;
+    context.addIssue({ code: 'custom', path: [name], message: 'is needed for the single sign-on' });
+  }
+}
+
+/** @returns undefined when there is no single sign-on. */
+export function oidcSettingsOf(values: PeopleEnvironment): OidcSettings | undefined {
+  const { GATEWAY_OIDC_ISSUER: issuer, GATEWAY_OIDC_CLIENT_ID: clientId, GATEWAY_OIDC_LABEL: label } = values;
+  const { GATEWAY_OIDC_CLIENT_SECRET: clientSecret } = values;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, label };
+}
+
+export function peopleSettingsOf(values: PeopleEnvironment): PeopleSettings {
+  return {
+    sessionLifetimeMs: values.GATEWAY_SESSION_LIFETIME_MS,
+    sessionIdleMs: values.GATEWAY_SESSION_IDLE_MS,
+  };
+}

@@ -1,0 +1,85 @@
+import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { isRefusal } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { AdminRefusal } from '@gateway/auth-shared';
+import type { PeoplePorts } from '../../core/ports';
+import { changePassword } from '../../core/sign-in/change-password';
+import {
+  makePasswordResetLink,
+  requestPasswordReset,
+  resetPassword,
+} from '../../core/sign-in/password-reset';
+import { confirmTotp, enrolTotp, removeTotp, renewRecoveryCodes } from '../../core/sign-in/totp-enrolment';
+import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import { openedSessionMessage, openSessionResponse } from '../messages';
+
+type AccountHandlers = Pick<
+  RpcHandlers<typeof AuthAdminDefinition>,
+  | 'changePassword'
+  | 'requestPasswordReset'
+  | 'makePasswordResetLink'
+  | 'resetPassword'
+  | 'enrolTotp'
+  | 'confirmTotp'
+  | 'renewRecoveryCodes'
+  | 'removeTotp'
+>;
+
+/** How people prove who they are, and change that. */
+export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
+  return {
+    async changePassword(request) {
+      return openSessionResponse(await changePassword(ports, request));
+    },
+
+    async requestPasswordReset(request) {
+      return refusalOrNone(await requestPasswordReset(ports, request));
+    },
+
+    async makePasswordResetLink({ actor, memberId, dashboardUrl }) {
+      const made = await makePasswordResetLink(ports, { actor: actorOf(actor), memberId, dashboardUrl });
+      if (isRefusal(made)) return refused(made);
+      const value = { link: made.link, expiresUnixMs: BigInt(made.expiresAt) };
+      return { outcome: { $case: 'made', value } };
+    },
+
+    async resetPassword(request) {
+      return refusalOrNone(await resetPassword(ports, request));
+    },
+
+    async enrolTotp(request) {
+      const enrolled = await enrolTotp(ports, request);
+      if (isRefusal(enrolled)) return refused(enrolled);
+      const { base32, otpauthUri } = enrolled;
+      return { outcome: { $case: 'secret', value: { base32, otpauthUri } } };
+    },
+
+    async confirmTotp(request) {
+      const confirmed = await confirmTotp(ports, request);
+      if (isRefusal(confirmed)) return refused(confirmed);
+      const value = {
+        recoveryCodes: [...confirmed.recoveryCodes],
+        signedIn: openedSessionMessage(confirmed),
+      };
+      return { outcome: { $case: 'confirmed', value } };
+    },
+
+    async renewRecoveryCodes(request) {
+      const renewed = await renewRecoveryCodes(ports, request);
+      if (isRefusal(renewed)) return refused(renewed);
+      return { outcome: { $case: 'renewed', value: { codes: [...renewed.codes] } } };
+    },
+
+    async removeTotp(request) {
+      return refusalOrNone(await removeTotp(ports, request));
+    },
+  };
+}
+
+function refused(refusal: AdminRefusal) {
+  return { outcome: { $case: 'refusal' as const, value: refusalMessage(refusal) } };
+}
+
+function refusalOrNone(refusal: AdminRefusal | undefined) {
+  return refusal ? { refusal: refusalMessage(refusal) } : {};
+}

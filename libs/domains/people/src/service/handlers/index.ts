@@ -1,0 +1,20 @@
+import type { Registry } from 'prom-client';
+import type { PeoplePorts } from '../../core/ports';
+import { createPeopleMetrics } from '../metrics';
+import { createAccountHandlers } from './account';
+import { createInvitationHandlers } from './invitations';
+import { createMemberHandlers } from './members';
+import { createSessionHandlers } from './sessions';
+import { createSingleSignOnHandlers } from './single-sign-on';
+
+/** The methods of AuthAdmin that are about people; the library `auth` adds the others. */
+export function createPeopleHandlers(ports: PeoplePorts, registry: Registry) {
+  const metrics = createPeopleMetrics(registry);
+  return {
+    ...createSessionHandlers(ports, metrics),
+    ...createMemberHandlers(ports),
+    ...createInvitationHandlers(ports),
+    ...createAccountHandlers(ports),
+    ...createSingleSignOnHandlers(ports, metrics),
+  };
+}

@@ -1,0 +1,60 @@
+import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { isRefusal } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import { readPage, isIdLike } from '@gateway/auth-shared';
+import { acceptInvitation } from '../../core/people/accept-invitation';
+import { createInvitation, lookUpInvitation, revokeInvitation } from '../../core/people/invitations';
+import type { PeoplePorts } from '../../core/ports';
+import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import { invitationMessage, openSessionResponse, organizationRoleOf } from '../messages';
+
+type InvitationHandlers = Pick<
+  RpcHandlers<typeof AuthAdminDefinition>,
+  'createInvitation' | 'listInvitations' | 'revokeInvitation' | 'lookUpInvitation' | 'acceptInvitation'
+>;
+
+/** How people come into organizations. */
+export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers {
+  return {
+    async createInvitation({ actor, organizationId, email, role, dashboardUrl }) {
+      const wanted = { organizationId, email, role: organizationRoleOf(role), dashboardUrl };
+      const created = await createInvitation(ports, { ...wanted, actor: actorOf(actor) });
+      if (isRefusal(created)) return { outcome: { $case: 'refusal', value: refusalMessage(created) } };
+      const { link, mailed } = created;
+      const invitation = invitationMessage(created.invitation, ports.clock.now());
+      return { outcome: { $case: 'created', value: { invitation, link, mailed } } };
+    },
+
+    async listInvitations({ organizationId, pageSize, pageToken }) {
+      const page = await readPage(pageSize, pageToken, async (request) =>
+        isIdLike(organizationId) ? ports.invitations.list(organizationId, request) : [],
+      );
+      const now = ports.clock.now();
+      const invitations = page.items.map((one) => invitationMessage(one, now));
+      return { invitations, nextPageToken: page.nextPageToken };
+    },
+
+    async revokeInvitation({ actor, organizationId, invitationId }) {
+      const target = { actor: actorOf(actor), organizationId, invitationId };
+      const refusal = await revokeInvitation(ports, target);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async lookUpInvitation(request) {
+      const found = await lookUpInvitation(ports, request);
+      if (isRefusal(found)) return { outcome: { $case: 'refusal', value: refusalMessage(found) } };
+      const { organizationName, hasAccount } = found;
+      const invitation = invitationMessage(found.invitation, ports.clock.now());
+      return { outcome: { $case: 'invitation', value: { organizationName, invitation, hasAccount } } };
+    },
+
+    async acceptInvitation({ token, password, sessionToken, ipAddress, device }) {
+      const request = {
+        ...{ token, ipAddress, device },
+        ...(password === undefined ? {} : { password }),
+        ...(sessionToken === undefined ? {} : { sessionToken }),
+      };
+      return openSessionResponse(await acceptInvitation(ports, request));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { isRefusal } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import { SYSTEM_ACTOR_ID } from '../../core/access/authorize';
+import { readPage, isIdLike } from '@gateway/auth-shared';
+import { removeOrganizationMember, setOrganizationRole } from '../../core/people/organization-members';
+import { setOperator } from '../../core/people/set-operator';
+import type { PeoplePorts } from '../../core/ports';
+import { ensureMember } from '../../core/sign-in/ensure-member';
+import { actorOf, missing, refusalMessage } from '@gateway/auth-shared/service';
+import {
+  memberMessage,
+  memberRoleOf,
+  organizationMemberMessage,
+  organizationRoleOf,
+  personMessage,
+} from '../messages';
+
+type MemberHandlers = Pick<
+  RpcHandlers<typeof AuthAdminDefinition>,
+  | 'ensureMember'
+  | 'listOrganizationMembers'
+  | 'setOrganizationRole'
+  | 'removeOrganizationMember'
+  | 'listPeople'
+  | 'setOperator'
+>;
+
+/** Who there is, and who belongs where. */
+export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
+  return {
+    async ensureMember({ actor: from, email, password, role, resetPassword }) {
+      const actor = actorOf(from);
+      // For seeding alone: people come by invitation.
+      if (actor.id !== SYSTEM_ACTOR_ID) throw missing('actor');
+      const wanted = { actor, email, password, role: memberRoleOf(role), resetPassword };
+      const ensured = await ensureMember(ports, wanted);
+      return { ...ensured, member: memberMessage(ensured.member) };
+    },
+
+    async listOrganizationMembers({ organizationId, pageSize, pageToken }) {
+      const page = await readPage(pageSize, pageToken, async (request) =>
+        isIdLike(organizationId) ? ports.memberships.listIn(organizationId, request) : [],
+      );
+      return { members: page.items.map(organizationMemberMessage), nextPageToken: page.nextPageToken };
+    },
+
+    async setOrganizationRole({ actor, organizationId, memberId, role }) {
+      const change = { actor: actorOf(actor), organizationId, memberId, role: organizationRoleOf(role) };
+      const changed = await setOrganizationRole(ports, change);
+      return isRefusal(changed)
+        ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
+        : { outcome: { $case: 'member', value: organizationMemberMessage(changed) } };
+    },
+
+    async removeOrganizationMember({ actor, organizationId, memberId }) {
+      const change = { actor: actorOf(actor), organizationId, memberId };
+      const refusal = await removeOrganizationMember(ports, change);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async listPeople({ pageSize, pageToken }) {
+      const page = await readPage(pageSize, pageToken, (request) => ports.members.list(request));
+      return { people: page.items.map(personMessage), nextPageToken: page.nextPageToken };
+    },
+
+    async setOperator({ actor, memberId, operator }) {
+      const changed = await setOperator(ports, { actor: actorOf(actor), memberId, operator });
+      return isRefusal(changed)
+        ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
+        : { outcome: { $case: 'member', value: memberMessage(changed) } };
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { AdminRefusalReason, type AuthAdminDefinition, type SignInResponse } from '@gateway/contracts/auth';
+import type { RpcHandlers } from '@gateway/rpc';
+import { authorize } from '../../core/access/authorize';
+import { platformPermissions } from '../../core/access/permissions';
+import { readPage, isRunning, isIdLike } from '@gateway/auth-shared';
+import type { PeoplePorts } from '../../core/ports';
+import type { PeopleMetrics } from '../metrics';
+import { endOtherSessions, endSession, getSession, signOut } from '../../core/sign-in/sessions';
+import { hasSecondFactor } from '../../core/sign-in/second-factor';
+import { signIn } from '../../core/sign-in/sign-in';
+import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import { memberMessage, membershipMessage, openedSessionMessage, sessionMessage } from '../messages';
+
+type SessionHandlers = Pick<
+  RpcHandlers<typeof AuthAdminDefinition>,
+  | 'authorize'
+  | 'signIn'
+  | 'getSignInOptions'
+  | 'getSession'
+  | 'signOut'
+  | 'listSessions'
+  | 'endSession'
+  | 'endOtherSessions'
+>;
+
+/** Who is signed in, since when, and what they may. */
+export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMetrics): SessionHandlers {
+  const { sessionIdleMs } = ports.settings;
+  return {
+    async authorize({ sessionToken, permission, organizationId, ipAddress }) {
+      const asked = { sessionToken, permission: permission || undefined, organizationId, ipAddress };
+      const outcome = await authorize(ports, asked);
+      switch (outcome.kind) {
+        case 'allowed':
+          return { outcome: { $case: 'allowed', value: sessionMessage(outcome.session, sessionIdleMs) } };
+        case 'not_signed_in':
+          return { outcome: { $case: 'notSignedIn', value: {} } };
+        case 'forbidden':
+          return { outcome: { $case: 'forbidden', value: {} } };
+        case 'no_such_organization':
+          return { outcome: { $case: 'noSuchOrganization', value: {} } };
+      }
+    },
+
+    async getSignInOptions() {
+      return { sendsMail: ports.mailer !== undefined, oidcLabel: ports.identityProvider?.label };
+    },
+
+    async signIn({ code, ...request }) {
+      const outcome = await signIn(ports, { ...request, ...(code === undefined ? {} : { code }) });
+      signIns[outcome.kind].inc();
+      switch (outcome.kind) {
+        case 'signed_in':
+          return { outcome: { $case: 'signedIn', value: openedSessionMessage(outcome) } };
+        case 'refused':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED);
+        case 'second_factor_required':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED);
+        case 'second_factor_refused':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED);
+        case 'too_many_attempts':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS, outcome.retryAfterMs);
+      }
+    },
+
+    async getSession({ sessionToken }) {
+      const session = await getSession(ports, sessionToken);
+      if (!session) return NO_SESSION;
+      const [memberships, member] = await Promise.all([
+        ports.memberships.listOf(session.member.id),
+        ports.members.find(session.member.id),
+      ]);
+      return {
+        member: memberMessage(session.member),
+        expiresUnixMs: BigInt(session.expiresAt),
+        session: sessionMessage(session, sessionIdleMs),
+        memberships: memberships.map(membershipMessage),
+        platformPermissions: [...platformPermissions(session.member.role)],
+        secondFactor: member !== undefined && hasSecondFactor(member),
+        hasPassword: member?.passwordHash !== undefined,
+      };
+    },
+
+    async signOut({ sessionToken }, { signal }) {
+      await signOut(ports, sessionToken, signal);
+      return {};
+    },
+
+    async listSessions({ memberId, pageSize, pageToken }) {
+      const page = await readPage(pageSize, pageToken, async (request) =>
+        isIdLike(memberId) ? ports.sessions.list(memberId, request) : [],
+      );
+      const now = ports.clock.now();
+      const running = page.items.filter((session) => isRunning(session, now, sessionIdleMs));
+      return {
+        sessions: running.map((session) => sessionMessage(session, sessionIdleMs)),
+        nextPageToken: page.nextPageToken,
+      };
+    },
+
+    async endSession({ actor, sessionId }, { signal }) {
+      const refusal = await endSession(ports, { actor: actorOf(actor), sessionId }, signal);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async endOtherSessions({ actor, keptSessionId }, { signal }) {
+      const kept = { actor: actorOf(actor), keptSessionId };
+      return { ended: await endOtherSessions(ports, kept, signal) };
+    },
+  };
+}
+
+function refused(reason: AdminRefusalReason, retryAfterMs?: number): SignInResponse {
+  return { outcome: { $case: 'refused', value: { reason, retryAfterMs } } };
+}
+
+const NO_SESSION = {
+  expiresUnixMs: 0n,
+  memberships: [],
+  platformPermissions: [],
+  secondFactor: false,
+  hasPassword: false,
+};

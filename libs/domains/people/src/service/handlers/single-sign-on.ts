@@ -1,0 +1,117 @@
+import {
+  OidcRefusalReason,
+  type AuthAdminDefinition,
+  type OidcRefused,
+  type OrganizationDomain as OrganizationDomainMessage,
+} from '@gateway/contracts/auth';
+import { isRefusal } from '@gateway/errors';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { OrganizationDomain } from '../../core/model';
+import type { PeoplePorts } from '../../core/ports';
+import type { PeopleMetrics } from '../metrics';
+import { mapDomain, unmapDomain } from '../../core/single-sign-on/domains';
+import { finishSignOn } from '../../core/single-sign-on/finish-sign-on';
+import type { SignOnRefusalReason, SignOnRefused } from '../../core/single-sign-on/sign-on-refusal';
+import { startSignOn } from '../../core/single-sign-on/start-sign-on';
+import { unlinkIdentity, unlinkOwnIdentity } from '../../core/single-sign-on/unlink-identity';
+import { isIdLike } from '@gateway/auth-shared';
+import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import {
+  identityMessage,
+  openedSessionMessage,
+  organizationRoleMessage,
+  organizationRoleOf,
+} from '../messages';
+
+type SingleSignOnHandlers = Pick<
+  RpcHandlers<typeof AuthAdminDefinition>,
+  | 'startOidc'
+  | 'finishOidc'
+  | 'listOrganizationDomains'
+  | 'mapDomain'
+  | 'unmapDomain'
+  | 'listIdentities'
+  | 'unlinkOwnIdentity'
+  | 'unlinkIdentity'
+>;
+
+const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>> = {
+  not_configured: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_CONFIGURED,
+  too_many_attempts: OidcRefusalReason.OIDC_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
+  unavailable: OidcRefusalReason.OIDC_REFUSAL_REASON_UNAVAILABLE,
+  not_begun: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN,
+  denied: OidcRefusalReason.OIDC_REFUSAL_REASON_DENIED,
+  failed: OidcRefusalReason.OIDC_REFUSAL_REASON_FAILED,
+  email_not_verified: OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED,
+  domain_not_mapped: OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED,
+  other_identity: OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY,
+};
+
+/** Sign-ins at the identity provider, and whose people come in by it. */
+export function createSingleSignOnHandlers(
+  ports: PeoplePorts,
+  { countSignOn }: PeopleMetrics,
+): SingleSignOnHandlers {
+  function refused({ reason, detail }: SignOnRefused): { $case: 'refused'; value: OidcRefused } {
+    countSignOn(reason);
+    return { $case: 'refused', value: { reason: MESSAGE_OF_REASON[reason], detail } };
+  }
+
+  return {
+    async startOidc({ sessionToken, ...request }) {
+      const started = await startSignOn(ports, {
+        ...request,
+        ...(sessionToken === undefined ? {} : { sessionToken }),
+      });
+      if (started.kind === 'refused') return { outcome: refused(started) };
+      const { authorizationUrl, state, browserToken, expiresAt } = started;
+      const value = { authorizationUrl, state, browserToken, expiresUnixMs: BigInt(expiresAt) };
+      return { outcome: { $case: 'started', value } };
+    },
+
+    async finishOidc(request) {
+      const finished = await finishSignOn(ports, request);
+      if (finished.kind === 'refused') return { outcome: refused(finished) };
+      countSignOn('signed_on');
+      const value = { signedIn: openedSessionMessage(finished), returnTo: finished.returnTo };
+      return { outcome: { $case: 'signedIn', value } };
+    },
+
+    async listOrganizationDomains({ organizationId }) {
+      const domains = isIdLike(organizationId) ? await ports.domains.list(organizationId) : [];
+      return { domains: domains.map(domainMessage) };
+    },
+
+    async mapDomain({ actor, organizationId, domain, role }) {
+      const wanted = { actor: actorOf(actor), organizationId, domain, role: organizationRoleOf(role) };
+      const mapped = await mapDomain(ports, wanted);
+      return isRefusal(mapped)
+        ? { outcome: { $case: 'refusal', value: refusalMessage(mapped) } }
+        : { outcome: { $case: 'domain', value: domainMessage(mapped) } };
+    },
+
+    async unmapDomain({ actor, organizationId, domain }) {
+      const refusal = await unmapDomain(ports, { actor: actorOf(actor), organizationId, domain });
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async listIdentities({ memberId }) {
+      const identities = isIdLike(memberId) ? await ports.identities.list(memberId) : [];
+      return { identities: identities.map(identityMessage) };
+    },
+
+    async unlinkOwnIdentity(request, { signal }) {
+      const refusal = await unlinkOwnIdentity(ports, request, signal);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async unlinkIdentity({ actor, memberId, issuer }, { signal }) {
+      const refusal = await unlinkIdentity(ports, { actor: actorOf(actor), memberId, issuer }, signal);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+  };
+}
+
+function domainMessage({ domain, role, mappedBy, mappedAt }: OrganizationDomain): OrganizationDomainMessage {
+  return { domain, role: organizationRoleMessage(role), mappedBy, mappedUnixMs: BigInt(mappedAt) };
+}

@@ -1,0 +1,31 @@
+import { Counter, type Registry } from 'prom-client';
+import type { SignOnRefusalReason } from '../core/single-sign-on/sign-on-refusal';
+
+/** Sign-ins, with their labels bound once. */
+export function createPeopleMetrics(metrics: Registry) {
+  const signIns = new Counter({
+    name: 'gateway_auth_sign_ins_total',
+    help: 'Attempts to sign in to the dashboard, by outcome.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  const signOns = new Counter({
+    name: 'gateway_auth_single_sign_ons_total',
+    help: 'What became of sign-ins by single sign-on: signed_on, or why not.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  return {
+    signIns: {
+      signed_in: signIns.labels('signed_in'),
+      refused: signIns.labels('refused'),
+      second_factor_required: signIns.labels('second_factor_required'),
+      second_factor_refused: signIns.labels('second_factor_refused'),
+      too_many_attempts: signIns.labels('too_many_attempts'),
+    },
+    /** Counts one of a closed list of outcomes. */
+    countSignOn: (outcome: 'signed_on' | SignOnRefusalReason) => signOns.inc({ outcome }),
+  };
+}
+
+export type PeopleMetrics = ReturnType<typeof createPeopleMetrics>;
