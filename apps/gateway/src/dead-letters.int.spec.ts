@@ -28,7 +28,7 @@ import { createTestDatabase, eventually } from '@gateway/test-support';
 
 const EMAIL = 'ops@example.com';
 const PASSWORD = 'correct horse battery';
-const COMMAND = path.resolve(__dirname, '../../../tools/bootstrap/dead-letters.mjs');
+const COMMAND = path.resolve(__dirname, '../../../tools/commands/dead-letters.mjs');
 const LETTER = `billing-ledger/${TOPIC_GENERATION_FINISHED}`;
 
 type Rig = Awaited<ReturnType<typeof createRig>>;
