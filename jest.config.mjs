@@ -1,4 +1,7 @@
 // @ts-check
+import { readFileSync } from 'node:fs';
+
+const tsconfig = JSON.parse(readFileSync(new URL('tsconfig.base.json', import.meta.url), 'utf8'));
 
 /** @type {import('jest').Config} */
 const config = {
@@ -25,21 +28,12 @@ const config = {
   },
   // These are ES modules alone, which jest cannot load as they are.
   transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
-  moduleNameMapper: {
-    '^@gateway/rpc/grpc$': '<rootDir>/libs/platform/rpc/src/grpc/index.ts',
-    '^@gateway/rpc/local$': '<rootDir>/libs/platform/rpc/src/local/index.ts',
-    '^@gateway/events/kafka$': '<rootDir>/libs/platform/events/src/kafka/index.ts',
-    '^@gateway/tokenizer/encodings$': '<rootDir>/libs/platform/tokenizer/src/encodings.ts',
-    '^@gateway/rate-limit/redis$': '<rootDir>/libs/domains/rate-limit/src/adapters/redis/index.ts',
-    '^@gateway/contracts/(.*)$': '<rootDir>/libs/platform/contracts/src/$1.ts',
-    '^@gateway/dashboard-contract/(.*)$': '<rootDir>/libs/domains/dashboard-contract/src/$1.ts',
-    '^@gateway/auth-shared/(.*)$': '<rootDir>/libs/domains/auth-shared/src/$1/index.ts',
-    '^@gateway/cluster$': '<rootDir>/tools/verify/cluster/src/index.ts',
-    '^@gateway/load$': '<rootDir>/tools/measure/load/src/index.ts',
-    '^@gateway/([^/]+)$': ['domains', 'platform', 'demo', 'testing'].map(
-      (group) => `<rootDir>/libs/${group}/$1/src/index.ts`,
-    ),
-  },
+  moduleNameMapper: Object.fromEntries(
+    Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => [
+      `^${name.replace('*', '(.*)')}$`,
+      file.replace('./', '<rootDir>/').replace('*', '$1'),
+    ]),
+  ),
   globalSetup: '<rootDir>/libs/testing/test-support/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/test-support/src/jest-global-teardown.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

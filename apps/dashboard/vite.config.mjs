@@ -5,9 +5,8 @@ import tailwind from '@tailwindcss/vite';
 import { defineConfig } from 'vite';
 
 const root = import.meta.dirname;
-const libs = path.resolve(root, '../../libs');
-/** The libraries that run in browsers too. */
-const LIBRARIES = { base: 'platform/base', 'dashboard-contract': 'domains/dashboard-contract' };
+const workspace = path.resolve(root, '../..');
+const { paths } = JSON.parse(readFileSync(`${workspace}/tsconfig.base.json`, 'utf8')).compilerOptions;
 /** Of a gateway that runs beside `npx vite` in this folder. */
 const API = 'http://127.0.0.1:8081';
 
@@ -16,12 +15,10 @@ export default defineConfig({
   plugins: [tailwind(), precompress()],
   esbuild: { jsx: 'automatic' },
   resolve: {
-    alias: [
-      ...Object.entries(LIBRARIES).flatMap(([name, folder]) => [
-        { find: new RegExp(`^@gateway/${name}$`), replacement: `${libs}/${folder}/src/index.ts` },
-        { find: new RegExp(`^@gateway/${name}/(.+)$`), replacement: `${libs}/${folder}/src/$1.ts` },
-      ]),
-    ],
+    alias: Object.entries(paths).map(([name, [file]]) => ({
+      find: new RegExp(`^${name.replace('*', '(.+)')}$`),
+      replacement: path.join(workspace, file.replace('*', '$1')),
+    })),
   },
   build: {
     outDir: path.resolve(root, '../../dist/dashboard'),

@@ -1,10 +1,9 @@
 // `npm run chaos -- [--seed N] [--minutes M]`: breaks a cluster under load, and adds up afterwards.
+import { build, CLUSTER_PROJECTS } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
-import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
 
 try {
-  await setUp();
-  await build([...CLUSTER_PROGRAMS, 'chaos']);
+  await build(...CLUSTER_PROJECTS, 'chaos');
   process.exitCode = await runVisibly(process.execPath, ['dist/chaos/main.js', ...process.argv.slice(2)]);
 } catch (error) {
   exitOnFailure(error);

@@ -1,12 +1,11 @@
 // `npm run cluster`: every service in processes of its own, over real engines on this machine.
 import { createRequire } from 'node:module';
 import { whenNpmEnds } from './lib/follow-npm.mjs';
+import { build, CLUSTER_PROJECTS } from './lib/nx.mjs';
 import { exitOnFailure, root } from './lib/run.mjs';
-import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
 
 try {
-  await setUp();
-  await build(CLUSTER_PROGRAMS);
+  await build(...CLUSTER_PROJECTS);
 } catch (error) {
   exitOnFailure(error);
 }

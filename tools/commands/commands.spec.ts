@@ -3,10 +3,8 @@ import path from 'node:path';
 
 const root = path.resolve(__dirname, '../..');
 
-/** Of commands whose options their own set-up does not pass on; the others build first, and are tried where they live. */
+/** Commands that check their options before they build. */
 const COMMANDS = [
-  'build.mjs',
-  'generate.mjs',
   'docs.mjs',
   'fuzz.mjs',
   'dead-letters.mjs',

@@ -1,10 +1,9 @@
 // `npm run conformance -- --base-url …`: proves the public contract of any running gateway.
+import { build } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
-import { build, setUp } from './lib/set-up.mjs';
 
 try {
-  await setUp();
-  await build(['conformance']);
+  await build('e2e');
   process.exitCode = await runVisibly(process.execPath, [
     'dist/conformance/main.js',
     ...process.argv.slice(2),

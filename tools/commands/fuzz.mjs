@@ -1,9 +1,9 @@
 // `npm run fuzz [-- RUNS]`: every property test with far more random inputs than a commit can wait for; for nights.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { generate } from './lib/nx.mjs';
 import { exitOnFailure, Misused, root, runVisibly } from './lib/run.mjs';
-import { setUp } from './lib/set-up.mjs';
-import { filesUnder } from './lib/stamps.mjs';
+import { filesUnder } from './lib/files.mjs';
 
 const LEAST_RUNS = 100_000;
 const HOUR_MS = 3_600_000;
@@ -13,9 +13,9 @@ try {
   if (!Number.isSafeInteger(runs) || runs < 1 || process.argv.length > 3) {
     throw new Misused(`not a number of runs: ${process.argv.slice(2).join(' ')}`, 'npm run fuzz [-- RUNS]');
   }
-  await setUp();
+  await generate();
   const specs = filesUnder(
-    ['libs'],
+    'libs',
     (file) =>
       file.endsWith('.spec.ts') &&
       readFileSync(path.join(root, file), 'utf8').includes(

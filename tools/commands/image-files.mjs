@@ -1,8 +1,8 @@
 // `node image-files.mjs PROGRAM FOLDER`: what the image of a program holds. docker/Dockerfile runs it.
 import path from 'node:path';
-import { layOutImage } from './lib/image-files.mjs';
+import { IMAGE_PROGRAMS, layOutImage } from './lib/image-files.mjs';
+import { build } from './lib/nx.mjs';
 import { exitOnFailure, Misused } from './lib/run.mjs';
-import { build, IMAGE_PROGRAMS, setUp } from './lib/set-up.mjs';
 
 const USAGE = 'node tools/commands/image-files.mjs PROGRAM FOLDER';
 
@@ -11,8 +11,7 @@ try {
   if (unknown !== undefined) throw new Misused(`there is no option '${unknown}'`, USAGE);
   if (!IMAGE_PROGRAMS.includes(program)) throw new Misused(`there is no image of '${program}'`, USAGE);
   if (folder === undefined) throw new Misused('into which folder?', USAGE);
-  await setUp();
-  await build([program]);
+  await build(program);
   await layOutImage(program, path.resolve(folder));
 } catch (error) {
   exitOnFailure(error);

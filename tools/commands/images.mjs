@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { say } from './lib/console.mjs';
 import { capture, exitOnFailure, Misused, root, runVisibly, StepFailed } from './lib/run.mjs';
-import { IMAGE_PROGRAMS } from './lib/set-up.mjs';
+import { IMAGE_PROGRAMS } from './lib/image-files.mjs';
 import { settleImage } from './lib/settle-image.mjs';
 
 const USAGE = `npm run images -- [options]
@@ -51,7 +50,7 @@ try {
       '.',
     ]);
     if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
-    say(`${image} ${await settleImage(image, base)}`);
+    process.stdout.write(`${image} ${await settleImage(image, base)}\n`);
   }
 } catch (error) {
   exitOnFailure(error.code === 'ENOENT' ? new StepFailed('There is no `docker` on the PATH.') : error);

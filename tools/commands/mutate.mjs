@@ -5,8 +5,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { sqlMutants, typescriptMutants } from '../verify/mutate/mutants.mjs';
 import { targets } from '../verify/mutate/targets.mjs';
+import { generate } from './lib/nx.mjs';
 import { exitOnFailure, Misused, root, StepFailed } from './lib/run.mjs';
-import { setUp } from './lib/set-up.mjs';
 
 const USAGE = `npm run mutate [-- PART…] [--list] [--shard 1/4] [--matching TEXT]\n\nParts: ${Object.keys(targets).join(', ')}`;
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ const MAX_RUN_MS = 10 * MINUTE_MS;
 
 try {
   const { parts, list, isChosen } = readArguments();
-  if (!list) await setUp();
+  if (!list) await generate();
   const explained = JSON.parse(readFileSync(path.join(root, 'tools/verify/mutate/explained.json'), 'utf8'));
   let unexplained = 0;
   for (const part of parts) {

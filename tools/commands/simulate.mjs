@@ -2,14 +2,14 @@
 // is printed with its seed, shrunk to what it fails by.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { generate } from './lib/nx.mjs';
 import { exitOnFailure, Misused, runVisibly } from './lib/run.mjs';
-import { setUp } from './lib/set-up.mjs';
 
 const USAGE = 'npm run simulate [-- --histories N] [--seed N]';
 
 try {
   const { histories, seed } = readArguments();
-  await setUp();
+  await generate();
   process.exitCode = await runVisibly(
     process.execPath,
     [

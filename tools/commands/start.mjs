@@ -1,12 +1,11 @@
 // `npm start`: from a bare clone to a running gateway, in this very process.
 import { createRequire } from 'node:module';
 import { whenNpmEnds } from './lib/follow-npm.mjs';
+import { buildIfChanged } from './lib/nx.mjs';
 import { exitOnFailure, root } from './lib/run.mjs';
-import { build, setUp } from './lib/set-up.mjs';
 
 try {
-  await setUp();
-  await build(['gateway']);
+  await buildIfChanged('gateway');
 } catch (error) {
   exitOnFailure(error);
 }

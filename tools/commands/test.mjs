@@ -2,13 +2,14 @@
 // `npm test -- <jest arguments>` runs only the matching jest tests.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { argumentsOf, CHECKS, contractsAgainst } from './lib/checks.mjs';
 import { startClusterForTests } from './lib/cluster-for-tests.mjs';
-import { say, startProgress } from './lib/console.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
-import { capture, exitOnFailure, inTurns, root, runVisibly } from './lib/run.mjs';
-import { build, CLUSTER_PROGRAMS, setUp } from './lib/set-up.mjs';
+import { build, CLUSTER_PROJECTS, nx } from './lib/nx.mjs';
+import { exitOnFailure, root, runVisibly } from './lib/run.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
+
+/** Targets of the project `workspace`. */
+const CHECKS = ['lint', 'typecheck', 'format-check', 'contracts-check'];
 
 const jestArguments = process.argv.slice(2);
 
@@ -33,14 +34,11 @@ const WORKER_SUITES = [
   // They run beside those of the cluster, of which there is one at a time, too.
   '--maxWorkers=1',
 ];
-/** Most keep one core busy. */
-const CHECKS_AT_ONCE = 2;
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
-  await setUp();
+  await build('gateway', '@gateway/model-emulator', 'demo', 'bench', 'e2e', 'chaos', ...CLUSTER_PROJECTS);
   makeTestFolder();
-  await build(['gateway', 'model-emulator', 'demo', 'bench', 'conformance', 'chaos', ...CLUSTER_PROGRAMS]);
   if (jestArguments.length === 0) await runChecks();
   await runJest(
     jestArguments.length > 0
@@ -60,21 +58,18 @@ say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 
 async function runChecks() {
+  const code = await nx('run-many', '--projects=workspace', `--targets=${CHECKS}`, '--output-style=static');
+  totals[code === 0 ? 'passed' : 'failed'] += code === 0 ? CHECKS.length : 1;
+  // Services of two versions run side by side during an upgrade, so contracts only grow.
   const baseline = await contractBaseline();
-  if (baseline === undefined) say('SKIPPED: contracts against those before: there is no history here.');
-  const checks = [...CHECKS, ...(baseline ? [contractsAgainst(baseline)] : [])];
-  const progress = startProgress(`${checks.length} static checks`);
-  const results = await inTurns(checks, CHECKS_AT_ONCE, (check) =>
-    capture(process.execPath, [check.script, ...argumentsOf(check)]),
-  );
-  const failed = results.filter(({ code }) => code !== 0).length;
-  progress[failed === 0 ? 'done' : 'failed']();
-  checks.forEach(({ title }, index) => {
-    const { code, output } = results[index];
-    if (code !== 0) say(`${output.trim()}\n\n${title} failed (exit code ${code}).`);
-  });
-  totals.passed += checks.length - failed;
-  totals.failed += failed;
+  if (baseline === undefined) return say('SKIPPED: there is no history to compare the contracts with.');
+  const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
+  const breaking = await runVisibly(process.execPath, [buf, 'breaking', '--against', `.git#ref=${baseline}`]);
+  totals[breaking === 0 ? 'passed' : 'failed'] += 1;
+}
+
+function say(text) {
+  process.stdout.write(`${text}\n`);
 }
 
 /** The public contract once more, with edges and routers in workers; two, so that requests are spread in any case. */

@@ -3,7 +3,6 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { root, StepFailed } from './run.mjs';
-import { startProgress } from './console.mjs';
 
 const START_TIMEOUT_MS = 180_000;
 
@@ -17,7 +16,6 @@ const START_TIMEOUT_MS = 180_000;
  *   what the suites are told by `GATEWAY_TEST_CLUSTER`
  */
 export async function startClusterForTests({ withPooler }) {
-  const progress = startProgress('Starting a cluster');
   const programs = [];
   const stop = async () => {
     for (const program of programs.reverse()) await program.stop();
@@ -39,10 +37,8 @@ export async function startClusterForTests({ withPooler }) {
     });
     programs.push(cluster);
     await cluster.says(/Health and metrics\s+http:\S+/);
-    progress.done();
     return { description: JSON.stringify({ stateDirectory, emulatorUrl, pid: cluster.pid }), stop };
   } catch (error) {
-    progress.failed();
     await stop();
     throw error;
   }

@@ -2,7 +2,9 @@ import { cpSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, writ
 import path from 'node:path';
 import { documentedSettings } from './process-report.mjs';
 import { capture, root, StepFailed } from './run.mjs';
-import { importsOf, npmCommand, packageOf, servesDashboard } from './set-up.mjs';
+import { packageOf } from '../../build/bundle/bundle.mjs';
+import { npmCommand } from './install.mjs';
+import { CLUSTER_PROJECTS } from './nx.mjs';
 
 /** What is for other databases, bundlers or editors, and larger than the rest of the image. */
 const NEEDLESS = [
@@ -16,6 +18,14 @@ const NEEDLESS = [
   // It runs queries of the one database by the one compiler that the clients are generated for.
   /^node_modules\/@prisma\/client\/runtime\/(?!client\.js$|query_compiler_small_bg\.postgresql\.)/,
   /^node_modules\/@prisma\/client\/runtime\/.*\.mjs$/,
+];
+
+/** The programs that have a container image. */
+export const IMAGE_PROGRAMS = [
+  ...CLUSTER_PROJECTS.filter((project) => project !== 'cluster'),
+  'gateway',
+  'model-emulator',
+  'demo',
 ];
 
 /** Programs without an admin port tell of themselves in another way. */
@@ -34,12 +44,12 @@ export async function layOutImage(program, folder) {
   mkdirSync(path.join(folder, 'state'));
   cpSync(process.execPath, path.join(folder, 'node'));
   cpSync(path.join(root, 'dist', program), path.join(app, 'dist', 'program'), { recursive: true });
-  if (servesDashboard(program)) {
+  if (program === 'gateway' || program === 'dashboard-api') {
     cpSync(path.join(root, 'dist', 'dashboard'), path.join(app, 'dist', 'dashboard'), { recursive: true });
   }
   layOutHealthCheck(program, app);
   layOutReport(app);
-  const imports = await importsOf(program);
+  const imports = JSON.parse(readFileSync(path.join(root, 'dist', program, 'imports.json'), 'utf8'));
   await installPackages(app, packagesOf(imports));
   await writeBill(app);
   for (const file of filesOf(app)) {

@@ -1,11 +1,12 @@
 // What a next version of every service may look like, made by machine from this one: each message has a
 // field more, which is always sent, each enumeration a value, each table a column. It is for tests of old and
 // new replicas beside each other, whatever the contracts and the schemas have become by then.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { root, runStep, StepFailed } from './run.mjs';
-import { buildServicesWith } from './set-up.mjs';
-import { filesUnder } from './stamps.mjs';
+import { bundle } from '../../build/bundle/bundle.mjs';
+import { filesUnder } from './files.mjs';
+import { CLUSTER_PROJECTS } from './nx.mjs';
+import { capture, root, StepFailed } from './run.mjs';
 
 const FOLDER = 'dist/next-version';
 const PROTO = `${FOLDER}/proto`;
@@ -18,16 +19,25 @@ const MIGRATION_TIME = 29_990_101_000_000;
 /** Builds the next version of all services to `dist/next-version/<service>/main.js`. */
 export async function buildNextVersion() {
   rmSync(path.join(root, FOLDER), { recursive: true, force: true });
-  for (const file of filesUnder(['proto'], (name) => name.endsWith('.proto'))) {
+  for (const file of filesUnder('proto', (name) => name.endsWith('.proto'))) {
     write(`${FOLDER}/${file}`, withAdditions(read(file)));
   }
-  await runStep(
-    'Generating the contracts of a next version',
-    path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf'),
-    ['generate', PROTO, '-o', FOLDER],
-    { BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf') },
-  );
-  await buildServicesWith([nextContracts, nextMigrations], FOLDER);
+  const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
+  const { code, output } = await capture(process.execPath, [buf, 'generate', PROTO, '-o', FOLDER], {
+    BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf'),
+  });
+  if (code !== 0) throw new StepFailed(output);
+  for (const service of CLUSTER_PROJECTS.filter((project) => project !== 'cluster')) {
+    const outfile = path.join(FOLDER, service, 'main.js');
+    await bundle(`apps/${service}/src/main.ts`, outfile, [nextContracts, nextMigrations]);
+    // Files beside the bundle, such as documents and programs of threads, are the same in both versions.
+    for (const name of readdirSync(path.join(root, 'dist', service))) {
+      if (/^(main\.js(\.map)?|imports\.json)$/.test(name)) continue;
+      cpSync(path.join(root, 'dist', service, name), path.join(root, FOLDER, service, name), {
+        recursive: true,
+      });
+    }
+  }
 }
 
 /** @returns the contract with a field for each message and a value for each enumeration. */
@@ -70,7 +80,7 @@ const nextMigrations = {
   setup(build) {
     build.onLoad({ filter: /\/migrations\/index\.ts$/ }, ({ path: file }) => {
       const folder = path.relative(root, path.dirname(file));
-      const scripts = filesUnder([folder], (name) => name.endsWith('.sql')).map(read);
+      const scripts = filesUnder(folder, (name) => name.endsWith('.sql')).map(read);
       const tables = new Set(
         scripts.flatMap((sql) =>
           [...sql.matchAll(/create table (?:if not exists )?"?(\w+)\b"?(?!\s+partition of)/gi)].map(

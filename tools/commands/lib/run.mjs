@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startProgress } from './console.mjs';
 
 export const root = path.resolve(fileURLToPath(new URL('../../..', import.meta.url)));
 
@@ -19,38 +18,6 @@ export class Misused extends StepFailed {
 export function takesNoOptions(usage) {
   const [unknown] = process.argv.slice(2);
   if (unknown !== undefined) throw new Misused(`there is no option '${unknown}'`, usage);
-}
-
-/**
- * Runs a program quietly behind a progress line; its output is shown only when
- * it fails. Programs are Node scripts of this project or its packages, so that
- * no shell and no PATH is needed.
- */
-export async function runStep(title, script, args = [], env = {}) {
-  await runSteps(title, [{ script, args, env }]);
-}
-
-/** The same for several programs at once, as one step. */
-export async function runSteps(title, programs) {
-  const progress = startProgress(title);
-  const results = await Promise.all(
-    programs.map(({ script, args, env }) => capture(process.execPath, [script, ...args], env)),
-  );
-  const failed = results.find(({ code }) => code !== 0);
-  if (!failed) return progress.done();
-  progress.failed();
-  throw new StepFailed(`${failed.output.trim()}\n\n${title} failed (exit code ${failed.code}).`);
-}
-
-/** Does the work for each item, for so many at a time; answers the results in the items' order. */
-export async function inTurns(items, atOnce, work) {
-  const results = new Array(items.length);
-  let next = 0;
-  const take = async () => {
-    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index]);
-  };
-  await Promise.all(Array.from({ length: atOnce }, take));
-  return results;
 }
 
 /** Runs a program with our own input and output; answers its exit code. */

@@ -29,7 +29,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-/** Runs `npm run lint` on some paths of the clone while it has these files in place of, or beside, its own. */
+/** Runs ESLint, as `npm run lint` does, on some paths of the clone while it has these files in place of, or beside, its own. */
 function lintWith(files: Readonly<Record<string, string>>, ...paths: string[]) {
   const own = Object.keys(files).map((name) => {
     const file = path.join(clone, name);
@@ -37,8 +37,9 @@ function lintWith(files: Readonly<Record<string, string>>, ...paths: string[]) {
   });
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(clone, name), text);
   try {
-    const [, ...command] = lintScript().split(' ');
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...command, ...paths], {
+    const [, ...options] = lintCommand().split(' ');
+    const eslint = path.join('node_modules', 'eslint', 'bin', 'eslint.js');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [eslint, ...options, ...paths], {
       cwd: clone,
       encoding: 'utf8',
     });
@@ -51,9 +52,10 @@ function lintWith(files: Readonly<Record<string, string>>, ...paths: string[]) {
   }
 }
 
-function lintScript(): string {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: { lint: string } };
-  return scripts.lint;
+/** The command of `npm run lint`, such as `eslint --option`. */
+function lintCommand(): string {
+  const { targets } = JSON.parse(read('tools/commands/project.json')) as { targets: { lint: { command: string } } };
+  return targets.lint.command;
 }
 
 function read(name: string): string {

@@ -26,9 +26,13 @@ export function graphFaults(folders, projects, dependencies) {
     .flat()
     .filter(({ target, type }) => names.has(target) && type !== 'implicit');
   const roots = new Set(projects.map(({ data }) => data.root));
+  const imported = new Set(edges.map(({ target }) => target));
   return [
     ...(edges.length === 0 ? ['the project graph shows no import; nx.json has to analyse source files'] : []),
     ...folders.filter((folder) => !roots.has(folder)).map((folder) => `${folder} has no project.json`),
+    ...(edges.length === 0 ? [] : projects.filter((project) => isUnused(project, imported))).map(
+      ({ name }) => `nothing imports ${name}; tsconfig.base.json has to name its entry`,
+    ),
     ...projects.filter(isPlatform).flatMap(({ name, data }) => {
       const layers = data.tags.filter((tag) => tag.startsWith('layer:'));
       const known = layers.length === 1 && platformLayers.includes(layers[0].slice('layer:'.length));
@@ -37,6 +41,10 @@ export function graphFaults(folders, projects, dependencies) {
         : [`${name} needs the tag of one layer that tools/build/borders/src/layers.mjs names`];
     }),
   ];
+}
+
+function isUnused({ name, data }, imported) {
+  return data.root.startsWith('libs/') && !imported.has(name);
 }
 
 function isPlatform({ data }) {

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import path from 'node:path';
+import { install } from './install.mjs';
+import { root, runVisibly, StepFailed } from './run.mjs';
+
+/** The services of a cluster, and the program that starts them on this machine. */
+export const CLUSTER_PROJECTS = [
+  'auth',
+  'rate-limit',
+  'billing-ledger',
+  'usage-aggregator',
+  'generation-query',
+  'inference-router',
+  'edge-proxy',
+  'dashboard-api',
+  'cluster',
+];
+
+/** Installs packages where needed and runs Nx; its targets are in nx.json and the project.json files. */
+export async function nx(...args) {
+  await install();
+  return runVisibly(process.execPath, [path.join('node_modules', 'nx', 'dist', 'bin', 'nx.js'), ...args], {
+    NX_TUI: 'false',
+  });
+}
+
+/** Generates contracts and database clients, where their sources changed. */
+export async function generate() {
+  const code = await nx('run-many', '--target=generate');
+  if (code !== 0) throw new StepFailed('The generation of code failed.');
+}
+
+/** Builds projects to dist/, with everything that they need; what did not change comes from Nx's cache. */
+export async function build(...projects) {
+  const code = await nx('run-many', '--target=build', `--projects=${projects.join(',')}`);
+  if (code !== 0) throw new StepFailed('The build failed.');
+}
+
+const INPUTS = [
+  'apps',
+  'libs',
+  'proto',
+  'docs',
+  'tools/build',
+  'package-lock.json',
+  'tsconfig.base.json',
+  'nx.json',
+];
+const GENERATED = new Set(['generated', 'node_modules']);
+
+/** As `build`, but starts Nx, which takes a second, only if a source file is newer than the built program. */
+export async function buildIfChanged(project) {
+  const built = path.join(root, 'dist', project, 'main.js');
+  if (existsSync(built) && INPUTS.every((input) => newestChangeMs(input) < statSync(built).mtimeMs)) {
+    await install();
+    return;
+  }
+  const startedAt = new Date();
+  await build(project);
+  // Nx leaves files alone that are the same as before.
+  utimesSync(built, startedAt, startedAt);
+}
+
+/** Folders count too: their time changes when a file is removed. */
+function newestChangeMs(name) {
+  const stats = statSync(path.join(root, name));
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  const entries = readdirSync(path.join(root, name)).filter((entry) => !GENERATED.has(entry));
+  return entries.reduce(
+    (newest, entry) => Math.max(newest, newestChangeMs(`${name}/${entry}`)),
+    stats.mtimeMs,
+  );
+}
