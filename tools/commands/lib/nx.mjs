@@ -61,13 +61,9 @@ export async function buildIfChanged(project) {
   utimesSync(built, startedAt, startedAt);
 }
 
-/** Folders count too: their time changes when a file is removed. */
 function newestChangeMs(name) {
   const stats = statSync(path.join(root, name));
   if (!stats.isDirectory()) return stats.mtimeMs;
   const entries = readdirSync(path.join(root, name)).filter((entry) => !GENERATED.has(entry));
-  return entries.reduce(
-    (newest, entry) => Math.max(newest, newestChangeMs(`${name}/${entry}`)),
-    stats.mtimeMs,
-  );
+  return Math.max(0, ...entries.map((entry) => newestChangeMs(`${name}/${entry}`)));
 }
