@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describeWith, findProgram, type TestServer } from '@gateway/dev-infra';
+import { parse } from 'yaml';
 import { chartFolder } from './render';
+
+const ALERTS = path.join(chartFolder, 'alerts');
+const TEST_FILES = ['rules.test.yaml', 'rules-over-days.test.yaml'].map((file) => path.join(__dirname, file));
 
 const program = (): string | undefined => process.env['PROMTOOL'] ?? findProgram('promtool');
 
@@ -18,13 +22,38 @@ function run(...args: readonly string[]): { readonly status: number | null; read
 }
 
 describeWith(promtool, 'the rules of the chart', () => {
-  it.each(readdirSync(path.join(chartFolder, 'alerts')))('are what Prometheus understands: %s', (file) => {
-    const { status, output } = run('check', 'rules', path.join(chartFolder, 'alerts', file));
+  it.each(readdirSync(ALERTS))('are what Prometheus understands: %s', (file) => {
+    const { status, output } = run('check', 'rules', path.join(ALERTS, file));
     expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 
-  it('fire for what they are about, and for nothing else', () => {
-    const { status, output } = run('test', 'rules', path.join(__dirname, 'rules.test.yaml'));
+  it.each(TEST_FILES)('fire for what they are about, and for nothing else: %s', (file) => {
+    const { status, output } = run('test', 'rules', file);
     expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
+});
+
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly { readonly alert?: string }[] }[];
+}
+
+interface TestFile {
+  readonly tests: readonly {
+    readonly alert_rule_test: readonly {
+      readonly alertname: string;
+      readonly exp_alerts: readonly unknown[];
+    }[];
+  }[];
+}
+
+it('every alert has a test in which it fires', () => {
+  const alerts = readdirSync(ALERTS).flatMap((file) => {
+    const { groups } = parse(readFileSync(path.join(ALERTS, file), 'utf8')) as RuleFile;
+    return groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []));
+  });
+  const fired = TEST_FILES.flatMap((file) => (parse(readFileSync(file, 'utf8')) as TestFile).tests)
+    .flatMap((test) => test.alert_rule_test)
+    .filter((test) => test.exp_alerts.length > 0)
+    .map((test) => test.alertname);
+  expect(alerts.filter((alert) => !fired.includes(alert))).toEqual([]);
 });

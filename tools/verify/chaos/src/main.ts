@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@gateway/runtime';
-import { runDrills } from './drills/run-drills';
 import { readOptions, USAGE } from './options';
 import { renderBooks, renderTable } from './report';
 import { runChaos } from './run';
@@ -28,13 +27,8 @@ async function main(): Promise<number> {
   };
   say(`seed ${options.seed}; what the processes say is in ${logFile}`);
   const programs = path.resolve(__dirname, '..');
-  const laboratory = { seed: options.seed, programs, onLine, log };
-  if (options.drillsWith !== undefined) {
-    const missed = await runDrills({ ...options, program: options.drillsWith }, laboratory, say);
-    lines.end();
-    return missed > 0 ? 1 : 0;
-  }
-  const { broken, audit } = await runChaos(options, laboratory, say);
+  const laboratoryOptions = { seed: options.seed, programs, onLine, log };
+  const { broken, audit } = await runChaos(options, laboratoryOptions, say);
   process.stdout.write(`\n${renderTable(broken)}\n\n${renderBooks(audit)}\n`);
   if (audit.faults.length > 0)
     process.stdout.write(`\nThe same again: npm run chaos -- --seed ${options.seed}\n`);

@@ -11,12 +11,9 @@ export interface Options {
   readonly only: string | undefined;
   /** Whether a throughput that fell too far is a failure; on a machine that does other work it says nothing. */
   readonly judgesThroughput: boolean;
-  /** A Prometheus: instead of chaos, the fault of each alert is brought about, and the alert waited for. */
-  readonly drillsWith: string | undefined;
 }
 
 export const USAGE = `Usage: npm run chaos -- [--seed N] [--minutes M] [--rate N] [--pause S] [--cut S] [--only TEXT] [--books-only]
-       npm run chaos -- --drills PROMETHEUS [--only TEXT]
 
 Breaks a cluster on this machine while requests run through it, and adds up afterwards what the provider
 served, what the clients got and what the ledger booked. Needs what npm run cluster needs.
@@ -27,8 +24,6 @@ served, what the clients got and what the ledger booked. Needs what npm run clus
   --pause    how long a process is stopped, in seconds (20)
   --cut      how long a wire is cut, in seconds (8)
   --books-only  judge the answers and the books, not how many requests got through meanwhile
-  --drills   with the program PROMETHEUS: brings about the fault of each alert, windows a sixtieth as long, and
-             shows when the alert fires and what its runbook's queries answer
   --only     every fault whose name holds this text, once each, instead of a random choice
 `;
 
@@ -45,7 +40,6 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
       pause: { type: 'string', default: '20' },
       cut: { type: 'string', default: '8' },
       only: { type: 'string' },
-      drills: { type: 'string' },
       'books-only': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
@@ -58,7 +52,6 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     pauseMs: numberOf('--pause', values.pause) * 1_000,
     cutMs: numberOf('--cut', values.cut) * 1_000,
     only: values.only,
-    drillsWith: values.drills,
     judgesThroughput: !values['books-only'],
   };
 }
