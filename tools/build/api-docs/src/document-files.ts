@@ -1,15 +1,13 @@
 import type { JsonValue } from '@gateway/public-api';
 import { createApiDocuments } from './api-documents';
 import { createDashboardDocument } from './dashboard/dashboard-document';
-import { prettyJson } from './reference/pretty-json';
+import { prettyJson } from './pretty-json';
 
 /** What `npm run docs` writes, by path from the project's root. A test compares it with what is there. */
 export function documentFiles(): ReadonlyMap<string, string> {
-  const { openApiJson, referenceMarkdown, referenceHtml } = createApiDocuments();
+  const { openApiJson } = createApiDocuments();
   return new Map([
     ['docs/openapi.json', openApiJson],
-    ['docs/api-reference.md', referenceMarkdown],
-    ['docs/api-reference.html', referenceHtml],
     ['docs/dashboard-openapi.json', `${prettyJson(createDashboardDocument() as JsonValue)}\n`],
   ]);
 }

@@ -35,13 +35,9 @@ export interface DashboardApiSettings {
   readonly documentationUrl?: string;
 }
 
-/** The documentation of the public API, to be read by whoever can reach this port. */
+/** The documentation of the public API, served without authentication. */
 export interface PublicDocuments {
-  /**
-   * Holds openapi.json, api-reference.html (a whole page, which may have styles
-   * of its own and nothing that runs or is loaded), and Swagger UI's
-   * swagger-ui-bundle.js and swagger-ui.css.
-   */
+  /** Holds openapi.json, and Swagger UI's swagger-ui-bundle.js and swagger-ui.css. */
   readonly folder: string;
 }
 

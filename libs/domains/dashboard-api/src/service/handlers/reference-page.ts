@@ -1,12 +1,10 @@
 /** The names under which the files of {@link PublicDocuments} lie in their folder. */
 export const FILES = {
   openApi: 'openapi.json',
-  plainReference: 'api-reference.html',
   viewerScript: 'swagger-ui-bundle.js',
   viewerStyle: 'swagger-ui.css',
 } as const;
 
-export const PLAIN_REFERENCE_PATH = '/docs/plain';
 export const START_SCRIPT_PATH = '/docs/start.js';
 
 /**
@@ -24,9 +22,8 @@ export const REFERENCE_PAGE = `<!doctype html>
 <link rel="stylesheet" href="/docs/${FILES.viewerStyle}">
 </head>
 <body>
-<p class="information-container wrapper"><a href="${PLAIN_REFERENCE_PATH}">The same on one plain page</a>, with the
-error codes one by one; and <a href="/${FILES.openApi}">for programs</a>.</p>
-<noscript><p class="wrapper">This page needs scripts; <a href="${PLAIN_REFERENCE_PATH}">the plain one</a> needs none.</p></noscript>
+<p class="information-container wrapper">The same as an <a href="/${FILES.openApi}">OpenAPI document</a>.</p>
+<noscript><p class="wrapper">This page needs scripts; the <a href="/${FILES.openApi}">OpenAPI document</a> needs none.</p></noscript>
 <div id="reference"></div>
 <script src="/docs/${FILES.viewerScript}"></script>
 <script src="${START_SCRIPT_PATH}"></script>

@@ -14,8 +14,8 @@ const ENDPOINTS = [
   'GET /api/audit',
 ];
 
-const PUBLIC_API = `<p>The public API, for which the keys are: its <a href="/docs">reference</a>, the same on
-<a href="/docs/plain">one plain page</a>, and for programs as an <a href="/openapi.json">OpenAPI document</a>.</p>
+const PUBLIC_API = `<p>The public API, for which the keys are: its <a href="/docs">reference</a>, and the same
+as an <a href="/openapi.json">OpenAPI document</a>.</p>
 `;
 
 /** What somebody sees who opens this port in a browser. */
