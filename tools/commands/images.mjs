@@ -4,7 +4,6 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { capture, exitOnFailure, Misused, root, runVisibly, StepFailed } from './lib/run.mjs';
 import { IMAGE_PROGRAMS } from './lib/image-files.mjs';
-import { settleImage } from './lib/settle-image.mjs';
 
 const USAGE = `npm run images -- [options]
 
@@ -15,6 +14,8 @@ const USAGE = `npm run images -- [options]
   --build-image IMAGE  what builds them: has node and npm
                        (default ${ofDockerfile('BUILD_IMAGE')})
   --tag TAG            default: the version in package.json
+  --registry HOST      before the image's name, as the chart's image.registry
+  --push               push each image to its registry
   --network NAME       of the build, such as host (default: Docker's own)`;
 
 try {
@@ -24,6 +25,8 @@ try {
     base = ofDockerfile('BASE_IMAGE'),
     'build-image': buildImage,
     tag = version,
+    registry,
+    push = false,
     network,
   } = readArguments();
   const { code, output } = await capture('git', ['rev-parse', 'HEAD']).catch(() => ({ code: 1 }));
@@ -39,9 +42,11 @@ try {
       REVISION: revision,
       BASE_IMAGE: base,
       BUILD_IMAGE: buildImage,
+      // BuildKit's time of the image and of the folders that it makes; the files have the same time already.
+      SOURCE_DATE_EPOCH: 0,
     };
     const settings = Object.entries(given).filter(([, value]) => value !== undefined);
-    const image = `inference-gateway/${app}:${tag}`;
+    const image = [registry, 'inference-gateway', `${app}:${tag}`].filter(Boolean).join('/');
     const failed = await runVisibly('docker', [
       'build',
       ...['--file', 'docker/Dockerfile', '--tag', image],
@@ -50,7 +55,10 @@ try {
       '.',
     ]);
     if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
-    process.stdout.write(`${image} ${await settleImage(image, base)}\n`);
+    if (push && (await runVisibly('docker', ['push', image]))) {
+      throw new StepFailed(`${image} could not be pushed.`);
+    }
+    process.stdout.write(`${image}\n`);
   }
 } catch (error) {
   exitOnFailure(error.code === 'ENOENT' ? new StepFailed('There is no `docker` on the PATH.') : error);
@@ -70,6 +78,8 @@ function readArguments() {
         base: { type: 'string' },
         'build-image': { type: 'string' },
         tag: { type: 'string' },
+        registry: { type: 'string' },
+        push: { type: 'boolean' },
         network: { type: 'string' },
       },
     });
