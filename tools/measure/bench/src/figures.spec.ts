@@ -1,7 +1,6 @@
 import { parseCoreList } from './machine';
 import { quantile, type Row } from './measure';
 import { checkMoney } from './money-check';
-import { readOptions } from './options';
 import { judge, renderReport } from './report';
 
 const row = (target: Row['target'], scenario: string, requestsPerSecond: number, p50Ms: number): Row => ({
@@ -14,7 +13,6 @@ const row = (target: Row['target'], scenario: string, requestsPerSecond: number,
   p99Ms: p50Ms * 2,
   firstByteP50Ms: null,
   cpuMicrosecondsPerRequest: null,
-  firstCpuMicrosecondsPerRequest: null,
   databaseCpuMicrosecondsPerRequest: null,
   residentMiB: null,
 });
@@ -101,20 +99,6 @@ describe('figures', () => {
     });
     expect(text).toMatch(/gateway +300 .* 0\.30$/m);
     expect(text).toMatch(/gateway +4,000 .* 0\.50$/m);
-  });
-
-  it('opens five thousand slow streams, a thousand when it is quick, or as many as it is told', () => {
-    const streams = (...argv: string[]) => readOptions(argv)?.slowStreams;
-    expect([streams(), streams('--quick'), streams('--streams', '7')]).toEqual([5_000, 1_000, 7]);
-    const parts = [[], ['--streams', '7'], ['--paced']].map((argv) => readOptions(argv)?.part);
-    expect(parts).toEqual([undefined, 'slow streams', 'paced chunks']);
-    expect(() => readOptions(['--streams', 'many'])).toThrow("not 'many'");
-  });
-
-  it('refuses targets it does not know', () => {
-    expect(readOptions(['--only', 'node,gateway'])?.targets).toEqual(['node', 'gateway']);
-    expect(() => readOptions(['--only', 'nginx'])).toThrow("not 'nginx'");
-    expect(readOptions(['--help'])).toBeUndefined();
   });
 });
 

@@ -9,7 +9,7 @@ export interface Destination {
   readonly port: number;
   readonly path: string;
   readonly apiKey: string;
-  /** What else each request says in its head. */
+  /** More headers of each request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -45,16 +45,6 @@ function requestText(destination: Destination, body: string): string {
     `authorization: Bearer ${destination.apiKey}\r\ncontent-type: application/json\r\n` +
     `${headers.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
-}
-
-function ownRequestText(load: Load, { body = load.body, apiKey, headers }: OwnRequest): string {
-  const { destination } = load;
-  const own = {
-    ...destination,
-    apiKey: apiKey ?? destination.apiKey,
-    headers: { ...destination.headers, ...headers },
-  };
-  return requestText(own, body);
 }
 
 /** One keep-alive connection that sends a request and waits for its answer, over and over. */
@@ -101,13 +91,6 @@ class Connection {
   }
 }
 
-/** In place of what all requests of a load have. */
-export interface OwnRequest {
-  readonly body?: string;
-  readonly apiKey?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 export interface Load {
   readonly destination: Destination;
   readonly kind: Kind;
@@ -118,8 +101,6 @@ export interface Load {
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly tally: Tally;
-  /** What the next request has of its own, if each differs. */
-  readonly next?: (() => OwnRequest) | undefined;
   /** Called when the window opens and when it closes. */
   readonly onWindow?: (edge: 'open' | 'close') => void;
 }
@@ -129,9 +110,7 @@ export interface Load {
  * finish. Counts what was answered inside the window. Throws at the first wrong answer.
  */
 export async function runLoad(load: Load): Promise<Measured> {
-  const same = requestText(load.destination, load.body);
-  const { next } = load;
-  const nextText = next === undefined ? () => same : () => ownRequestText(load, next());
+  const text = requestText(load.destination, load.body);
   const opensAtMs = performance.now() + load.warmUpMs;
   const closesAtMs = opensAtMs + load.windowMs;
   const latenciesMs: number[] = [];
@@ -145,7 +124,7 @@ export async function runLoad(load: Load): Promise<Measured> {
 
   const work = async (connection: Connection) => {
     for (let startedAtMs = performance.now(); startedAtMs < closesAtMs;) {
-      const message = await connection.exchange(nextText());
+      const message = await connection.exchange(text);
       const nowMs = performance.now();
       count(load.tally, checkAnswer(load.kind, load.chunks, message).costNanoUsd);
       if (nowMs >= opensAtMs && nowMs < closesAtMs) {

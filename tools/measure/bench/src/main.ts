@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { measureClusters } from './cluster/measure-clusters';
+import { renderDeployments } from './cluster/deployments';
 import { findCores, machineFacts, pin, type Cores } from './machine';
 import {
   compile,
@@ -9,22 +11,22 @@ import {
   type Row,
   type SlowRow,
 } from './measure';
-import { hostileBodies } from './hostile-bodies';
-import { measureBodies, renderBodies } from './measure-bodies';
-import { measurePaced, type PacedRow } from './measure-paced';
+import { measurePaced } from './measure-paced';
 import { checkMoney, type MoneyCheck } from './money-check';
-import { ordinaryBodies } from './ordinary-bodies';
-import { HELP, readOptions, type Options } from './options';
+import { HELP, readOptions, type CommandName, type Options } from './options';
+import { renderPeers } from './peers/render-peers';
+import { runPeers } from './peers/run-peers';
 import { Processes } from './processes';
+import { runProfile } from './profile/run-profile';
 import { judge, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
 import { type RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
-import { startRpcServer } from './roles/rpc-server';
 import { startUpstream } from './roles/upstream';
-import { startTargets } from './targets';
-import { measureTokenizer, renderTokenizer } from './tokenizer';
+import { startTargets, type StartedTargets } from './targets';
+
+const USAGE_EXIT_CODE = 2;
 
 /** The bench starts itself again for each of these. */
 const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>> = {
@@ -32,96 +34,91 @@ const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>
   node: startNodeProxy,
   express: startExpressProxy,
   relay: startRelay,
-  rpc: startRpcServer,
+};
+
+/** What each command prints. The ledger's code is loaded by those that use it, not by the proxies that are measured. */
+const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<string>>> = {
+  compare,
+  ab: compare,
+  paced,
+  async peers(options) {
+    const results = await withPinned((processes, cores) => runPeers(options, processes, cores, say));
+    finish(options, results);
+    return renderPeers(results);
+  },
+  async statements(options) {
+    const { runStatements } = await import('./statements/run-statements');
+    return withPinned((processes, cores) => runStatements(options, processes, cores));
+  },
+  profile: (options) => withPinned((processes, cores) => runProfile(options, processes, cores, say)),
+  cluster: async (options) => renderDeployments(await measureClusters(options, withProcesses, say)),
+  async history({ historyRows, historyParts }) {
+    const { measureHistory, renderHistory } = await import('./history/measure-history');
+    const marks = [Math.ceil(historyRows / 10), historyRows];
+    return renderHistory(await measureHistory(marks, historyParts, say));
+  },
 };
 
 async function main(argv: readonly string[]): Promise<void> {
-  if (argv[0] === '--role') {
-    await playRole(argv[1] ?? '', argv[2] ?? '');
-    return;
-  }
-  if (argv[0] === '--ledger-load') {
-    await playLedger(argv[1] ?? '');
-    return;
-  }
-  const options = optionsOrUsage(argv);
-  if (options === 'misused') return;
-  if (options === undefined) {
-    process.stdout.write(HELP);
-    return;
-  }
-  if (options.isTokenizerOnly) {
-    process.stdout.write(renderTokenizer(await measureTokenizer()));
-    return;
-  }
-  if (options.bodies !== undefined) {
-    const bodies = options.bodies === 'hostile' ? hostileBodies : ordinaryBodies;
-    const rows = await withProcesses(undefined, (processes) => measureBodies(processes, bodies, say));
-    process.stdout.write(`\n${renderBodies(rows)}`);
-    return;
-  }
-  if (options.historyRows !== undefined) {
-    const { measureHistory, renderHistory } = await import('./scale/measure-history');
-    const marks = [Math.ceil(options.historyRows / 10), options.historyRows];
-    process.stdout.write(`\n${renderHistory(await measureHistory(marks, options.historyParts, say))}`);
-    return;
-  }
-  if (options.deployments === 'clusters') {
-    const { measureClusters, renderClusters } = await import('./scale/measure-clusters');
-    process.stdout.write(`\n${renderClusters(await measureClusters(options, withProcesses, say))}`);
-    return;
-  }
-  if (options.deployments === 'workers') {
-    const { measureWorkers, renderWorkers } = await import('./scale/measure-workers');
-    const figures = await withProcesses(undefined, (processes) => measureWorkers(options, processes, say));
-    process.stdout.write(`\n${renderWorkers(figures)}`);
-    return;
-  }
-  if (options.isRpcOnly) {
-    const { measureRpc, renderRpc } = await import('./scale/measure-rpc');
-    process.stdout.write(`\n${renderRpc(await withProcesses(undefined, measureRpc))}`);
-    return;
-  }
-  const { organizations, isHot } = options;
-  if (organizations !== undefined) {
-    const { measureHot, renderHot } = await import('./scale/measure-hot');
-    const figures = await withProcesses(undefined, (processes) =>
-      measureHot({ organizations, isHot }, processes, say),
+  if (argv[0] === '--role') return playRole(argv[1] ?? '', argv[2] ?? '');
+  const options = readOrExit(argv);
+  const text = await COMMANDS[options.command](options);
+  process.stdout.write(`\n${text}`);
+}
+
+/** Gateway, bare proxies and upstream in every scenario. */
+function compare(options: Options): Promise<string> {
+  return withTargets(options, async ({ targets }) => {
+    // A relay that reads nothing is what a chunk is compared with, and nothing else.
+    const compared = targets.filter(({ name }) => name !== 'relay');
+    // First, while nothing else has let their memory grow.
+    const slowStreams: SlowRow[] = [];
+    for (const target of compared.filter(({ name }) => name !== 'upstream')) {
+      say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
+      slowStreams.push(await measureSlowStreams(target, options));
+    }
+    say('Warming up');
+    await compile(compared, options);
+    say('Measuring: paced chunks');
+    const pacedRows = await measurePaced(
+      targets.filter(({ name }) => name !== 'upstream'),
+      options,
     );
-    process.stdout.write(`\n${renderHot(figures)}`);
-    return;
-  }
-  if (options.isConditions) {
-    const { runConditions } = await import('./conditions/run-conditions');
-    const { renderConditions } = await import('./conditions/render-conditions');
-    const results = await withPinned((processes, cores) => runConditions(options, processes, cores, say));
-    process.stdout.write(`\n${renderConditions(results)}`);
+    const rows: Row[] = [];
+    for (const scenario of SCENARIOS) {
+      say(`Measuring: ${scenarioName(scenario)}`);
+      rows.push(...(await measureScenario(scenario, compared, options)));
+    }
+    return { rows, slowStreams, paced: pacedRows };
+  });
+}
+
+function paced(options: Options): Promise<string> {
+  return withTargets(options, async ({ targets }) => {
+    say('Measuring: paced chunks');
+    const proxies = targets.filter(({ name }) => name !== 'upstream');
+    return { rows: [], slowStreams: [], paced: await measurePaced(proxies, options) };
+  });
+}
+
+/** Starts the targets, measures, checks the money and renders the report. */
+function withTargets(
+  options: Options,
+  measure: (started: StartedTargets) => Promise<Pick<Results, 'rows' | 'slowStreams' | 'paced'>>,
+): Promise<string> {
+  const startedAt = new Date().toISOString();
+  return withPinned(async (processes, cores) => {
+    say('Starting the upstream and the targets');
+    const started = await startTargets(options, processes, cores);
+    const measured = await measure(started);
+    const { targets, gateway } = started;
+    const tally = targets.find(({ name }) => name === 'gateway')?.tally;
+    const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
+    const aims = judge(measured.rows, measured.slowStreams, measured.paced);
+    const results = { machine: machineFacts(cores), startedAt, ...measured, money, aims };
     finish(options, results);
-    return;
-  }
-  if (options.isStatements) {
-    const { runStatements } = await import('./statements/run-statements');
-    const text = await withPinned((processes, cores) => runStatements(options, processes, cores));
-    process.stdout.write(`\n${text}`);
-    return;
-  }
-  if (options.isProfile) {
-    const { runProfile } = await import('./profile/run-profile');
-    const text = await withPinned((processes, cores) => runProfile(options, processes, cores, say));
-    process.stdout.write(`\n${text}`);
-    return;
-  }
-  if (options.isPeers) {
-    const { runPeers } = await import('./peers/run-peers');
-    const { renderPeers } = await import('./peers/render-peers');
-    const results = await withPinned((processes, cores) => runPeers(options, processes, cores, say));
-    process.stdout.write(`\n${renderPeers(results)}`);
-    finish(options, results);
-    return;
-  }
-  const results = await bench(options);
-  process.stdout.write(`\n${renderReport(results)}`);
-  finish(options, results);
+    return renderReport(results);
+  });
 }
 
 /** Writes the results down; money that is not exact is a failure of the gateway. */
@@ -146,56 +143,6 @@ async function playRole(name: string, upstream: string): Promise<void> {
   process.send?.({ port });
 }
 
-/** Serves as one of several ledgers with its callers, tells the parent process the figures, and ends. */
-async function playLedger(order: string): Promise<void> {
-  process.once('disconnect', () => process.exit(1));
-  const { runLedgerLoad } = await import('./scale/ledger-load');
-  // Whatever fails ends the process at once: callers that go on would hold it up.
-  const figures = await runLedgerLoad(JSON.parse(order)).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(1);
-  });
-  process.send?.(figures, () => process.exit(0));
-}
-
-async function bench(options: Options): Promise<Results> {
-  const startedAt = new Date().toISOString();
-  return withPinned(async (processes, cores) => {
-    const machine = machineFacts(cores);
-    say('Starting the upstream and the targets');
-    const { targets, gateway } = await startTargets(options, processes, cores);
-    const proxies = targets.filter(({ name }) => name !== 'upstream');
-    // A relay that reads nothing is what a chunk is compared with, and nothing else.
-    const measured = proxies.filter(({ name }) => name !== 'relay');
-    // First, while nothing else has let their memory grow.
-    const slowStreams: SlowRow[] = [];
-    for (const target of options.part === 'paced chunks' ? [] : measured) {
-      say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
-      slowStreams.push(await measureSlowStreams(target, options));
-    }
-    const compared = targets.filter(({ name }) => name !== 'relay');
-    const scenarios = options.part === undefined ? SCENARIOS : [];
-    if (scenarios.length > 0) {
-      say('Warming up');
-      await compile(compared, options);
-    }
-    let paced: PacedRow[] = [];
-    if (options.part !== 'slow streams') {
-      say('Measuring: paced chunks');
-      paced = await measurePaced(proxies, options);
-    }
-    const rows: Row[] = [];
-    for (const scenario of scenarios) {
-      say(`Measuring: ${scenarioName(scenario)}`);
-      rows.push(...(await measureScenario(scenario, compared, options)));
-    }
-    const tally = targets.find(({ name }) => name === 'gateway')?.tally;
-    const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
-    const aims = judge(rows, slowStreams, paced);
-    return { machine, startedAt, rows, slowStreams, paced, money, aims };
-  });
-}
-
 /** Whatever `work` starts is stopped at its end. */
 async function withProcesses<T>(
   cores: Cores | undefined,
@@ -213,14 +160,15 @@ async function withProcesses<T>(
   }
 }
 
-/** What cannot be understood is answered with the usage, not with a stack. */
-function optionsOrUsage(argv: readonly string[]): Options | undefined | 'misused' {
+function readOrExit(argv: readonly string[]): Options {
   try {
-    return readOptions(argv);
+    const options = readOptions(argv);
+    if (options !== 'help') return options;
+    process.stdout.write(HELP);
+    process.exit(0);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
-    process.exitCode = 2;
-    return 'misused';
+    process.exit(USAGE_EXIT_CODE);
   }
 }
 

@@ -1,5 +1,5 @@
 import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
-import { runLoad, runOnce, type Measured, type OwnRequest } from './load';
+import { runLoad, runOnce, type Measured } from './load';
 import { cpuMicroseconds, residentBytes } from './machine';
 import { type Options } from './options';
 import { type Target } from './targets';
@@ -7,9 +7,6 @@ import { type Target } from './targets';
 export interface Scenario {
   readonly kind: Kind;
   readonly connections: number;
-  /** What is special about it; the plain one has none. */
-  readonly name?: string;
-  readonly next?: () => OwnRequest;
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -33,8 +30,6 @@ export interface Row {
   readonly firstByteP50Ms: number | null;
   /** CPU of the Node processes per request, in µs; null where it is not known. */
   readonly cpuMicrosecondsPerRequest: number | null;
-  /** Of it the first of them. */
-  readonly firstCpuMicrosecondsPerRequest: number | null;
   /** CPU of PostgreSQL and other engines per request, in µs; null where there is none. */
   readonly databaseCpuMicrosecondsPerRequest: number | null;
   readonly residentMiB: number | null;
@@ -54,15 +49,13 @@ const SLOW_WARM_UP_STREAMS = 32;
 /** So many bring a chunk each at every tick of the upstream; of more, each brings one seldomer. */
 const STREAMS_OF_EVERY_TICK = 1_000;
 
-export function scenarioName({ kind, connections, name }: Scenario): string {
-  if (name !== undefined) return `${name}, c=${connections}`;
+export function scenarioName({ kind, connections }: Scenario): string {
   return `${kind === 'whole' ? 'whole answer' : `stream of ${STREAM_CHUNKS}`}, c=${connections}`;
 }
 
 interface Round {
   readonly measured: Measured;
   readonly cpu: number | undefined;
-  readonly firstCpu: number | undefined;
   readonly databaseCpu: number | undefined;
 }
 
@@ -99,7 +92,6 @@ async function measureRound(
   windowMs: number,
 ): Promise<Round> {
   let cpu: number | undefined;
-  let firstCpu: number | undefined;
   let databaseCpu: number | undefined;
   const measured = await runLoad({
     destination: target.destination,
@@ -110,17 +102,14 @@ async function measureRound(
     warmUpMs,
     windowMs,
     tally: target.tally,
-    next: scenario.next,
     onWindow: (edge) => {
       const nowCpu = nodeMicroseconds(target);
-      const nowFirstCpu = cpuMicroseconds(target.pid);
       const nowDatabaseCpu = databaseMicroseconds(target);
       cpu = edge === 'open' ? nowCpu : difference(nowCpu, cpu);
-      firstCpu = edge === 'open' ? nowFirstCpu : difference(nowFirstCpu, firstCpu);
       databaseCpu = edge === 'open' ? nowDatabaseCpu : difference(nowDatabaseCpu, databaseCpu);
     },
   });
-  return { measured, cpu, firstCpu, databaseCpu };
+  return { measured, cpu, databaseCpu };
 }
 
 function difference(after: number | undefined, before: number | undefined): number | undefined {
@@ -162,7 +151,6 @@ function merge(scenario: Scenario, target: Target, rounds: readonly Round[]): Ro
     p99Ms: quantile(latencies, 0.99),
     firstByteP50Ms: firstBytes.length === 0 ? null : quantile(firstBytes, 0.5),
     cpuMicrosecondsPerRequest: perRequest(({ cpu }) => cpu),
-    firstCpuMicrosecondsPerRequest: perRequest(({ firstCpu }) => firstCpu),
     databaseCpuMicrosecondsPerRequest: perRequest(({ databaseCpu }) => databaseCpu),
     residentMiB: mebibytes(residentBytes(target.pid)),
   };

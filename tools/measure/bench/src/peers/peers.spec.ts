@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { scenarioName, type Row, type Scenario } from '../measure';
-import { readOptions } from '../options';
 import { installPeer, reasonOf } from './install-peer';
 import { PEER_SCENARIOS, peerLines } from './measure-peers';
 import { PEERS, type Peer } from './peers';
@@ -23,7 +22,6 @@ const row = (
   p99Ms: 2,
   firstByteP50Ms: null,
   cpuMicrosecondsPerRequest: 400,
-  firstCpuMicrosecondsPerRequest: 400,
   databaseCpuMicrosecondsPerRequest: database,
   residentMiB: 150,
 });
@@ -93,13 +91,5 @@ describe('installing a peer', () => {
     expect(await installPeer(missing, folder)).toEqual({ notMeasured: 'spawn no-such-program ENOENT' });
     expect(reasonOf(new Error('gone'))).toBe('gone');
     expect(reasonOf(new Error('not a 200\nHTTP/1.1 500\n\n{}'))).toBe('not a 200: {}');
-  });
-
-  it('is asked for by the command line', () => {
-    expect(readOptions(['--peers', '--cache', '/tmp/x'])).toMatchObject({
-      isPeers: true,
-      cacheFolder: '/tmp/x',
-    });
-    expect(readOptions([])?.isPeers).toBe(false);
   });
 });

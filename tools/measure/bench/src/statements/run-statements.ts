@@ -3,7 +3,7 @@ import { type Cores } from '../machine';
 import { compile, measureScenario } from '../measure';
 import { type Options } from '../options';
 import { type Processes } from '../processes';
-import { openScaleDatabase } from '../scale/scale-database';
+import { openBenchDatabase } from '../bench-database';
 import { targetOf } from '../targets';
 import { renderStatements, startCounting, STATEMENT_SETTINGS } from './statement-figures';
 
@@ -16,7 +16,7 @@ export async function runStatements(
   cores: Cores | undefined,
 ): Promise<string> {
   const upstream = await processes.startRole('others', 'upstream');
-  const database = await openScaleDatabase({ max_connections: '200', ...STATEMENT_SETTINGS });
+  const database = await openBenchDatabase({ max_connections: '200', ...STATEMENT_SETTINGS });
   try {
     const gateway = await startGateway(processes, cores, upstream.port, { database });
     try {

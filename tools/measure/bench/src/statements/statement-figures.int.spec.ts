@@ -1,9 +1,9 @@
-import { openScaleDatabase, type ScaleDatabase } from '../scale/scale-database';
+import { openBenchDatabase, type BenchDatabase } from '../bench-database';
 import { nameOf, renderStatements, startCounting, STATEMENT_SETTINGS } from './statement-figures';
 
 describe('statements', () => {
-  let database: ScaleDatabase;
-  beforeAll(async () => void (database = await openScaleDatabase(STATEMENT_SETTINGS)), 60_000);
+  let database: BenchDatabase;
+  beforeAll(async () => void (database = await openBenchDatabase(STATEMENT_SETTINGS)), 60_000);
   afterAll(() => database.remove(), 60_000);
 
   it('are counted from when counting began, whoever ran them, with their rows', async () => {

@@ -4,7 +4,7 @@ import { checkMoney } from '../money-check';
 import { type Options } from '../options';
 import { type Processes } from '../processes';
 import { targetOf, type Target } from '../targets';
-import { COMPILE_FACTOR, renderDeployments, SCENARIOS, type DeploymentFigures } from './deployments';
+import { COMPILE_FACTOR, SCENARIOS, type DeploymentFigures } from './deployments';
 
 type WithProcesses = <T>(cores: undefined, work: (processes: Processes) => Promise<T>) => Promise<T>;
 
@@ -57,5 +57,3 @@ function argumentsOf(size: number): readonly string[] | undefined {
   const replicas = { edge: size, ledger: size, 'rate-limit': Math.min(size, 2), router: size };
   return Object.entries(replicas).flatMap(([service, count]) => ['--replicas', `${service}=${count}`]);
 }
-
-export const renderClusters = (figures: readonly DeploymentFigures[]): string => renderDeployments(figures);

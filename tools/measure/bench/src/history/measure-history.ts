@@ -6,7 +6,7 @@ import type { HistoryPart } from '../options';
 import { fillEventLog } from './fill-event-log';
 import { DAYS, fillLedger, openLog, ORGANIZATIONS } from './fill-history';
 import { measureUsage } from './measure-usage';
-import { openScaleDatabase, vacuumFilled, type ScaleDatabase } from './scale-database';
+import { openBenchDatabase, vacuumFilled, type BenchDatabase } from '../bench-database';
 import { ROUNDS, row, timed, timedWhile, type HistoryRow } from './timing';
 
 export interface HistoryFigures {
@@ -27,7 +27,7 @@ export async function measureHistory(
 ): Promise<HistoryFigures[]> {
   const figures: HistoryFigures[] = [];
   for (const rows of marks) {
-    const database = await openScaleDatabase();
+    const database = await openBenchDatabase();
     try {
       const clock = { now: () => Date.now() as UnixMs };
       const measured: HistoryRow[] = [];
@@ -43,7 +43,7 @@ export async function measureHistory(
 }
 
 async function measureLedgerAndEvents(
-  database: ScaleDatabase,
+  database: BenchDatabase,
   clock: Clock,
   rows: number,
   say: (text: string) => void,
@@ -122,7 +122,7 @@ function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: ReturnType
 }
 
 async function measureLookups(
-  { ledgerPool }: ScaleDatabase,
+  { ledgerPool }: BenchDatabase,
   store: LedgerStore,
   untilUnixMs: number,
 ): Promise<HistoryRow[]> {
@@ -139,7 +139,7 @@ async function measureLookups(
   return [row('balance', balance), row("newest 50 of an organization's postings", statement)];
 }
 
-async function measureEvents({ eventPool }: ScaleDatabase, log: PostgresEventLog): Promise<HistoryRow[]> {
+async function measureEvents({ eventPool }: BenchDatabase, log: PostgresEventLog): Promise<HistoryRow[]> {
   const events = Array.from({ length: BATCH }, () => ({ key: 'bench', payload: Buffer.alloc(300) }));
   const appended = await timed(Array.from({ length: ROUNDS }), () => log.append('finished', events));
   let handled = 0;
@@ -184,7 +184,7 @@ async function trimAll(log: PostgresEventLog): Promise<void> {
   for (let trims = 0; trims < MAX_TRIMS && days < DAYS - 7; trims += 1) days += (await log.trim()).days;
 }
 
-async function measureSizes({ ledgerPool }: ScaleDatabase): Promise<HistoryRow[]> {
+async function measureSizes({ ledgerPool }: BenchDatabase): Promise<HistoryRow[]> {
   const { rows } = await ledgerPool.query<{ what: string; mib: number }>(`
     select regexp_replace(relname, '_(until_\\d+|default|of_credits)$', '') as what,
       (sum(pg_total_relation_size(c.oid)) / 1048576)::float as mib

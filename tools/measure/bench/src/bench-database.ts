@@ -9,7 +9,7 @@ import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
 import type { Pool } from 'pg';
 
 /** A PostgreSQL of its own with the schemas of ledger, event log and usage; commits are durable, as in production. */
-export interface ScaleDatabase {
+export interface BenchDatabase {
   readonly url: string;
   /** As its superuser. */
   readonly adminUrl: string;
@@ -24,10 +24,10 @@ export interface ScaleDatabase {
 /** Fewer checkpoints, so that filling takes minutes; measured figures differ little by it. */
 const SETTINGS = { max_wal_size: '8GB', checkpoint_timeout: '30min', max_connections: '100' };
 
-export async function openScaleDatabase(
+export async function openBenchDatabase(
   settings: Readonly<Record<string, string>> = {},
-): Promise<ScaleDatabase> {
-  const stateDirectory = await mkdtemp(path.join(tmpdir(), 'gateway-bench-scale-'));
+): Promise<BenchDatabase> {
+  const stateDirectory = await mkdtemp(path.join(tmpdir(), 'gateway-bench-database-'));
   // As root the server runs as another user, who must be able to get in.
   await chmod(stateDirectory, 0o755);
   const server = await startEmbeddedPostgres({

@@ -8,7 +8,7 @@ import {
   type UsageReader,
 } from '@gateway/usage';
 import { fillUsage } from './fill-history';
-import { type ScaleDatabase } from './scale-database';
+import { type BenchDatabase } from '../bench-database';
 import { ROUNDS, row, timed, type HistoryRow } from './timing';
 
 const PAGE = 51;
@@ -24,7 +24,7 @@ export interface MeasureUsageOptions {
 
 /** Fills usage with so many generations of a month, and measures what a page, a lookup and a settlement wait for. */
 export async function measureUsage(
-  database: ScaleDatabase,
+  database: BenchDatabase,
   { rows, clock, say }: MeasureUsageOptions,
 ): Promise<HistoryRow[]> {
   const end = clock.now();

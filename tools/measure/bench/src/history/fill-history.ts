@@ -4,7 +4,7 @@ import { createPool } from '@gateway/database';
 import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { sumSyntheticGenerations, syntheticGenerations, USAGE_SCHEMA } from '@gateway/usage';
-import { vacuumFilled, type ScaleDatabase } from './scale-database';
+import { vacuumFilled, type BenchDatabase } from '../bench-database';
 
 /** What a history spans; a part of its events is past their retention. */
 export const DAYS = 60;
@@ -19,7 +19,7 @@ export interface Span {
 }
 
 /** Sixty days of the ledger, without events; the tables of the past are made first. */
-export async function fillLedger(database: ScaleDatabase, clock: Clock, generations: number): Promise<Span> {
+export async function fillLedger(database: BenchDatabase, clock: Clock, generations: number): Promise<Span> {
   await makeTablesOfThePast(database, clock.now());
   const fromUnixMs = (clock.now() - DAYS * DAY_MS) as UnixMs;
   const span = { fromUnixMs, untilUnixMs: clock.now() };
@@ -29,7 +29,7 @@ export async function fillLedger(database: ScaleDatabase, clock: Clock, generati
 }
 
 /** A month of usage, with its sums. */
-export async function fillUsage(database: ScaleDatabase, rows: number, end: UnixMs): Promise<void> {
+export async function fillUsage(database: BenchDatabase, rows: number, end: UnixMs): Promise<void> {
   const filling = createPool({
     url: database.url,
     schema: USAGE_SCHEMA,
@@ -46,7 +46,7 @@ export async function fillUsage(database: ScaleDatabase, rows: number, end: Unix
   }
 }
 
-export function openLog({ eventPool }: ScaleDatabase, clock: Clock, retentionDays = 7): PostgresEventLog {
+export function openLog({ eventPool }: BenchDatabase, clock: Clock, retentionDays = 7): PostgresEventLog {
   return createPostgresEventLog({
     pool: eventPool,
     clock,
@@ -57,7 +57,7 @@ export function openLog({ eventPool }: ScaleDatabase, clock: Clock, retentionDay
 }
 
 /** As a gateway would have made them that ran all the time. */
-async function makeTablesOfThePast(database: ScaleDatabase, nowUnixMs: number): Promise<void> {
+async function makeTablesOfThePast(database: BenchDatabase, nowUnixMs: number): Promise<void> {
   for (let daysAgo = DAYS; daysAgo >= 0; daysAgo -= 1) {
     const clock = { now: () => (nowUnixMs - daysAgo * DAY_MS) as UnixMs };
     await createPostgresLedgerHistory({ pool: database.ledgerPool, clock }).prepare();

@@ -17,23 +17,9 @@ export const SCENARIOS: readonly Scenario[] = [
 /** Each of many processes gets a share of the requests, and so compiles its code later than one that gets them all. */
 export const COMPILE_FACTOR = 3;
 
-/**
- * A table in Markdown for each scenario; × is as much as in the first deployment.
- *
- * @param firstProcess what the CPU of the first process is called where it is told apart.
- */
-export function renderDeployments(figures: readonly DeploymentFigures[], firstProcess?: string): string {
-  const columns = [
-    'deployment',
-    'requests/s',
-    '×',
-    'p50 ms',
-    'p99 ms',
-    'Node CPU µs',
-    '×',
-    ...(firstProcess === undefined ? [] : [firstProcess]),
-    'engines µs',
-  ];
+/** A table in Markdown for each scenario; × is relative to the first deployment. */
+export function renderDeployments(figures: readonly DeploymentFigures[]): string {
+  const columns = ['deployment', 'requests/s', '×', 'p50 ms', 'p99 ms', 'Node CPU µs', '×', 'engines µs'];
   const lines: string[] = [];
   for (const scenario of SCENARIOS) {
     const title = scenarioName(scenario);
@@ -53,7 +39,6 @@ export function renderDeployments(figures: readonly DeploymentFigures[], firstPr
           row.p99Ms.toFixed(1),
           whole(cpu),
           ratio(cpu, first?.cpuMicrosecondsPerRequest),
-          ...(firstProcess === undefined ? [] : [whole(row.firstCpuMicrosecondsPerRequest)]),
           whole(row.databaseCpuMicrosecondsPerRequest),
         ]),
       );

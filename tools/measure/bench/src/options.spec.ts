@@ -1,0 +1,62 @@
+import { HELP, readOptions } from './options';
+
+const read = (...argv: string[]) => {
+  const options = readOptions(argv);
+  if (options === 'help') throw new Error('help');
+  return options;
+};
+
+describe('the command line of the bench', () => {
+  it('compares all targets when no command is given', () => {
+    expect(read()).toMatchObject({
+      command: 'compare',
+      otherBuilds: undefined,
+      slowStreams: 5_000,
+      rounds: 3,
+    });
+    expect(read('--quick')).toMatchObject({ command: 'compare', slowStreams: 1_000, rounds: 1 });
+    expect(read('--only', 'node,gateway').targets).toEqual(['node', 'gateway']);
+  });
+
+  it('reads a command with its argument and flags', () => {
+    expect(read('ab', '/before/dist', '--only', 'gateway')).toMatchObject({
+      command: 'ab',
+      otherBuilds: '/before/dist',
+      targets: ['gateway'],
+    });
+    expect(read('peers', '--cache', '/tmp/x')).toMatchObject({ command: 'peers', cacheFolder: '/tmp/x' });
+    expect(read('cluster', '--sizes', '1,3').sizes).toEqual([1, 3]);
+    expect(read('history', '1000', '--only', 'usage')).toMatchObject({
+      historyRows: 1_000,
+      historyParts: ['usage'],
+    });
+  });
+
+  it.each([
+    [['nonsense'], "there is no command 'nonsense'"],
+    [['--only', 'nginx'], "not 'nginx'"],
+    [['history'], 'history takes ROWS'],
+    [['history', 'many'], "ROWS is a number, not 'many'"],
+    [['ab'], 'ab takes DIR'],
+    [['paced', '/dist'], 'paced takes no argument'],
+    [['statements', '--json', 'x'], 'statements has no --json'],
+    [['--sizes', '2'], 'compare has no --sizes'],
+  ])('refuses %j with the reason', (argv, reason) => {
+    expect(() => readOptions(argv)).toThrow(reason);
+  });
+
+  it('has help that names every command', () => {
+    expect(readOptions(['--help'])).toBe('help');
+    for (const name of [
+      'compare',
+      'ab DIR',
+      'paced',
+      'peers',
+      'statements',
+      'profile',
+      'cluster',
+      'history ROWS',
+    ])
+      expect(HELP).toContain(`\n  ${name} `);
+  });
+});
