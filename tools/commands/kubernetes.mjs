@@ -1,4 +1,4 @@
-// `npm run kubernetes`: the chart's demo on a real Kubernetes of one node, on this machine.
+// `npm run kubernetes -- --context NAME`: the chart's demo on a cluster, step by step.
 import { build } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
 

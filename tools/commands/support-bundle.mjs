@@ -10,7 +10,7 @@ import { askPods } from './lib/pods.mjs';
 import { askProcess, describeSettings, documentedSettings } from './lib/process-report.mjs';
 import { createScrubber, tellLine } from './lib/without-secrets.mjs';
 
-const USAGE = `npm run support-bundle -- [--admin URL]… [--pods SELECTOR [--namespace NAME]] [--log FILE]… [--output FILE]
+const USAGE = `npm run support-bundle -- [--admin URL]… [--pods SELECTOR [--context NAME] [--namespace NAME]] [--log FILE]… [--output FILE]
 
 Writes versions, settings with secrets replaced, health, readiness, metrics, how far consumers are, and the last
 lines of logs, without prompts and keys, into one JSON file to hand on.
@@ -18,7 +18,7 @@ lines of logs, without prompts and keys, into one JSON file to hand on.
   --admin   of a process, such as http://127.0.0.1:8082, which is asked when none is named; may be repeated
   --pods    such as app.kubernetes.io/instance=gateway: what each of these pods tells of itself, its own settings
             included, and its log, by kubectl
-  --namespace  of the pods; kubectl's own when absent
+  --context, --namespace  of the pods; kubectl's own when absent
   --log     JSON lines as a process writes them, such as of kubectl logs; may be repeated
   --output  support-bundle.json when absent
 
@@ -28,8 +28,8 @@ const DEFAULT_ADMIN = 'http://127.0.0.1:8082';
 const MAX_LINES = 2_000;
 
 try {
-  const { admins, logs, output, pods, namespace } = readArguments(process.argv.slice(2));
-  const found = pods === undefined ? [] : await askPods({ selector: pods, namespace });
+  const { admins, logs, output, pods, context, namespace } = readArguments(process.argv.slice(2));
+  const found = pods === undefined ? [] : await askPods({ selector: pods, context, namespace });
   const scrub = createScrubber(process.env, stateDirectory());
   const bundle = {
     made_at: new Date().toISOString(),
@@ -57,6 +57,7 @@ function readArguments(argv) {
         admin: { type: 'string', multiple: true },
         log: { type: 'string', multiple: true },
         pods: { type: 'string' },
+        context: { type: 'string' },
         namespace: { type: 'string' },
         output: { type: 'string', default: 'support-bundle.json' },
       },
@@ -64,12 +65,12 @@ function readArguments(argv) {
   } catch (error) {
     throw new Misused(`${error.message}\n\nUsage: ${USAGE}`);
   }
-  const { pods, namespace, output, log: logs = [] } = values;
+  const { pods, context, namespace, output, log: logs = [] } = values;
   const admins = values.admin ?? (pods === undefined ? [DEFAULT_ADMIN] : []);
   for (const url of admins) {
     if (!URL.canParse(url)) throw new Misused(`--admin: '${url}' is no URL\n\nUsage: ${USAGE}`);
   }
-  return { admins, logs, output, pods, namespace };
+  return { admins, logs, output, pods, context, namespace };
 }
 
 function stateDirectory() {

@@ -11,8 +11,10 @@ const TIMEOUT_MS = 60_000;
  * has, and its log. A pod that cannot be asked says why: one that is ill is the
  * one that matters.
  */
-export async function askPods({ selector, namespace }) {
-  const of = namespace === undefined ? [] : ['--namespace', namespace];
+export async function askPods({ selector, context, namespace }) {
+  const of = Object.entries({ context, namespace }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value],
+  );
   const kubectl = async (...args) => {
     const options = { maxBuffer: MAX_ANSWER_BYTES, timeout: TIMEOUT_MS };
     return (await promisify(execFile)('kubectl', [...of, ...args], options)).stdout;

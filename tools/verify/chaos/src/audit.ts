@@ -1,7 +1,14 @@
 import { auditLedger } from '@gateway/billing-ledger';
-import type { Attempt } from '@gateway/load';
+import {
+  BookReader,
+  chargedOf,
+  differencesOf,
+  faultsOfAttempt as faultsOfSettlement,
+  type Attempt,
+  type Books,
+  type ShownGeneration,
+} from '@gateway/load';
 import type { SeenRequest } from '@gateway/model-emulator';
-import { Pool } from 'pg';
 
 /** What a client, a provider and the books say of the same requests, and where they differ. */
 export interface Audit {
@@ -34,43 +41,29 @@ function cameTooLate({ outcome, code }: Attempt): boolean {
   return outcome === 'cancelled' || code === 'request_timeout';
 }
 
-interface Booked {
-  readonly id: string;
-  readonly organization: string;
-  readonly marker: string | undefined;
-  readonly status: string;
-  readonly cost: bigint;
-  readonly charged: bigint;
-}
-
 const MAX_FAULTS = 30;
 
-/** Shares no code with what it audits: it reads the tables, the provider's list and the clients' own notes. */
+/** Compares the tables, the provider's list and the clients' own notes. */
 export async function audit(input: AuditInput): Promise<Audit> {
-  const faults: string[] = [];
-  const ledger = await withPool(input.databaseUrl('billing_ledger'), async (pool) => {
-    const { faults: found, openHolds } = await auditLedger(pool);
-    faults.push(...found.map((fault) => `ledger: ${fault}`));
-    if (openHolds > 0) faults.push(`ledger: ${openHolds} holds are open after their deadline`);
-    return readSettled(pool);
-  });
-  const booked = await withPool(input.databaseUrl('usage'), readGenerations);
-
-  compareBooks(ledger, booked, faults);
-  const byId = new Map(booked.map((one) => [one.id, one]));
+  const books = await readBooks(input.databaseUrl);
+  const { shown: booked } = books;
+  const faults = books.faults.map((fault) => `ledger: ${fault}`);
+  if (books.openHolds > 0) faults.push(`ledger: ${books.openHolds} holds are open after their deadline`);
+  faults.push(...differencesOf(books));
   const byMarker = groupBy(booked, ({ marker }) => marker ?? '');
   const provided = groupBy(input.seen, markerOf);
 
   for (const attempt of input.attempts) {
     const own = byMarker.get(attempt.marker) ?? [];
-    faults.push(...faultsOfAttempt(attempt, own, byId, provided.get(attempt.marker) ?? []));
+    faults.push(...faultsOfSettlement(attempt, books.settled));
+    faults.push(...faultsOfAttempt(attempt, own, provided.get(attempt.marker) ?? []));
   }
   const known = new Set(input.attempts.map(({ marker }) => marker));
   for (const [marker, generations] of byMarker) {
     if (!known.has(marker)) faults.push(`${generations[0]?.id}: nobody asked for "${marker}"`);
   }
   for (const [organization, { creditNanoUsd, usedNanoUsd }] of input.credits) {
-    const charged = sumOf(booked.filter((one) => one.organization === organization));
+    const charged = chargedOf(books, organization);
     if (charged !== usedNanoUsd) {
       faults.push(`${organization}: /v1/credits says ${usedNanoUsd} used, the generations ${charged}`);
     }
@@ -102,44 +95,16 @@ export async function audit(input: AuditInput): Promise<Audit> {
   };
 }
 
-/** What the ledger settled is what the usage domain shows, to the last nano-dollar. */
-function compareBooks(
-  ledger: ReadonlyMap<string, Omit<Booked, 'marker' | 'status'>>,
-  booked: readonly Booked[],
-  faults: string[],
-): void {
-  const shown = new Set<string>();
-  for (const { id, cost, charged } of booked) {
-    if (shown.has(id)) faults.push(`${id}: shown twice`);
-    shown.add(id);
-    const settled = ledger.get(id);
-    if (settled === undefined) faults.push(`${id}: shown as a generation, but never settled`);
-    else if (settled.cost !== cost || settled.charged !== charged) {
-      faults.push(`${id}: settled ${settled.cost}/${settled.charged}, shown ${cost}/${charged}`);
-    }
-  }
-  for (const id of ledger.keys()) if (!shown.has(id)) faults.push(`${id}: settled, but shown nowhere`);
-}
-
 function faultsOfAttempt(
   attempt: Attempt,
-  own: readonly Booked[],
-  byId: ReadonlyMap<string, Booked>,
+  own: readonly ShownGeneration[],
   provided: readonly SeenRequest[],
 ): string[] {
-  const { marker, kind, outcome, generationId, costNanoUsd, fault } = attempt;
+  const { marker, kind, outcome, fault } = attempt;
   const faults = fault === undefined ? [] : [`${marker}: ${fault}`];
-  if (outcome === 'answered') {
-    const generation = generationId === undefined ? undefined : byId.get(generationId);
-    if (generation === undefined)
-      faults.push(`${marker}: answered as ${generationId}, which was never settled`);
-    else if (costNanoUsd !== undefined && generation.cost !== costNanoUsd) {
-      faults.push(`${marker}: told ${costNanoUsd}, settled ${generation.cost}`);
-    }
-  }
-  // Who hung up meanwhile owes the prompt of a call that was begun, whether or not it arrived.
-  const hungUp = outcome === 'lost' || outcome === 'late' || outcome === 'cancelled';
-  if (provided.length === 0 && own.length > 0 && !hungUp) {
+  // A client that disconnected owes the prompt of a call that was started, whether or not it arrived.
+  const isDisconnected = outcome === 'lost' || outcome === 'late' || outcome === 'cancelled';
+  if (provided.length === 0 && own.length > 0 && !isDisconnected) {
     faults.push(
       `${marker} (${kind}, ${outcome} ${attempt.code ?? ''}): charged without a call to the provider`,
     );
@@ -149,40 +114,12 @@ function faultsOfAttempt(
   return faults;
 }
 
-async function readSettled(pool: Pool): Promise<ReadonlyMap<string, Omit<Booked, 'marker' | 'status'>>> {
-  const { rows } = await pool.query<{ id: string; organization: string; cost: string; charged: string }>(
-    `select hold_id as id, organization_id as organization, cost_nano_usd::text as cost,
-       charged_nano_usd::text as charged
-     from billing_ledger.closed_holds where state = 'settled'`,
-  );
-  return new Map(
-    rows.map(({ id, organization, cost, charged }) => [
-      id,
-      { id, organization, cost: BigInt(cost), charged: BigInt(charged) },
-    ]),
-  );
-}
-
-async function readGenerations(pool: Pool): Promise<Booked[]> {
-  const { rows } = await pool.query<
-    Record<'id' | 'organization' | 'marker' | 'status' | 'cost' | 'charged', string>
-  >(
-    `select id, organization_id as organization, external_user as marker, status,
-       cost_nano_usd::text as cost, charged_nano_usd::text as charged
-     from usage.generations`,
-  );
-  return rows.map((row) => ({ ...row, cost: BigInt(row.cost), charged: BigInt(row.charged) }));
-}
-
-async function withPool<Value>(
-  connectionString: string,
-  use: (pool: Pool) => Promise<Value>,
-): Promise<Value> {
-  const pool = new Pool({ connectionString, max: 2 });
+async function readBooks(databaseUrl: AuditInput['databaseUrl']): Promise<Books> {
+  const reader = new BookReader(databaseUrl);
   try {
-    return await use(pool);
+    return await reader.read(auditLedger);
   } finally {
-    await pool.end();
+    await reader.close();
   }
 }
 
@@ -195,7 +132,8 @@ function markerOf({ body }: SeenRequest): string {
   return /"content":"(chaos-\d+) /.exec(body)?.[1] ?? '';
 }
 
-const sumOf = (booked: readonly Booked[]): bigint => booked.reduce((sum, { charged }) => sum + charged, 0n);
+const sumOf = (booked: readonly ShownGeneration[]): bigint =>
+  booked.reduce((sum, { charged }) => sum + charged, 0n);
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();

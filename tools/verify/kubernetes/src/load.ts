@@ -1,5 +1,6 @@
 import { createChatClient, isServed, startTraffic, type Attempt, type Tenant } from '@gateway/load';
 import { DashboardClient, seededRandom } from '@gateway/test-support';
+import type { Access } from './access';
 import type { Release } from './release';
 
 /** Of the demo's models. */
@@ -7,16 +8,16 @@ const MODEL = 'demo/standard';
 const CREDIT_USD = '1000';
 const TENANTS = ['first', 'second', 'third'];
 
-/** What clients of the edge's service saw while something else went on. */
+/** What clients of the edge's service saw during a step. */
 export interface Seen {
   readonly requests: number;
-  /** By code; "lost" and "late" are those that got no answer. */
+  /** By code; "lost" and "late" are those without a response. */
   readonly errors: Readonly<Record<string, number>>;
-  /** Answers that no gateway may give: no envelope, an unknown code. */
+  /** Responses that no gateway may send: no envelope, an unknown code. */
   readonly wrong: readonly string[];
 }
 
-/** Requests from organizations of its own, and all that became of them. */
+/** Requests from organizations of its own, and their outcomes. */
 export class Load {
   readonly attempts: Attempt[] = [];
   readonly model = MODEL;
@@ -29,16 +30,15 @@ export class Load {
     readonly tenants: readonly Tenant[],
   ) {}
 
-  static async open(release: Release, rate: number): Promise<Load> {
+  static async open(release: Release, { apiUrl, dashboardUrl }: Access, rate: number): Promise<Load> {
     const { adminEmail, adminPassword } = await release.login();
-    const url = `http://${await release.address('dashboard-api')}`;
-    const dashboard = await DashboardClient.signIn(url, adminEmail, adminPassword);
+    const dashboard = await DashboardClient.signIn(dashboardUrl, adminEmail, adminPassword);
     const tenants: Tenant[] = [];
     for (const name of TENANTS) tenants.push({ name, ...(await dashboard.createTenant(name, CREDIT_USD)) });
-    return new Load(`http://${await release.address('edge-proxy')}/v1`, rate, dashboard, tenants);
+    return new Load(`${apiUrl}/v1`, rate, dashboard, tenants);
   }
 
-  /** Sends requests for as long as `work` takes, to the edge's service or another way to it. */
+  /** Sends requests until `work` has finished, to the edge's service or another URL of it. */
   async during(work: () => Promise<void>, baseUrl = this.baseUrl): Promise<Seen> {
     this.count += 1;
     const client = createChatClient(baseUrl, MODEL);

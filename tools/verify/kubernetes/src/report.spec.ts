@@ -2,8 +2,8 @@ import { renderTable } from './report';
 
 it('shows each step on one line, however many lines its failure has', () => {
   const table = renderTable([
-    { name: 'helm install', durationMs: 61_400, failed: false, note: '20 pods ready' },
-    { name: 'books', durationMs: 1_000, failed: true, note: 'one | two\n  three' },
+    { name: 'helm install', durationMs: 61_400, outcome: 'passed', note: '20 pods ready' },
+    { name: 'books', durationMs: 1_000, outcome: 'failed', note: 'one | two\n  three' },
   ]);
   expect(table.split('\n')).toEqual([
     '| step | time | result | what was seen |',

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES } from '@gateway/cluster';
-import type { KubernetesNode } from './node';
-import { programIn } from './programs';
-import { NAMESPACE, type Release } from './release';
-import { run } from './run';
+import { OF_RELEASE, type Release } from './release';
+import { runProgram } from './run-program';
 
 interface Bundle {
   readonly processes: readonly {
@@ -24,48 +23,38 @@ const LIVE = 200;
 /** Shorter ones are in every text. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Has every pod tell of itself, as an operator would, and looks for the namespace's secrets in what they told. */
-export async function supportBundle({
-  root,
-  cache,
-  state,
-  node,
-  release,
-}: {
-  root: string;
-  cache: string;
-  /** Where the bundle is written to. */
-  state: string;
-  node: KubernetesNode;
-  release: Release;
-}): Promise<string> {
-  const output = path.join(state, 'support-bundle.json');
-  await run(
-    process.execPath,
-    [
-      path.join(root, 'tools/commands/support-bundle.mjs'),
-      ...['--pods', 'app.kubernetes.io/instance=gateway', '--namespace', NAMESPACE, '--output', output],
-    ],
-    {
-      env: {
-        KUBECONFIG: node.kubeconfig,
-        PATH: `${path.dirname(programIn(cache, 'kubectl'))}:${process.env['PATH']}`,
-      },
-    },
-  );
-  const text = readFileSync(output, 'utf8');
+/** Collects a support bundle as an operator does, and looks for the namespace's secrets in it. */
+export async function supportBundle(root: string, release: Release): Promise<string> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-support-bundle-'));
+  try {
+    return await judge(await collect(root, release, path.join(folder, 'bundle.json')), release);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function collect(root: string, { cluster }: Release, output: string): Promise<string> {
+  await runProgram(process.execPath, [
+    path.join(root, 'tools/commands/support-bundle.mjs'),
+    ...['--context', cluster.context, '--namespace', cluster.namespace],
+    ...['--pods', OF_RELEASE, '--output', output],
+  ]);
+  return readFileSync(output, 'utf8');
+}
+
+async function judge(text: string, release: Release): Promise<string> {
   const { processes, logs } = JSON.parse(text) as Bundle;
   const pods = (await release.pods()).filter(({ component }) =>
     SERVICE_NAMES.some((name) => name === component),
   );
   for (const { name } of pods) {
-    const told = processes.find(({ pod }) => pod === name);
-    if (told?.live !== LIVE || Object.keys(told.settings ?? {}).length === 0)
-      throw new Error(`${name} tells nothing of itself: ${JSON.stringify(told)}`);
+    const report = processes.find(({ pod }) => pod === name);
+    if (report?.live !== LIVE || Object.keys(report.settings ?? {}).length === 0)
+      throw new Error(`no report of ${name}: ${JSON.stringify(report)}`);
     if (!logs.some(({ file, lines }) => file === name && lines.length > 0))
-      throw new Error(`no line of ${name}'s log is there`);
+      throw new Error(`no line of ${name}'s log`);
   }
-  const { items } = JSON.parse(await release.kubectl('get', 'secrets', '--output', 'json')) as {
+  const { items } = JSON.parse(await release.cluster.kubectl('get', 'secrets', '--output', 'json')) as {
     items: SecretObject[];
   };
   // Helm keeps what it installed as secrets, too.
@@ -74,7 +63,8 @@ export async function supportBundle({
     .flatMap(({ data }) => Object.entries(data ?? {}))
     .map(([key, value]) => ({ key, value: Buffer.from(value, 'base64').toString('utf8') }))
     .filter(({ value }) => value.length >= MIN_SECRET_LENGTH);
-  const told = secrets.filter(({ value }) => text.includes(JSON.stringify(value).slice(1, -1)));
-  if (told.length > 0) throw new Error(`the bundle holds secrets: ${told.map(({ key }) => key).join(', ')}`);
-  return `${pods.length} pods told of themselves, and none of ${secrets.length} secrets`;
+  const leaked = secrets.filter(({ value }) => text.includes(JSON.stringify(value).slice(1, -1)));
+  if (leaked.length > 0)
+    throw new Error(`the bundle holds secrets: ${leaked.map(({ key }) => key).join(', ')}`);
+  return `${pods.length} pods reported, and none of ${secrets.length} secrets`;
 }

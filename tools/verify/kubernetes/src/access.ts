@@ -1,0 +1,73 @@
+import type { Cluster, PortForward } from './cluster';
+import { PREFIX } from './release';
+
+/** URLs of the release's public API and dashboard on this machine, without a path. */
+export interface Access {
+  readonly apiUrl: string;
+  readonly dashboardUrl: string;
+  close(): Promise<void>;
+}
+
+const NAME = 'verify-access';
+const PORTS = { 'edge-proxy': 8_001, 'dashboard-api': 8_002 };
+const READY_TIMEOUT = '180s';
+
+/** Passes each connection on to a service, which picks one of its pods. */
+const RELAY = `
+  const net = require('node:net');
+  for (const [host, port] of JSON.parse(process.argv[1])) {
+    net.createServer({ allowHalfOpen: true, noDelay: true }, (from) => {
+      const to = net.connect({ host, port: 80, allowHalfOpen: true, noDelay: true });
+      const close = () => { from.destroy(); to.destroy(); };
+      from.on('error', close).pipe(to);
+      to.on('error', close).pipe(from);
+    }).listen(port);
+  }
+  process.on('SIGTERM', () => process.exit());`;
+
+/**
+ * A forwarded port leads to one pod, and breaks when that pod is replaced. So it leads to a pod of our own, which
+ * connects to the services as any client in the cluster does.
+ */
+export async function openAccess(cluster: Cluster): Promise<Access> {
+  const image = await cluster.kubectl(
+    ...['get', 'deployment', `${PREFIX}-edge-proxy`, '--output'],
+    'jsonpath={.spec.template.spec.containers[0].image}',
+  );
+  const targets = Object.entries(PORTS).map(([component, port]) => [`${PREFIX}-${component}`, port]);
+  await cluster.kubectl('delete', 'pod', NAME, '--ignore-not-found');
+  await cluster.apply(relayPod(cluster.namespace, image, JSON.stringify(targets)));
+  await cluster.kubectl('wait', '--for=condition=Ready', `pod/${NAME}`, `--timeout=${READY_TIMEOUT}`);
+  const forwards = await Promise.all(
+    Object.values(PORTS).map((port) => cluster.forwardPort(`pod/${NAME}`, port)),
+  );
+  const [api, dashboard] = forwards as [PortForward, PortForward];
+  return {
+    apiUrl: `http://${api.address}`,
+    dashboardUrl: `http://${dashboard.address}`,
+    async close() {
+      for (const forward of forwards) forward.stop();
+      await cluster.kubectl('delete', 'pod', NAME, '--ignore-not-found');
+    },
+  };
+}
+
+const relayPod = (namespace: string, image: string, targets: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: NAME, namespace },
+  spec: {
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 1,
+    securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'relay',
+        image,
+        command: ['node', '--eval', RELAY, targets],
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        readinessProbe: { tcpSocket: { port: PORTS['edge-proxy'] } },
+      },
+    ],
+  },
+});

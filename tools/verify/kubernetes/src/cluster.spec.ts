@@ -1,0 +1,88 @@
+import { Cluster, Missing } from './cluster';
+import { FakePrograms } from './fake-programs.fixture';
+import { loadImages, needsLoading } from './load-images';
+import { Release } from './release';
+
+const IN_NAMESPACE = '--context here --namespace spot';
+
+describe('a cluster by kubectl and helm', () => {
+  let programs: FakePrograms;
+  const cluster = new Cluster('here', 'spot');
+  const release = new Release(cluster, '/tree');
+  beforeEach(() => (programs = new FakePrograms()));
+  afterEach(() => programs.remove());
+
+  it('is missing when a program is, and when it does not respond', async () => {
+    programs.add('kubectl', 'case "$*" in *--client*) ;; *) echo "connection refused" >&2; exit 1;; esac');
+    await expect(cluster.expectReachable(['kubectl', 'no-such-program'])).rejects.toThrow(
+      new Missing("there is no 'no-such-program' on the PATH"),
+    );
+    await expect(cluster.expectReachable(['kubectl'])).rejects.toThrow(
+      new Missing("no cluster responds at the context 'here': connection refused"),
+    );
+  });
+
+  it('gets the chart with the images and values of the options', async () => {
+    programs.add('helm', '');
+    await release.install({ registry: 'registry.test', imageTag: 'v2', set: ['demo.images.redis=other'] });
+    await release.upgrade('image.tag=v3');
+    const values = [
+      'demo.enabled=true',
+      'image.registry=registry.test',
+      'image.tag=v2',
+      'demo.images.redis=other',
+    ];
+    const of = '--wait --timeout 15m --kube-context here --namespace spot';
+    expect(programs.calls()).toEqual([
+      `helm install gateway /tree/helm/inference-gateway ${values.map((each) => `--set ${each}`).join(' ')} ${of}`,
+      `helm upgrade gateway /tree/helm/inference-gateway --reset-then-reuse-values --set image.tag=v3 ${of}`,
+    ]);
+  });
+
+  it('shows the pods of the release alone', async () => {
+    const pod = {
+      metadata: {
+        name: 'edge-1',
+        labels: { 'app.kubernetes.io/component': 'edge-proxy' },
+        deletionTimestamp: 'now',
+      },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True' }],
+        containerStatuses: [{ restartCount: 2 }],
+      },
+    };
+    programs.add('kubectl', `echo '${JSON.stringify({ items: [pod] })}'`);
+    expect(await release.pods()).toEqual([
+      { name: 'edge-1', component: 'edge-proxy', isReady: true, isTerminating: true, restarts: 2 },
+    ]);
+    expect(programs.calls()).toEqual([
+      `kubectl ${IN_NAMESPACE} get pods --selector app.kubernetes.io/instance=gateway --output json`,
+    ]);
+  });
+
+  it('forwards a port until it is stopped, and says why it cannot', async () => {
+    programs.add(
+      'kubectl',
+      'case "$*" in *gone*) echo "no such pod" >&2; exit 1;; esac; echo "Forwarding from 127.0.0.1:4321 -> 80"; exec sleep 60',
+    );
+    const forward = await cluster.forwardPort('pod/edge-1', 80);
+    expect(forward.address).toBe('127.0.0.1:4321');
+    cluster.stopForwards();
+    await expect(cluster.forwardPort('pod/gone', 80)).rejects.toThrow('no such pod');
+    expect(programs.calls()).toContain(
+      `kubectl ${IN_NAMESPACE} port-forward pod/edge-1 :80 --address 127.0.0.1`,
+    );
+  });
+
+  it('gets images of this machine only when it is kind, and no registry has them', async () => {
+    expect(needsLoading({ context: 'kind-test', registry: undefined })).toBe(true);
+    expect(needsLoading({ context: 'kind-test', registry: 'registry.test' })).toBe(false);
+    expect(needsLoading({ context: 'production', registry: undefined })).toBe(false);
+    programs.add('kind', '');
+    const options = { context: 'kind-test', imageTag: 'v1', upgradeTag: 'v2' };
+    expect(await loadImages(options, process.cwd())).toBe('20 images');
+    const [call = ''] = programs.calls();
+    expect(call).toMatch(/^kind load docker-image inference-gateway\/\S+:v1 .*:v2 --name test$/);
+  });
+});

@@ -1,0 +1,33 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/** Programs on the PATH that record their arguments and write what a test gives them. */
+export class FakePrograms {
+  private readonly folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fake-programs-'));
+  private readonly before = process.env['PATH'];
+
+  constructor() {
+    process.env['PATH'] = `${this.folder}:/usr/bin:/bin`;
+  }
+
+  /** @param script of a shell; the arguments are recorded before it runs. */
+  add(name: string, script: string): void {
+    const file = path.join(this.folder, name);
+    writeFileSync(file, `#!/bin/sh\necho "${name} $*" >> ${this.log()}\n${script}\n`);
+    chmodSync(file, 0o755);
+  }
+
+  calls(): string[] {
+    return readFileSync(this.log(), 'utf8').trim().split('\n');
+  }
+
+  remove(): void {
+    process.env['PATH'] = this.before;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private log(): string {
+    return path.join(this.folder, 'calls.log');
+  }
+}
