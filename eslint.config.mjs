@@ -193,7 +193,6 @@ export default [
       'apps/e2e/**',
       'tools/**',
       'libs/testing/**',
-      'libs/demo/model-emulator/**',
     ],
     rules: { 'no-restricted-properties': 'off', 'no-console': 'off' },
   },

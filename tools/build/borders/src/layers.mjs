@@ -13,6 +13,7 @@ export const platformLayers = [
   'test-support',
   'mail',
   'tokenizer',
+  'model-emulator',
   'events',
   'demo',
   'module',
