@@ -3,8 +3,10 @@ import { builtinModules, createRequire } from 'node:module';
 import path from 'node:path';
 
 const APPS = path.resolve(__dirname, '../..');
-/** The gateway and each service of a cluster. */
-const PROGRAMS = readdirSync(APPS).filter((name) => existsSync(path.join(APPS, name, 'src/main.ts')));
+/** The model emulator has no package inside: it neither logs nor counts. */
+const PROGRAMS = readdirSync(APPS).filter(
+  (name) => name !== 'model-emulator' && existsSync(path.join(APPS, name, 'src/main.ts')),
+);
 
 const bundleOf = (program: string) => path.resolve(__dirname, `../../../dist/${program}/main.js`);
 
