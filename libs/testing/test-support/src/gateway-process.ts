@@ -165,9 +165,14 @@ function workspaceRoot(from = process.cwd()): string {
   return workspaceRoot(parent);
 }
 
-function readDevFile(
-  stateDirectory: string,
-): Pick<RunningGateway, 'baseUrl' | 'apiKey' | 'dashboardUrl' | 'adminEmail' | 'adminPassword'> {
+/** What the gateway writes for its developer. */
+export type DevFile = Pick<
+  RunningGateway,
+  'baseUrl' | 'apiKey' | 'dashboardUrl' | 'adminEmail' | 'adminPassword'
+>;
+
+/** @throws Error when there is none yet. */
+export function readDevFile(stateDirectory: string): DevFile {
   return JSON.parse(readFileSync(path.join(stateDirectory, 'dev.json'), 'utf8')) as RunningGateway;
 }
 

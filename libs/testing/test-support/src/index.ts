@@ -15,6 +15,7 @@ export * from './scratch-directory';
 export * from './seeded-random';
 export * from './test-clock';
 export * from './test-database';
+export * from './text-table';
 export {
   startIdentityProvider,
   type IdentityProviderUnderTest,

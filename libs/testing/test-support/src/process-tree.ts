@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** The PostgreSQL server that a process started: its first process, and all that this one has started. */
 export interface DatabaseProcesses {
@@ -41,8 +41,9 @@ export function workersOf(gateway: number): readonly number[] {
   return descendantsOf(gateway).filter((pid) => parentOf(pid) === gateway && /node$/.test(programOf(pid)));
 }
 
-/** Parents come before their children. */
-function descendantsOf(ancestor: number): number[] {
+/** All processes that `ancestor` and its descendants started, parents first; empty where there is no /proc. */
+export function descendantsOf(ancestor: number): number[] {
+  if (!existsSync('/proc')) return [];
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
@@ -55,10 +56,15 @@ function descendantsOf(ancestor: number): number[] {
 }
 
 function parentOf(pid: number): number | undefined {
+  const parent = processStat(pid)?.[1];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** The fields of /proc/<pid>/stat after the program's name, which may hold anything; undefined where unknown. */
+export function processStat(pid: number): readonly string[] | undefined {
   try {
-    // The name in parentheses may hold anything; what follows the last one is fixed.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;
   }

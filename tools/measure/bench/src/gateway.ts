@@ -1,10 +1,17 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DashboardClient, NODE_OPTIONS, type TenantLimits } from '@gateway/test-support';
+import {
+  DashboardClient,
+  descendantsOf,
+  NODE_OPTIONS,
+  readDevFile,
+  type DevFile,
+  type TenantLimits,
+} from '@gateway/test-support';
 import { type Destination } from './load';
-import { descendants, isNode, pin, type Cores } from './machine';
+import { isNode, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
 import { withTimeout, type Child, type Processes } from './processes';
 
@@ -19,15 +26,6 @@ const LIMITS: TenantLimits = {
   dailyBudgetUsd: CREDIT_USD,
   concurrency: 10_000,
 };
-
-/** What the gateway writes for its developer. */
-interface DevFile {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly dashboardUrl: string;
-  readonly adminEmail: string;
-  readonly adminPassword: string;
-}
 
 /** The built gateway with an organization of its own: every limit, a budget, credit, one key. */
 export interface RunningGateway {
@@ -88,12 +86,12 @@ export async function startGateway(
       ...openTelemetrySettings(),
     },
   });
-  const dev = await waitUntilServing(child, path.join(state, 'dev.json'));
-  const started = () => descendants(child.pid);
+  const dev = await waitUntilServing(child, state);
+  const started = () => descendantsOf(child.pid);
   const databasePids = () =>
     database === undefined
       ? started().filter((pid) => !isNode(pid))
-      : [database.pid, ...descendants(database.pid)];
+      : [database.pid, ...descendantsOf(database.pid)];
   processes.adopt(started());
   // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
@@ -120,13 +118,13 @@ function openTelemetrySettings(): Record<string, string | undefined> {
 }
 
 /** Waits for dev.json and for the API to answer with the key in it. */
-async function waitUntilServing(child: Child, devFile: string): Promise<DevFile> {
+async function waitUntilServing(child: Child, state: string): Promise<DevFile> {
   const poll = async (): Promise<DevFile> => {
     for (;;) {
       if (child.process.exitCode !== null || child.process.signalCode !== null) {
         throw new Error(`the gateway ended before it served:\n${child.output()}`);
       }
-      const dev = readDevFile(devFile);
+      const dev = devFileIn(state);
       if (dev !== undefined && (await answers(dev))) return dev;
       await sleep(POLL_MS);
     }
@@ -138,9 +136,9 @@ async function waitUntilServing(child: Child, devFile: string): Promise<DevFile>
   }
 }
 
-function readDevFile(file: string): DevFile | undefined {
+function devFileIn(state: string): DevFile | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as DevFile;
+    return readDevFile(state);
   } catch {
     // Not there yet, or half written.
     return undefined;

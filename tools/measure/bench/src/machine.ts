@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import os from 'node:os';
+import { processStat } from '@gateway/test-support';
 
 /** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is. */
 const MICROSECONDS_PER_TICK = 10_000;
 
 /** CPU time a process has used, all its threads, user and system, in µs; undefined where unknown. */
 export function cpuMicroseconds(pid: number): number | undefined {
-  const fields = statFields(pid);
+  const fields = processStat(pid);
   const user = Number(fields?.[11]);
   const system = Number(fields?.[12]);
   return fields === undefined ? undefined : (user + system) * MICROSECONDS_PER_TICK;
@@ -23,32 +24,6 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** All processes started by `pid` and by those, at this moment; empty where unknown. */
-export function descendants(pid: number): number[] {
-  const children = new Map<number, number[]>();
-  let names: string[];
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-  for (const name of names) {
-    const parent = Number(statFields(Number(name))?.[1]);
-    if (Number.isNaN(parent)) continue;
-    const siblings = children.get(parent);
-    if (siblings === undefined) children.set(parent, [Number(name)]);
-    else siblings.push(Number(name));
-  }
-  const found: number[] = [];
-  const look = [pid];
-  for (let next = look.pop(); next !== undefined; next = look.pop()) {
-    const own = children.get(next) ?? [];
-    found.push(...own);
-    look.push(...own);
-  }
-  return found;
-}
-
 /** Whether a process runs the same Node as this one; false where unknown, too. */
 export function isNode(pid: number): boolean {
   try {
@@ -60,17 +35,7 @@ export function isNode(pid: number): boolean {
 
 /** When a process started, in the kernel's words: with its pid it names one process for good. */
 export function startTime(pid: number): string | undefined {
-  return statFields(pid)?.[19];
-}
-
-/** The fields of /proc/<pid>/stat after the program's name, which may hold spaces itself. */
-function statFields(pid: number): string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
+  return processStat(pid)?.[19];
 }
 
 /** Cores for the two sides of the bench; undefined where processes cannot be pinned. */

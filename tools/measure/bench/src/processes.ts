@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
-import { descendants, startTime, type Cores } from './machine';
+import { descendantsOf } from '@gateway/test-support';
+import { startTime, type Cores } from './machine';
 
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -109,7 +110,7 @@ export class Processes {
 
   /** Kills a child and what it started: PostgreSQL would outlive its parent. */
   private kill(child: Child): void {
-    for (const pid of [...descendants(child.pid), child.pid]) killNow(pid);
+    for (const pid of [...descendantsOf(child.pid), child.pid]) killNow(pid);
   }
 }
 

@@ -1,3 +1,4 @@
+import { alignedTable } from '@gateway/test-support';
 import { type MachineFacts } from './machine';
 import { type Row, type SlowRow } from './measure';
 import { type PacedRow } from './measure-paced';
@@ -196,20 +197,7 @@ function optional(value: number | null): string {
   return value === null ? '' : whole(value);
 }
 
-/** Left-aligned names, right-aligned figures. */
+/** Names in the first two columns, figures in the others. */
 export function renderTable(lines: readonly (readonly string[])[]): string {
-  const columns = Math.max(...lines.map((line) => line.length));
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...lines.map((line) => (line[column] ?? '').length)),
-  );
-  return lines
-    .map((line) =>
-      widths
-        .map((width, column) =>
-          column < 2 ? (line[column] ?? '').padEnd(width) : (line[column] ?? '').padStart(width),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return alignedTable(lines, 2);
 }

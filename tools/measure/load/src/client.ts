@@ -30,7 +30,7 @@ const PATIENCE_MS = 30_000;
 /** For the repetitions of an Idempotency-Key. */
 const IDEMPOTENT_PATIENCE_MS = 40_000;
 const REPEAT_PAUSE_MS = 500;
-const NANO = 1e9;
+const NANO_USD_PER_USD = 1e9;
 const known: ReadonlySet<string> = new Set(errorCodes);
 
 /**
@@ -96,6 +96,9 @@ export function createChatClient(baseUrl: string, model: string): ChatClient {
   return { send, close: () => agent.destroy() };
 }
 
+/** Of an amount in dollars as the API writes it. */
+export const nanoUsdOf = (usd: number): bigint => BigInt(Math.round(usd * NANO_USD_PER_USD));
+
 function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
   const value = answer.headers[name];
   return typeof value === 'string' ? value : undefined;
@@ -104,7 +107,7 @@ function header(answer: Dispatcher.ResponseData, name: string): string | undefin
 function readWhole(text: string): Ending {
   const { usage } = JSON.parse(text) as { usage?: { cost?: number } };
   if (usage?.cost === undefined) return { outcome: 'answered', fault: 'an answer without usage.cost' };
-  return { outcome: 'answered', costNanoUsd: BigInt(Math.round(usage.cost * NANO)) };
+  return { outcome: 'answered', costNanoUsd: nanoUsdOf(usage.cost) };
 }
 
 async function readStream(answer: Dispatcher.ResponseData, order: Order): Promise<Ending> {
@@ -118,7 +121,7 @@ async function readStream(answer: Dispatcher.ResponseData, order: Order): Promis
       const data = event.slice('data: '.length);
       if (data === '[DONE]') {
         if (cost === undefined) return { outcome: 'answered', fault: 'a stream without usage.cost' };
-        return { outcome: 'answered', costNanoUsd: BigInt(Math.round(cost * NANO)) };
+        return { outcome: 'answered', costNanoUsd: nanoUsdOf(cost) };
       }
       const chunk = JSON.parse(data) as { error?: { code?: string }; usage?: { cost?: number } | null };
       if (chunk.error) return { outcome: 'refused', ...judged(chunk.error.code) };

@@ -9,5 +9,5 @@ export {
   type SettledGeneration,
   type ShownGeneration,
 } from './books';
-export { createChatClient, type ChatClient, type Tenant } from './client';
+export { createChatClient, nanoUsdOf, type ChatClient, type Tenant } from './client';
 export { startTraffic, type Traffic } from './traffic';

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName } from '@gateway/cluster';
-import type { Tenant } from '@gateway/load';
+import { nanoUsdOf, type Tenant } from '@gateway/load';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import type { Logger } from '@gateway/runtime';
 import { DashboardClient } from '@gateway/test-support';
@@ -40,7 +40,6 @@ const PROVIDER_FAULTS = { rate: 0.04, kinds: ['503', 'cut-before', 'cut-after:3'
 
 /** Of the last one there is soon nothing left, so that it has to be refused to the nano-dollar. */
 const CREDITS_USD = { first: '100', second: '100', third: '100', poor: '0.002' };
-const NANO_USD_PER_USD = 1e9;
 
 /** That every request asks for. */
 export const MODEL = 'chaos/model';
@@ -105,7 +104,7 @@ export async function openLaboratory({
     for (const [name, usd] of Object.entries(CREDITS_USD)) {
       const { organizationId, apiKey } = await dashboard.createTenant(name, usd);
       tenants.push({ name, organizationId, apiKey });
-      creditNanoUsd.set(organizationId, BigInt(Math.round(Number(usd) * NANO_USD_PER_USD)));
+      creditNanoUsd.set(organizationId, nanoUsdOf(Number(usd)));
     }
     emulator.setFaults({ ...PROVIDER_FAULTS, seed });
     return { cluster, emulator, dashboard, tenants, creditNanoUsd, stop };

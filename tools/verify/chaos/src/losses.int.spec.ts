@@ -5,7 +5,8 @@ import { describeWith, kafka, redis } from '@gateway/dev-infra';
 import { READERS_OF_FINISHED, READERS_OF_SETTLED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { eventually } from '@gateway/test-support';
 import { Kafka, logLevel } from 'kafkajs';
-import { nanoUsdOf, openLossyCluster, type LossyCluster } from './testing/lossy-cluster';
+import { nanoUsdOf } from '@gateway/load';
+import { openLossyCluster, type LossyCluster } from './testing/lossy-cluster';
 import { restore, takeBackup } from './testing/postgres-backup';
 
 const engines = {

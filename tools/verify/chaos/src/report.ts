@@ -1,3 +1,4 @@
+import { markdownTable } from '@gateway/test-support';
 import type { Audit } from './audit';
 import type { Fault } from './faults';
 import type { Impact } from './timeline';
@@ -39,7 +40,7 @@ export function renderTable(broken: readonly Broken[]): string {
     percent(impact.worstShare),
   ]);
   const header = ['fault', 'requests', 'errors by code', 'longest gap', 'recovery', 'worst share after 3 s'];
-  return [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return markdownTable([header, ...rows]);
 }
 
 export function renderBooks({ figures, faults }: Audit): string {

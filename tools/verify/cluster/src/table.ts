@@ -1,3 +1,4 @@
+import { alignedTable } from '@gateway/test-support';
 import type { Cluster } from './cluster';
 
 /** What runs where. */
@@ -18,8 +19,8 @@ export function tableOf({ replicas, engines }: Cluster): string {
     ['Redis', '–', '–', '–', `127.0.0.1:${engines.redis.port}`],
     ['Kafka', '–', '–', '–', engines.broker],
   ];
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+  return alignedTable(rows, rows.length)
+    .split('\n')
+    .map((line) => `  ${line}`)
     .join('\n');
 }

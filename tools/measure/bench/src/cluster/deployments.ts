@@ -1,3 +1,4 @@
+import { markdownTable } from '@gateway/test-support';
 import { scenarioName, type Row, type Scenario } from '../measure';
 
 /** What one deployment took and gave. */
@@ -23,27 +24,25 @@ export function renderDeployments(figures: readonly DeploymentFigures[]): string
   const lines: string[] = [];
   for (const scenario of SCENARIOS) {
     const title = scenarioName(scenario);
-    lines.push(title, '', line(columns), line(columns.map((_, index) => (index === 0 ? '---' : '---:'))));
+    const rows = [columns];
     const rowOf = ({ rows }: DeploymentFigures) => rows.find((row) => row.scenario === title);
     const first = figures[0] && rowOf(figures[0]);
     for (const each of figures) {
       const row = rowOf(each);
       if (row === undefined) continue;
       const cpu = row.cpuMicrosecondsPerRequest;
-      lines.push(
-        line([
-          each.name,
-          row.requestsPerSecond.toFixed(0),
-          ratio(row.requestsPerSecond, first?.requestsPerSecond),
-          row.p50Ms.toFixed(1),
-          row.p99Ms.toFixed(1),
-          whole(cpu),
-          ratio(cpu, first?.cpuMicrosecondsPerRequest),
-          whole(row.databaseCpuMicrosecondsPerRequest),
-        ]),
-      );
+      rows.push([
+        each.name,
+        row.requestsPerSecond.toFixed(0),
+        ratio(row.requestsPerSecond, first?.requestsPerSecond),
+        row.p50Ms.toFixed(1),
+        row.p99Ms.toFixed(1),
+        whole(cpu),
+        ratio(cpu, first?.cpuMicrosecondsPerRequest),
+        whole(row.databaseCpuMicrosecondsPerRequest),
+      ]);
     }
-    lines.push('');
+    lines.push(title, '', markdownTable(rows, 1), '');
   }
   const wrong = figures.filter(({ isMoneyExact }) => !isMoneyExact).map(({ name }) => name);
   lines.push(
@@ -51,8 +50,6 @@ export function renderDeployments(figures: readonly DeploymentFigures[]): string
   );
   return `${lines.join('\n')}\n`;
 }
-
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 const whole = (value: number | null): string => (value === null ? '–' : value.toFixed(0));
 

@@ -1,5 +1,5 @@
+import { markdownTable } from '@gateway/test-support';
 import { scenarioName, type Row, type Scenario } from '../measure';
-import { renderMarkdown } from '../markdown';
 import { PEER_SCENARIOS, type PeerLine, type PeerResults } from './measure-peers';
 
 const HEAD = [
@@ -20,7 +20,7 @@ const LEFT_COLUMNS = 4;
 
 /** The table that the project's README quotes. */
 export function renderPeers({ machine, startedAt, lines, rows, money }: PeerResults): string {
-  const table = renderMarkdown([HEAD, ...lines.map((line) => cells(line, rows))], LEFT_COLUMNS);
+  const table = markdownTable([HEAD, ...lines.map((line) => cells(line, rows))], LEFT_COLUMNS);
   return [
     `${startedAt.slice(0, 10)}; ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}. Pinned: ${machine.pinned}.`,
     'CPU is of the measured process, and after the + of its PostgreSQL. Streams are of 100 chunks, 32 at once; RSS is after them.',

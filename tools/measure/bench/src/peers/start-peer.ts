@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { descendantsOf } from '@gateway/test-support';
 import { requestBody, STREAM_CHUNKS } from '../canned';
 import { newTally, runLoad, type Destination } from '../load';
-import { descendants } from '../machine';
 import { withTimeout, type Child, type Processes } from '../processes';
 import { listen } from '../roles/listen';
 import { type Target } from '../targets';
@@ -52,7 +52,7 @@ export async function startPeer(
     name: peer.name,
     destination,
     pid: child.pid,
-    nodePids: () => [child.pid, ...descendants(child.pid)],
+    nodePids: () => [child.pid, ...descendantsOf(child.pid)],
     databasePids: () => [],
     tally: newTally(),
   };

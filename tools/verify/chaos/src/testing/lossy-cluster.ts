@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { nanoUsdOf } from '@gateway/load';
 import { auditLedger } from '@gateway/billing-ledger';
 import { SERVICE_NAMES, startCluster, type Cluster, type Replica, type ServiceName } from '@gateway/cluster';
 import { createPool } from '@gateway/database';
@@ -9,7 +10,6 @@ import { eventually } from '@gateway/test-support';
 import { Client } from 'pg';
 
 const root = path.resolve(__dirname, '../../../../..');
-const NANO = 1e9;
 const UNAVAILABLE = 503;
 
 /** So many generations, and what they cost together. */
@@ -37,8 +37,6 @@ export interface LossyCluster extends Cluster {
   /** What the auditor says of the ledger's books. */
   audited(): Promise<{ faults: readonly string[]; chargedNanoUsd: bigint }>;
 }
-
-export const nanoUsdOf = (usd: number): bigint => BigInt(Math.round(usd * NANO));
 
 export async function openLossyCluster(): Promise<LossyCluster> {
   const stateDirectory = mkdtempSync(path.join(tmpdir(), 'gateway-losses-'));
