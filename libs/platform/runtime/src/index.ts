@@ -5,7 +5,6 @@ export * from './config';
 export * from './ids';
 export * from './latency-histogram';
 export * from './logger';
-export * from './merge-metrics';
 export * from './metrics';
 export * from './natural-batcher';
 export * from './recurring';

@@ -36,11 +36,6 @@ function freeze(pids: readonly number[]): () => void {
   };
 }
 
-/** The workers of a gateway: Node processes that it started itself. */
-export function workersOf(gateway: number): readonly number[] {
-  return descendantsOf(gateway).filter((pid) => parentOf(pid) === gateway && /node$/.test(programOf(pid)));
-}
-
 /** Parents come before their children. */
 function descendantsOf(ancestor: number): number[] {
   const children = new Map<number, number[]>();

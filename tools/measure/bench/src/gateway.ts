@@ -33,7 +33,7 @@ interface DevFile {
 export interface RunningGateway {
   readonly child: Child;
   readonly destination: Destination;
-  /** The gateway with its workers, at this moment. */
+  /** The Node processes of the gateway, or of the cluster, at this moment. */
   nodePids(): readonly number[];
   /** PostgreSQL, at this moment. */
   databasePids(): readonly number[];
@@ -51,8 +51,6 @@ export interface GatewayUnderTest {
   readonly nodeOptions?: readonly string[];
   /** The cluster instead of the gateway in one process. */
   readonly clusterArguments?: readonly string[] | undefined;
-  /** Processes that take requests beside the main one. */
-  readonly workers?: number;
   /** The folder of another build. */
   readonly builds?: string;
   /** A PostgreSQL that is there, in place of the gateway's own. */
@@ -63,7 +61,7 @@ export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
-  { nodeOptions = [], clusterArguments, workers = 0, builds = ownBuilds(), database }: GatewayUnderTest = {},
+  { nodeOptions = [], clusterArguments, builds = ownBuilds(), database }: GatewayUnderTest = {},
 ): Promise<RunningGateway> {
   const program = clusterArguments === undefined ? 'gateway' : 'cluster';
   const bundle = path.join(builds, program, 'main.js');
@@ -85,7 +83,6 @@ export async function startGateway(
       GATEWAY_DASHBOARD_PORT: '0',
       GATEWAY_ADMIN_PORT: '0',
       GATEWAY_STATE_DIR: state,
-      ...(workers === 0 ? {} : { GATEWAY_WORKERS: String(workers) }),
       GATEWAY_MODELS_FILE: models,
       ...(database === undefined ? {} : { DATABASE_URL: database.url }),
       ...openTelemetrySettings(),

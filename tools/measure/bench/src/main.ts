@@ -66,15 +66,9 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`\n${renderHistory(await measureHistory(marks, options.historyParts, say))}`);
     return;
   }
-  if (options.deployments === 'clusters') {
+  if (options.isCluster) {
     const { measureClusters, renderClusters } = await import('./scale/measure-clusters');
     process.stdout.write(`\n${renderClusters(await measureClusters(options, withProcesses, say))}`);
-    return;
-  }
-  if (options.deployments === 'workers') {
-    const { measureWorkers, renderWorkers } = await import('./scale/measure-workers');
-    const figures = await withProcesses(undefined, (processes) => measureWorkers(options, processes, say));
-    process.stdout.write(`\n${renderWorkers(figures)}`);
     return;
   }
   if (options.isRpcOnly) {

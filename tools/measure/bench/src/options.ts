@@ -28,9 +28,9 @@ export interface Options {
   readonly historyRows: number | undefined;
   /** Of what history is measured. */
   readonly historyParts: readonly HistoryPart[];
-  /** Only the gateway beside others of several sizes: clusters, or itself with workers. */
-  readonly deployments: 'clusters' | 'workers' | undefined;
-  /** Of edge and ledger in each cluster, or of workers. */
+  /** Only the gateway beside clusters of several sizes. */
+  readonly isCluster: boolean;
+  /** Of edge and ledger in each cluster. */
   readonly sizes: readonly number[];
   /** Only what other prompts, headers, organizations and open streams cost. */
   readonly isConditions: boolean;
@@ -70,7 +70,6 @@ npm run bench -- --hostile-bodies
 npm run bench -- --history ROWS [--only ledger,usage]
 npm run bench -- --organizations COUNT [--hot]
 npm run bench -- --cluster [--sizes 1,2,4]
-npm run bench -- --workers [--sizes 1,2,4]
 npm run bench -- --rpc
 
 Settings of OpenTelemetry (OTEL_…) are passed on to the gateway, so that what traces cost can be measured.
@@ -99,8 +98,6 @@ express proxy in front of the same canned upstream. Every answer is checked.
                take a quarter of an hour and 30 GB; ledger is with its event log
   --cluster    measure the gateway beside clusters with 1, 2 and 4 of edge and ledger, or as many as --sizes says; needs
                what npm run cluster needs
-  --workers    measure the gateway without workers and with 1, 2 and 4, or as many as --sizes says, in turns and on all cores;
-               some five minutes
   --rpc        measure what a call between two services costs, in one process and over gRPC; a minute
   --organizations COUNT  measure two ledgers on one database with so many organizations; half a minute
   --hot        with --organizations: one of them has half the load
@@ -128,7 +125,6 @@ export function readOptions(argv: readonly string[]): Options | undefined {
       'hostile-bodies': { type: 'boolean', default: false },
       history: { type: 'string' },
       cluster: { type: 'boolean', default: false },
-      workers: { type: 'boolean', default: false },
       sizes: { type: 'string', default: '1,2,4' },
       rpc: { type: 'boolean', default: false },
       organizations: { type: 'string' },
@@ -158,7 +154,7 @@ export function readOptions(argv: readonly string[]): Options | undefined {
     isTokenizerOnly: values.tokenizer,
     bodies: values['hostile-bodies'] ? 'hostile' : values.bodies ? 'ordinary' : undefined,
     historyRows: count('--history', values.history),
-    deployments: values.cluster ? 'clusters' : values.workers ? 'workers' : undefined,
+    isCluster: values.cluster,
     sizes: values.sizes.split(',').map((size) => count('--sizes', size) ?? 1),
     isConditions: values.conditions,
     generations: count('--generations', values.generations),
