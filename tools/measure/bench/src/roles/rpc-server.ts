@@ -3,7 +3,8 @@ import {
   RateLimitDefinition,
 } from '@gateway/contracts/rate-limit';
 import { bindService, type BoundService, type RpcHandlers } from '@gateway/rpc';
-import { createGrpcServer, HealthDefinition, ServingStatus } from '@gateway/rpc/grpc';
+import { createGrpcServer } from '@gateway/rpc/grpc';
+import { HealthCheckResponse_ServingStatus as ServingStatus, HealthDefinition } from '@gateway/contracts/health';
 import { type RunningRole } from './listen';
 
 export const STREAM_MESSAGES = 100;
@@ -32,9 +33,9 @@ export const StreamDefinition = {
 export const rpcServices = (): BoundService[] => [
   bindService(RateLimitDefinition, limiter),
   bindService(StreamDefinition, {
-    check: async () => ({ status: ServingStatus.Serving }),
+    check: async () => ({ status: ServingStatus.SERVING }),
     async *watch() {
-      for (let sent = 0; sent < STREAM_MESSAGES; sent += 1) yield { status: ServingStatus.Serving };
+      for (let sent = 0; sent < STREAM_MESSAGES; sent += 1) yield { status: ServingStatus.SERVING };
     },
   }),
 ];
