@@ -1,6 +1,6 @@
 import { openStateDirectory } from '@gateway/demo';
 import { checkModelsFile } from '@gateway/inference-router';
-import { collectGarbage, ConfigError, createLogger, runProcess } from '@gateway/runtime';
+import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
 import { startTelemetry } from '@gateway/telemetry';
 import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
@@ -42,7 +42,6 @@ async function serve(): Promise<void> {
     start: async () => {
       try {
         const started = await gateway.start({ showSecrets: isTerminal });
-        collectGarbage();
         process.stdout.write(started);
       } catch (error) {
         const explanation = explainFailure(error, config);

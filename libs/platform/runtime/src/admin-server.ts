@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo } from 'node:net';
 import { type Logger } from 'pino';
 import { type Registry } from 'prom-client';
-import { renderMetrics } from './render-metrics';
+import { renderMetrics } from './metrics';
 
 export interface AdminServerOptions {
   readonly host: string;

@@ -1,6 +1,5 @@
 export * from './admin-server';
 export * from './clock';
-export * from './collect-garbage';
 export * from './config';
 export * from './ids';
 export * from './latency-histogram';
@@ -8,7 +7,5 @@ export * from './logger';
 export * from './metrics';
 export * from './natural-batcher';
 export * from './recurring';
-export * from './render-metrics';
 export * from './run-process';
 export * from './settings';
-export * from './tallies';

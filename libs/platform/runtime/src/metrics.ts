@@ -9,13 +9,36 @@ export interface CreateMetricsOptions {
   readonly processMetrics?: boolean;
 }
 
+export interface RenderedMetrics {
+  readonly contentType: string;
+  readonly text: string;
+}
+
 /**
  * The registry of one process. Each module creates its own instruments in it,
  * named `gateway_<domain>_…`, and binds their labels once, at its start.
  */
 export function createMetrics({ labels = {}, processMetrics = true }: CreateMetricsOptions = {}): Registry {
   const registry = new Registry();
+  // The only format of prom-client with exemplars. A registry's type names its format, which no user of it needs.
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
   registry.setDefaultLabels({ ...labels });
   if (processMetrics) collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** As OpenMetrics for clients that accept it, else as Prometheus text. */
+export async function renderMetrics(metrics: Registry, accept: string | undefined): Promise<RenderedMetrics> {
+  const text = await metrics.metrics();
+  return /\bapplication\/openmetrics-text\b/.test(accept ?? '')
+    ? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, text }
+    : { contentType: Registry.PROMETHEUS_CONTENT_TYPE, text: prometheusTextOf(text) };
+}
+
+/** Prometheus text names a counter with its suffix, and has neither exemplars nor an end mark. */
+function prometheusTextOf(openMetrics: string): string {
+  return openMetrics
+    .replace(/^# HELP (\S+) (.*)\n# TYPE \1 counter$/gm, '# HELP $1_total $2\n# TYPE $1_total counter')
+    .replace(/ # \{trace_id="[0-9a-f]+"\} \S+ \S+$/gm, '')
+    .replace(/^# EOF\n$/m, '');
 }
