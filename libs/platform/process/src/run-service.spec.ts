@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { findFreePort } from '@gateway/database';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
-import { HealthCheckResponse_ServingStatus as ServingStatus, HealthDefinition } from '@gateway/contracts/health';
+import {
+  HealthCheckResponse_ServingStatus as ServingStatus,
+  HealthDefinition,
+} from '@gateway/contracts/health';
 import { createClient } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';

@@ -2,7 +2,6 @@ export * from './admin-server';
 export * from './clock';
 export * from './config';
 export * from './ids';
-export * from './latency-histogram';
 export * from './logger';
 export * from './metrics';
 export * from './natural-batcher';

@@ -16,7 +16,7 @@ export interface GrpcTransportOptions {
 }
 
 export interface GrpcTransport extends BytesTransport {
-  /** Lets go of the connections. Calls under way fail as unavailable, as do later ones. */
+  /** Closes the connections. Calls in flight fail as unavailable, as do later ones. */
   close(): void;
 }
 

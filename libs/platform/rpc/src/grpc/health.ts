@@ -6,6 +6,7 @@ import {
 } from '@gateway/contracts/health';
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from '../definition';
+import { Waiters } from './waiters';
 
 /** The service name whose status is SERVING whenever the server responds at all, ready or not: a liveness probe. */
 export const LIVENESS = 'gateway.Liveness';
@@ -29,7 +30,7 @@ export function createHealth(
   isReady: () => boolean | Promise<boolean> = () => true,
 ): Health {
   const known = new Set(['', ...serviceNames]);
-  const watchers = new Set<() => void>();
+  const watchers = new Waiters();
   let serving = false;
   let stopped = false;
 
@@ -46,28 +47,13 @@ export function createHealth(
       if (status !== sent) yield { status };
       sent = status;
       if (stopped) return;
-      await changed(signal);
+      await watchers.wait(READINESS_INTERVAL_MS, signal);
     }
-  }
-
-  function changed(signal: CancelSignal): Promise<void> {
-    if (signal.aborted || stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        watchers.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, READINESS_INTERVAL_MS);
-      watchers.add(wake);
-      signal.addEventListener('abort', wake);
-    });
   }
 
   function set(next: boolean): void {
     serving = next;
-    for (const wake of [...watchers]) wake();
+    watchers.wake();
   }
 
   return {
