@@ -27,13 +27,6 @@ const CLUSTER_SUITES = [
   // Some start one of their own settings, and two that start at once would starve each other.
   '--maxWorkers=1',
 ];
-/** What a request meets on its way. Starting, stopping and dying with workers is tested beside the program itself. */
-const WORKER_SUITES = [
-  'apps/e2e/conformance',
-  'apps/e2e/src/(bodies|money|slow-streams|traces)',
-  // They run beside those of the cluster, of which there is one at a time, too.
-  '--maxWorkers=1',
-];
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
@@ -46,8 +39,7 @@ try {
       : ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
   );
   if (jestArguments.length === 0) {
-    // Both wait more than they work, such as for a minute to pass.
-    await Promise.all([testWorkers(), testCluster()]);
+    await testCluster();
   }
 } catch (error) {
   exitOnFailure(error);
@@ -70,12 +62,6 @@ async function runChecks() {
 
 function say(text) {
   process.stdout.write(`${text}\n`);
-}
-
-/** The public contract once more, with edges and routers in workers; two, so that requests are spread in any case. */
-async function testWorkers() {
-  say('\nThe public contract with workers:');
-  await runJest(WORKER_SUITES, { GATEWAY_TEST_DEPLOYMENT: 'workers' }, 'workers');
 }
 
 /** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { ConfigError, readConfig } from '@gateway/runtime';
 import { settings } from './config';
 
@@ -18,16 +17,6 @@ describe('the settings', () => {
       'GATEWAY_TRUSTED_PROXIES: must be addresses or CIDR ranges, which "nonsense", "10.0.0.0/33" is not',
     ]);
     expect(faultsOf({ GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1' })).toEqual([]);
-  });
-
-  it('take a number of workers, or one for each core but the first', () => {
-    const workersOf = (text: string) => readConfig(settings, { GATEWAY_WORKERS: text }).GATEWAY_WORKERS;
-    expect(readConfig(settings, {}).GATEWAY_WORKERS).toBe(0);
-    expect(workersOf('3')).toBe(3);
-    expect(workersOf('auto')).toBe(availableParallelism() - 1);
-    for (const text of ['-1', '65', '1.5', 'many']) {
-      expect(faultsOf({ GATEWAY_WORKERS: text })).toEqual([expect.stringContaining('GATEWAY_WORKERS')]);
-    }
   });
 
   it('take origins as browsers write them, and no patterns', () => {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { peopleEnvironment, requireWholeOidc } from '@gateway/people';
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
@@ -19,9 +18,6 @@ import { usageAggregatorEnvironment } from '@gateway/usage';
 import { z } from 'zod';
 
 const SHUTDOWN_GRACE_MS = 30_000;
-const MAX_WORKERS = 64;
-/** A core is left to the main process and the database. */
-const AUTOMATIC_WORKERS = Math.min(MAX_WORKERS, availableParallelism() - 1);
 
 /**
  * Every setting of the embedded gateway: the names of environment variables.
@@ -41,12 +37,6 @@ export const settings = z
     ...telemetryEnvironment,
     GATEWAY_HOST: z.string().default('127.0.0.1'),
     GATEWAY_ADMIN_PORT: portSetting.optional(),
-    GATEWAY_WORKERS: z
-      .union([
-        z.literal('auto').transform(() => AUTOMATIC_WORKERS),
-        z.coerce.number().int().min(0).max(MAX_WORKERS),
-      ])
-      .default(0),
     GATEWAY_STATE_DIR: z.string().default('.gateway'),
     DATABASE_URL: databaseUrlSetting.optional(),
     LOG_LEVEL: logLevelSetting.default('info'),

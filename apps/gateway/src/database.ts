@@ -41,8 +41,6 @@ export type Pools = Readonly<Record<keyof typeof domains, Pool>>;
 
 export interface Database {
   readonly pools: Pools;
-  /** With its password: never log it. */
-  readonly url: string;
   /** Resolves with the reason when our own server is gone for good. */
   readonly failed: Promise<Error>;
   /** Whether the database answers. */
@@ -97,7 +95,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       inferenceRouter: await open(domains.inferenceRouter),
       usage: await open(domains.usage),
     };
-    return { pools, url: serverUrl, failed, answers: () => probe.answers(), close };
+    return { pools, failed, answers: () => probe.answers(), close };
   } catch (error) {
     await close();
     throw error;

@@ -1,13 +1,11 @@
-import cluster from 'node:cluster';
 import { openStateDirectory } from '@gateway/demo';
 import { checkModelsFile } from '@gateway/inference-router';
-import { collectGarbage, ConfigError, createLogger, runProcess } from '@gateway/runtime';
+import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
 import { startTelemetry } from '@gateway/telemetry';
 import { readCommandLine, USAGE } from './command-line';
 import { loadConfig, type Config } from './config';
 import { explainFailure } from './explain-failure';
 import { createGateway } from './wiring';
-import { runWorker } from './workers/run-worker';
 
 /** Beyond the grace of running requests: for closing what they used. */
 const STOP_MARGIN_MS = 30_000;
@@ -25,12 +23,8 @@ if (command === 'check_config') {
   process.exit(0);
 }
 
-if (cluster.isWorker) {
-  runWorker(config);
-} else {
-  orExit(() => openStateDirectory(config.stateDirectory));
-  void serve();
-}
+orExit(() => openStateDirectory(config.stateDirectory));
+void serve();
 
 /** Telemetry comes first: what is made after it looks once whether there is any. */
 async function serve(): Promise<void> {
@@ -48,7 +42,6 @@ async function serve(): Promise<void> {
     start: async () => {
       try {
         const started = await gateway.start({ showSecrets: isTerminal });
-        collectGarbage();
         process.stdout.write(started);
       } catch (error) {
         const explanation = explainFailure(error, config);

@@ -30,7 +30,7 @@ import {
   edgeProxySettingsOf,
   openBodyThreads,
 } from '@gateway/edge-proxy';
-import { type EventAppender, type PostgresEventLog } from '@gateway/events';
+import { type PostgresEventLog } from '@gateway/events';
 import {
   createBreakerObserver,
   createFileCatalogue,
@@ -53,7 +53,6 @@ import {
   createClient,
   createInProcessTransport,
   type MessageTransport,
-  type RpcTransport,
 } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
 import { createTokenizer, MAX_TOKENIZED_LENGTH, type Tokenizer } from '@gateway/tokenizer';
@@ -64,7 +63,6 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
 } from '@gateway/usage';
-import { type Pool } from 'pg';
 import { type Config } from './config';
 import { type Pools } from './database';
 import { ensureSecretsKey } from './secrets-key';
@@ -79,8 +77,6 @@ export interface ModuleParts {
   readonly metrics: Registry;
   /** Of the calls between modules; as their transport has it when absent. */
   readonly freezesMessages?: boolean;
-  /** Of processes of their own, which start once the dashboard listens; one is made here when absent. */
-  readonly edges?: EdgeProxyModule;
 }
 
 /** Long prompts that wait to be counted; the next is refused with `no_capacity`. */
@@ -90,39 +86,33 @@ const MAX_WAITING_ANSWER_COUNTS = 1_000;
 
 /** The whole system on one page: every module with its adapters, and who calls whom. */
 export function createModules(parts: ModuleParts) {
-  const { config, pools, eventLog, metrics, log, edges } = parts;
+  const { config, metrics, log } = parts;
   const stores = createStores(parts);
   const tokenizer = createTokenizer({ metrics });
   const { catalogue, inferenceRouter, routerClient } = createRouter({
-    ...parts,
-    drains: pools.inferenceRouter,
-    events: eventLog,
+    parts,
     ledger: stores.clients.billingLedger,
     tokenizer,
-    spoolDirectory: spoolDirectoryOf(config),
   });
-  const edgeHere = () =>
-    createEdge({
-      config,
-      clients: stores.clients,
-      routerClient,
-      tokenizer,
-      dashboardPort: () => dashboardApi.port(),
-      log,
-      metrics,
-    });
-  const edge: EdgeProxyModule = edges ?? edgeHere();
+  const edge: EdgeProxyModule = createEdge({
+    config,
+    clients: stores.clients,
+    routerClient,
+    tokenizer,
+    dashboardPort: () => dashboardApi.port(),
+    log,
+    metrics,
+  });
   const dashboardApi = createDashboard({ parts, stores, inferenceRouter, routerClient, tokenizer, edge });
 
   return {
     clients: stores.clients,
-    services: stores.services,
     catalogue,
     tokenizer,
     edge,
     dashboardApi,
     /** Those that others stand on come first: started in this order, stopped in reverse. */
-    inOrder: [...stores.inOrder, inferenceRouter, ...(edges ? [dashboardApi, edge] : [edge, dashboardApi])],
+    inOrder: [...stores.inOrder, inferenceRouter, edge, dashboardApi],
   };
 }
 
@@ -173,7 +163,6 @@ function createStores(parts: ModuleParts) {
   const generationQuery = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
   const services = [auth, rateLimit, billingLedger, generationQuery].flatMap((module) => module.services);
   return {
-    services,
     clients: clientsOver(transportTo(services, parts)),
     /** Each serves the dead letters of its own group, so that the name of the service is taken twice. */
     withDeadLetters: [billingLedger, usageAggregator],
@@ -182,7 +171,7 @@ function createStores(parts: ModuleParts) {
 }
 
 /** Of the services that are called by what takes and answers requests. */
-export function clientsOver(stores: RpcTransport) {
+function clientsOver(stores: MessageTransport) {
   return {
     auth: createClient(AuthDefinition, stores),
     authAdmin: createClient(AuthAdminDefinition, stores),
@@ -194,22 +183,16 @@ export function clientsOver(stores: RpcTransport) {
   };
 }
 
-export type Clients = ReturnType<typeof clientsOver>;
+type Clients = ReturnType<typeof clientsOver>;
 
-export interface RouterParts extends Pick<
-  ModuleParts,
-  'config' | 'emulatorUrl' | 'log' | 'metrics' | 'freezesMessages'
-> {
-  /** Connections to the schema that keeps which providers are drained. */
-  readonly drains: Pool;
-  readonly events: EventAppender;
+interface RouterParts {
+  readonly parts: ModuleParts;
   readonly ledger: Clients['billingLedger'];
   readonly tokenizer: Tokenizer;
-  readonly spoolDirectory: string;
 }
 
-export function createRouter(parts: RouterParts) {
-  const { config, emulatorUrl, log, metrics, tokenizer } = parts;
+function createRouter({ parts, ledger, tokenizer }: RouterParts) {
+  const { config, emulatorUrl, log, metrics } = parts;
   const catalogue = createFileCatalogue({
     path: path.resolve(config.GATEWAY_MODELS_FILE),
     variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
@@ -221,12 +204,12 @@ export function createRouter(parts: RouterParts) {
     catalogue,
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
-    drainStore: createPostgresDrainStore(parts.drains),
+    drainStore: createPostgresDrainStore(parts.pools.inferenceRouter),
     processName: `gateway on ${hostname()}`,
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_ANSWER_COUNTS }),
-    spool: createFileSpool({ directory: parts.spoolDirectory }),
-    events: parts.events,
-    ledger: parts.ledger,
+    spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
+    events: parts.eventLog,
+    ledger,
     clock,
     timers: nodeTimers,
     random: Math.random,
@@ -238,7 +221,7 @@ export function createRouter(parts: RouterParts) {
   return { catalogue, inferenceRouter, routerClient };
 }
 
-export interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics'> {
+interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics'> {
   readonly clients: Clients;
   readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
   readonly tokenizer: Tokenizer;
@@ -246,15 +229,7 @@ export interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics
   readonly dashboardPort: () => number;
 }
 
-export function createEdge({
-  config,
-  clients,
-  routerClient,
-  tokenizer,
-  dashboardPort,
-  log,
-  metrics,
-}: EdgeParts) {
+function createEdge({ config, clients, routerClient, tokenizer, dashboardPort, log, metrics }: EdgeParts) {
   return createEdgeProxyModule({
     keyDirectory: createKeyDirectory({ auth: clients.auth, edgeId: newId('edge'), clock, log, metrics }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
@@ -331,11 +306,6 @@ function transportTo(
 export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>): readonly string[] {
   const enabled = [...models.values()].filter(({ disabled }) => !disabled);
   return [...new Set(enabled.map(({ tokenCounting }) => tokenCounting.encoding))];
-}
-
-/** Where finished generations wait that nobody took. */
-export function spoolDirectoryOf({ stateDirectory }: Config): string {
-  return path.join(stateDirectory, 'spool');
 }
 
 /** Where the dashboard's pages come from: its playground calls the public API from there. */

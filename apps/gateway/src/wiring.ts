@@ -5,20 +5,14 @@ import { createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
   createMetrics,
-  mergeMetrics,
-  renderMetrics,
   systemClock,
   type AdminServer,
   type Logger,
-  type RenderedMetrics,
 } from '@gateway/runtime';
 import { type Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
 import { createModules, encodingsInUse, type Modules } from './modules';
-import type { EdgeWorkers } from './workers/edge-workers';
-import { openWorkers } from './workers/open-workers';
-import { gatherSpools } from './workers/spools';
 
 /** Where health and metrics are when no port was set: this one, or a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
@@ -43,8 +37,6 @@ export function createGateway(config: Config, log: Logger): Gateway {
   const { stateDirectory } = config;
   const life = createLifecycle({ log });
   let ready = async () => false;
-  /** None when everything is in this process. */
-  let edges: EdgeWorkers | undefined;
   let fail: (reason: Error) => void = () => undefined;
   const failed = new Promise<Error>((resolve) => (fail = resolve));
 
@@ -65,16 +57,6 @@ export function createGateway(config: Config, log: Logger): Gateway {
     await eventLog.start();
     life.onStop(() => drainAndStop(eventLog));
 
-    edges =
-      config.GATEWAY_WORKERS === 0
-        ? undefined
-        : openWorkers({ config, log, metrics }, () => ({
-            services: modules.services,
-            databaseUrl: database.url,
-            emulatorUrl: demoProvider.url,
-            dashboardPort: modules.dashboardApi.port(),
-          }));
-    gatherSpools(stateDirectory, config.GATEWAY_WORKERS);
     const modules = createModules({
       config,
       pools: database.pools,
@@ -83,7 +65,6 @@ export function createGateway(config: Config, log: Logger): Gateway {
       log,
       metrics,
       freezesMessages: false,
-      ...(edges && { edges }),
     });
     life.onStop(() => modules.tokenizer.close());
     await life.startModules(modules.inOrder);
@@ -103,11 +84,6 @@ export function createGateway(config: Config, log: Logger): Gateway {
     });
   }
 
-  async function metricsOfAll(accept: string | undefined): Promise<RenderedMetrics> {
-    const [own, ofWorkers] = await Promise.all([renderMetrics(metrics, accept), edges?.metrics(accept)]);
-    return { ...own, text: mergeMetrics([own.text, ...(ofWorkers ?? [])]) };
-  }
-
   /** By then nothing adds events any more but the settlements themselves. */
   async function drainAndStop(eventLog: PostgresEventLog): Promise<void> {
     const drained = await eventLog.drain(EVENT_DRAIN_MS).catch(() => false);
@@ -120,7 +96,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       createAdminServer({
         host: config.GATEWAY_HOST,
         port,
-        metrics: config.GATEWAY_WORKERS === 0 ? metrics : metricsOfAll,
+        metrics,
         ready: () => ready(),
         log,
       });

@@ -38,21 +38,15 @@ const ENVIRONMENT = {
 export interface CrashWorldOptions {
   /** Of a database that outlives the gateway; its own embedded one when absent. */
   readonly databaseUrl?: string;
-  /** As GATEWAY_WORKERS; everything is in one process when absent. */
-  readonly workers?: number;
 }
 
-export async function startCrashWorld({
-  databaseUrl,
-  workers = 0,
-}: CrashWorldOptions = {}): Promise<CrashWorld> {
+export async function startCrashWorld({ databaseUrl }: CrashWorldOptions = {}): Promise<CrashWorld> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
   const start = (stateDirectory?: string) =>
     startGateway({
       ...(stateDirectory === undefined ? {} : { stateDirectory }),
       env: {
         ...ENVIRONMENT,
-        GATEWAY_WORKERS: String(workers),
         MODEL_EMULATOR_URL: emulator.url,
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },

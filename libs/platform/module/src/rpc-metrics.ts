@@ -1,18 +1,13 @@
 import type { RpcCallEnd } from '@gateway/rpc';
-import {
-  createLatencyHistogram,
-  createTalliedCounter,
-  type BoundLatency,
-  type Registry,
-  type Tally,
-} from '@gateway/runtime';
+import { createLatencyHistogram, type BoundLatency } from '@gateway/runtime';
+import { Counter, type Registry } from 'prom-client';
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 120, 600];
 
 /** Counts and times the calls that a service serves to others. */
 export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void {
   const registers = [registry];
-  const calls = createTalliedCounter({
+  const calls = new Counter({
     name: 'gateway_rpc_calls_total',
     help: 'Calls served to other services, by method and outcome ("ok", "cancelled" by the caller or its deadline, or an error code).',
     labelNames: ['rpc', 'outcome'] as const,
@@ -26,7 +21,7 @@ export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void 
     registers,
   });
   // At most one entry per method, and per outcome of the closed error table.
-  const boundCalls = new Map<string, Tally>();
+  const boundCalls = new Map<string, Counter.Internal>();
   const boundDurations = new Map<string, BoundLatency>();
 
   return ({ rpc, outcome, durationMs, trace }) => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 
@@ -29,19 +30,7 @@ export async function awaitDependency<Value>(
       if (!isWorthAnotherTry(error)) throw error;
       const waitMs = Math.ceil(backoffMs(failures, BACKOFF, Math.random()));
       log.warn({ err: error, waitMs }, `waiting for ${what}`);
-      await pause(waitMs, signal);
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { findFreePort } from '@gateway/database';
-import { HealthDefinition, ServingStatus, createReplicatedTransport } from '@gateway/rpc/grpc';
+import { createReplicatedTransport } from '@gateway/rpc/grpc';
+import {
+  HealthCheckResponse_ServingStatus as ServingStatus,
+  HealthDefinition,
+} from '@gateway/contracts/health';
 import { createClient } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
@@ -98,10 +102,10 @@ describe('a service', () => {
     const watch = {
       definition: { ...HealthDefinition, fullName: 'gateway.test.v1.Watch' },
       handlers: {
-        check: async () => ({ status: ServingStatus.Serving }),
+        check: async () => ({ status: ServingStatus.SERVING }),
         watch: async function* () {
           watching();
-          yield { status: ServingStatus.Serving };
+          yield { status: ServingStatus.SERVING };
           if (!ending.signal.aborted) await once(ending.signal, 'abort');
           told.push('the watch ends');
         },

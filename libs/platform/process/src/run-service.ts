@@ -3,7 +3,6 @@ import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle }
 import type { RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
 import {
-  collectGarbage,
   ConfigError,
   createAdminServer,
   createLogger,
@@ -111,10 +110,7 @@ async function serve<Config extends ServiceConfig>({
   telemetry.reportTo(log);
   const service = createService({ name, config, wire, log });
   await runProcess({
-    start: async () => {
-      await service.start();
-      collectGarbage();
-    },
+    start: () => service.start(),
     stop: async () => {
       await service.stop();
       await telemetry.stop();

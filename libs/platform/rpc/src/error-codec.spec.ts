@@ -1,7 +1,6 @@
 import { ErrorDetail } from '@gateway/contracts/common';
 import { errorCodes, errorTable, GatewayError } from '@gateway/errors';
-import { decodeError, encodeError } from './error-codec';
-import { MAX_ERROR_DETAIL_BYTES } from './limits';
+import { decodeError, encodeError, MAX_ERROR_DETAIL_BYTES } from './error-codec';
 
 describe('the error codec', () => {
   it.each(errorCodes)('carries %s', (code) => {

@@ -1,6 +1,8 @@
 import { ErrorDetail } from '@gateway/contracts/common';
 import { GatewayError, isErrorCode, toGatewayError, type ErrorMetadata } from '@gateway/errors';
-import { MAX_ERROR_DETAIL_BYTES } from './limits';
+
+/** The largest error detail that crosses, in bytes; beyond it metadata and then text is left out. */
+export const MAX_ERROR_DETAIL_BYTES = 16 * 1024;
 
 /**
  * A thrown value as it crosses a boundary. Only the public parts of an error of

@@ -1,12 +1,9 @@
-export * from './bound-service';
-export type { RpcCallEnd } from './call-end';
 export * from './client';
 export * from './definition';
 export { encodeMessage, encodeWith } from './encode-message';
 export { decodeError, encodeError } from './error-codec';
 export { forEachMessage } from './for-each-message';
-export { createInProcessTransport, type InProcessTransportOptions } from './in-process-transport';
-export { MAX_MESSAGE_BYTES } from './limits';
+export { createInProcessTransport, type InProcessTransportOptions } from './in-process/in-process-transport';
 export {
   isRpcCancelled,
   isRpcDeadlineExceeded,
@@ -18,4 +15,5 @@ export {
   type RpcFailure,
 } from './rpc-error';
 export type { RpcLog } from './served-methods';
+export type { RpcCallEnd } from './server-call';
 export * from './transport';

@@ -1,4 +1,5 @@
 import { GatewayError, type ErrorCode } from '@gateway/errors';
+import type { TransportCall } from './transport';
 
 /**
  * Why a call failed without an answer of its handler:
@@ -86,8 +87,8 @@ export function overdueCall(call: { readonly service: string; readonly method: s
   return new RpcError('deadline_exceeded', `${call.service}/${call.method} did not answer in time`);
 }
 
-export function tooLarge(what: string, bytes: number, limit: number): GatewayError {
-  return new GatewayError('internal_error', {
-    internalMessage: `${what} of ${bytes} bytes is over the limit of ${limit}`,
-  });
+/** Why a call need not even start. */
+export function endedBeforeStart(call: TransportCall, timeoutMs: number | undefined): RpcError | undefined {
+  if (call.signal?.aborted) return cancelledCall(call);
+  return timeoutMs !== undefined && timeoutMs <= 0 ? overdueCall(call) : undefined;
 }

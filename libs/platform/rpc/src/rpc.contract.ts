@@ -1,9 +1,15 @@
 import { toAbortSignal, type CancelSignal } from '@gateway/base';
 import { once } from 'node:events';
 import { GatewayError } from '@gateway/errors';
-import { bindService, type BoundService } from './bound-service';
 import { createClient } from './client';
-import type { CallContext, CallMetadata, MessageCodec, RpcClient } from './definition';
+import {
+  bindService,
+  type BoundService,
+  type CallContext,
+  type CallMetadata,
+  type MessageCodec,
+  type RpcClient,
+} from './definition';
 import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented } from './rpc-error';
 import type { RpcLog } from './served-methods';
 import type { RpcTransport } from './transport';

@@ -1,8 +1,7 @@
 import { createLogSampler } from '@gateway/base';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { tracing } from '@gateway/telemetry';
-import type { BoundService } from './bound-service';
-import type { CallContext, MessageCodec } from './definition';
+import type { BoundService, CallContext, MessageCodec } from './definition';
 import { encodeMessage } from './encode-message';
 import { RpcError } from './rpc-error';
 import { invokeTraced } from './traced-call';

@@ -1,11 +1,9 @@
 import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { CallContext, CallMetadata } from './definition';
 import type { RpcError } from './rpc-error';
+import type { traceOfCall } from './traced-call';
 
-/**
- * What a handler sees of its call. Most handlers never look at the signal, so
- * it is made when it is first asked for.
- */
+/** The context of a served call. Most handlers never read the signal, so it is created at the first read. */
 export class ServerCall implements CallContext {
   #cancellation: Cancellation | undefined;
   #reason: RpcError | undefined;
@@ -23,7 +21,7 @@ export class ServerCall implements CallContext {
     return this.#cancellation;
   }
 
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the response is no longer wanted. */
   get aborted(): boolean {
     return this.#reason !== undefined;
   }
@@ -33,4 +31,15 @@ export class ServerCall implements CallContext {
     this.#reason = reason;
     this.#cancellation?.abort(reason);
   }
+}
+
+/** How a served call ended. */
+export interface RpcCallEnd {
+  /** Such as `gateway.auth.v1.Auth/VerifyKey`. */
+  readonly rpc: string;
+  /** "ok", "cancelled" when the caller or its deadline ended it, or the code of the failure. */
+  readonly outcome: string;
+  readonly durationMs: number;
+  /** The trace that the call belongs to. */
+  readonly trace?: ReturnType<typeof traceOfCall>;
 }

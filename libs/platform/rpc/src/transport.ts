@@ -1,6 +1,9 @@
 import type { CancelSignal } from '@gateway/base';
 import type { CallMetadata } from './definition';
 
+/** The largest message that any transport carries, in bytes, in either direction. */
+export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
 /** One call as a transport sees it: names and a payload, nothing of what it means. */
 export interface TransportCall<Payload = unknown> {
   /** Such as "gateway.auth.v1.Auth". */

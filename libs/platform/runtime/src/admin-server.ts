@@ -2,14 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo } from 'node:net';
 import { type Logger } from 'pino';
 import { type Registry } from 'prom-client';
-import { renderMetrics, type RenderedMetrics } from './render-metrics';
+import { renderMetrics } from './metrics';
 
 export interface AdminServerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Those of this process, or whoever tells those of several, in the format that an `accept` header asks for. */
-  readonly metrics: Registry | ((accept: string | undefined) => Promise<RenderedMetrics>);
+  readonly metrics: Registry;
   /** Whether this process should be sent requests. */
   readonly ready: () => boolean | Promise<boolean>;
   readonly log: Logger;
@@ -40,9 +39,6 @@ export function createAdminServer({ host, port, metrics, ready, log }: AdminServ
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = REQUEST_TIMEOUT_MS;
 
-  const rendered =
-    typeof metrics === 'function' ? metrics : (accept?: string) => renderMetrics(metrics, accept);
-
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') return plain(response, 405, 'only GET');
     switch (request.url?.split('?', 1)[0]) {
@@ -51,7 +47,7 @@ export function createAdminServer({ host, port, metrics, ready, log }: AdminServ
       case '/readyz':
         return (await ready()) ? plain(response, 200, 'ok') : plain(response, 503, 'not ready');
       case '/metrics': {
-        const { contentType, text } = await rendered(request.headers.accept);
+        const { contentType, text } = await renderMetrics(metrics, request.headers.accept);
         response.setHeader('content-type', contentType);
         response.end(text);
         return;

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { tracing, type Span } from '@gateway/telemetry';
+import { collectDefaultMetrics, Histogram, Registry, type HistogramConfiguration } from 'prom-client';
 
 export { Registry } from 'prom-client';
 
@@ -9,13 +10,69 @@ export interface CreateMetricsOptions {
   readonly processMetrics?: boolean;
 }
 
+export interface RenderedMetrics {
+  readonly contentType: string;
+  readonly text: string;
+}
+
 /**
  * The registry of one process. Each module creates its own instruments in it,
  * named `gateway_<domain>_…`, and binds their labels once, at its start.
  */
 export function createMetrics({ labels = {}, processMetrics = true }: CreateMetricsOptions = {}): Registry {
   const registry = new Registry();
+  // The only format of prom-client with exemplars. A registry's type names its format, which no user of it needs.
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
   registry.setDefaultLabels({ ...labels });
   if (processMetrics) collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** As OpenMetrics for clients that accept it, else as Prometheus text. */
+export async function renderMetrics(metrics: Registry, accept: string | undefined): Promise<RenderedMetrics> {
+  const text = await metrics.metrics();
+  return /\bapplication\/openmetrics-text\b/.test(accept ?? '')
+    ? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, text }
+    : { contentType: Registry.PROMETHEUS_CONTENT_TYPE, text: prometheusTextOf(text) };
+}
+
+/** Prometheus text names a counter with its suffix, and has neither exemplars nor an end mark. */
+function prometheusTextOf(openMetrics: string): string {
+  return openMetrics
+    .replace(/^# HELP (\S+) (.*)\n# TYPE \1 counter$/gm, '# HELP $1_total $2\n# TYPE $1_total counter')
+    .replace(/ # \{trace_id="[0-9a-f]+"\} \S+ \S+$/gm, '')
+    .replace(/^# EOF\n$/m, '');
+}
+
+/** The part of a span that an exemplar needs. */
+export type ExemplarOf = Pick<Span, 'traceId' | 'isSampled'>;
+
+export interface BoundLatency {
+  /** @param of the span that is measured; the current span when absent. */
+  observe(seconds: number, of?: ExemplarOf): void;
+}
+
+export interface LatencyHistogram<Label extends string> {
+  /** To be bound once and kept. */
+  labels(labels: Readonly<Record<Label, string>>): BoundLatency;
+}
+
+/**
+ * A histogram of times. While traces are recorded, each bucket has the trace of
+ * its latest observation as its exemplar, which only OpenMetrics shows.
+ */
+export function createLatencyHistogram<Label extends string = never>(
+  configuration: HistogramConfiguration<Label>,
+): LatencyHistogram<Label> {
+  if (tracing() === undefined) return new Histogram<Label>(configuration);
+  const histogram = new Histogram<Label>({ ...configuration, enableExemplars: true });
+  return {
+    labels: (labels) => ({
+      observe(value, of = tracing()?.current()) {
+        // prom-client types the labels of an exemplar as those of the metric.
+        const exemplarLabels = (of?.isSampled ? { trace_id: of.traceId } : {}) as object;
+        histogram.observe({ labels, value, exemplarLabels });
+      },
+    }),
+  };
 }

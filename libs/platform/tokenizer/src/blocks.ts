@@ -9,10 +9,12 @@ export const MAX_LINES_LENGTH = 2_048;
  *
  * Where a block ends depends on what stands before its end more than on where in the text it is:
  * two texts that go on alike are soon cut alike. A block is one block again.
- *
- * Names nothing outside itself: its own text is part of the threads' program.
  */
-export function blocksOf(text: string, minLength: number, maxLinesLength: number): string[] {
+export function blocksOf(
+  text: string,
+  minLength = MIN_BLOCK_LENGTH,
+  maxLinesLength = MAX_LINES_LENGTH,
+): string[] {
   const blocks: string[] = [];
   let from = 0;
   for (let lineEnd = text.indexOf('\n', minLength); lineEnd !== -1;) {

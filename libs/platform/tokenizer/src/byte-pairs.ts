@@ -1,4 +1,5 @@
-import type { HashBytes, Vocabulary } from './vocabulary';
+import { hashBytes } from './hash-bytes';
+import type { Vocabulary } from './vocabulary';
 
 /** Byte pair encoding with one vocabulary. What looks like a special token is ordinary text. */
 export interface BytePairs {
@@ -11,15 +12,8 @@ export interface BytePairs {
 /**
  * A word that is a token is one; any other is cut into its bytes, of which those two neighbours are
  * joined again and again, the leftmost first, that are the token of the lowest rank together.
- *
- * Names nothing outside itself: its own text is part of the threads' program.
- *
- * @param hashBytes - that the vocabulary's slots were made with.
  */
-export function createBytePairs(
-  { words, bytes, starts, slots }: Vocabulary,
-  hashBytes: HashBytes,
-): BytePairs {
+export function createBytePairs({ words, bytes, starts, slots }: Vocabulary): BytePairs {
   const NONE = 0xffffffff;
   const mask = slots.length - 1;
   // One of its own, since it remembers how far it got.

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
-import { fuzzRuns } from '@gateway/test-support';
-import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
+import { bundleProgram, fuzzRuns } from '@gateway/test-support';
+import { blocksOf, MAX_LINES_LENGTH } from './blocks';
 import { loadEncoding, type Encoding } from './encodings';
 import { CountMemory, MIN_REMEMBERED_LENGTH } from './count-memory';
 import { createTokenizer, type CountingWay } from './tokenizer';
+
+const workerProgram = bundleProgram('libs/platform/tokenizer/src/count-worker.ts');
+const program = () => workerProgram;
 
 const ENCODINGS = ['o200k_base', 'cl100k_base'] as const;
 
@@ -33,7 +36,7 @@ test.each(ENCODINGS)('a cut between lines changes no count of %s', (encoding) =>
 
 describe('a count from memory', () => {
   test.each(['inline', 'worker'])('is the count without one (%s)', async (way) => {
-    const tokenizer = createTokenizer();
+    const tokenizer = createTokenizer({ program });
     const counter = tokenizer.openCounter({ maxWaiting: 1 });
     const long = way === 'worker' ? 'a\n'.repeat(10_000) : '';
     try {
@@ -67,7 +70,7 @@ test('a block is one block again, and one that begins anew is soon cut as before
   });
   fc.assert(
     fc.property(lines, fc.string({ maxLength: 500 }), (given, before) => {
-      const cut = (whole: string): string[] => blocksOf(whole, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH);
+      const cut = (whole: string): string[] => blocksOf(whole);
       const blocks = cut(given.join('\n'));
       for (const block of blocks) expect(cut(block)).toEqual([block]);
       const shifted = new Set(cut(`${before}\n${given.join('\n')}`));
@@ -89,7 +92,7 @@ describe('what is remembered', () => {
 
   test('is not counted again: of a conversation what is new, of a repetition nothing', async () => {
     const ways: CountingWay[] = [];
-    const tokenizer = createTokenizer({ onCount: (way) => ways.push(way) });
+    const tokenizer = createTokenizer({ program, onCount: (way) => ways.push(way) });
     const counter = tokenizer.openCounter({ maxWaiting: 1 });
     const history = Array.from({ length: 10 }, (_, number) => message(number)).join('\n');
     const asked = [history, history, `${history}\n${message(10)}`];

@@ -1,5 +1,5 @@
 import { createBytePairs, type BytePairs } from './byte-pairs';
-import { hashBytes, loadVocabulary, type Vocabulary } from './vocabulary';
+import { loadVocabulary, type Vocabulary } from './vocabulary';
 
 export interface Encoding extends BytePairs {
   /** For threads, which make the same encoding of it. */
@@ -17,7 +17,7 @@ export function loadEncoding(name: string): Promise<Encoding> {
   if (known) return known;
   const loading = loadVocabulary(name).then((vocabulary) => ({
     vocabulary,
-    ...createBytePairs(vocabulary, hashBytes),
+    ...createBytePairs(vocabulary),
   }));
   loaded.set(name, loading);
   // So that the next who asks tries again.

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { fuzzRuns } from '@gateway/test-support';
-import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf, tokenizingWork } from './pieces';
-
-const cut = (text: string): string[] => piecesOf(text, MAX_PIECE_LENGTH, MAX_RUN_LENGTH);
+import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf as cut, tokenizingWork } from './pieces';
 
 const runs = fc
   .array(

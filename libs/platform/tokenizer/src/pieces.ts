@@ -12,10 +12,8 @@ export const MAX_RUN_LENGTH = 256;
  * length, whatever it holds. Cuts before the white space in front of a word
  * where there is one, as tokenizers do; never inside a surrogate pair. The same
  * text is always cut the same way.
- *
- * Names nothing outside itself: its own text is part of the threads' program.
  */
-export function piecesOf(text: string, maxPieceLength: number, maxRunLength: number): string[] {
+export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
   let wordBreak = 0;
@@ -32,8 +30,8 @@ export function piecesOf(text: string, maxPieceLength: number, maxRunLength: num
     }
     const endsPair = unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff;
     before = unit;
-    const isRunFull = at - runStart >= maxRunLength;
-    if ((!isRunFull && at - from < maxPieceLength) || endsPair) continue;
+    const isRunFull = at - runStart >= MAX_RUN_LENGTH;
+    if ((!isRunFull && at - from < MAX_PIECE_LENGTH) || endsPair) continue;
     const cut = isRunFull || wordBreak <= from ? at : wordBreak;
     pieces.push(text.slice(from, cut));
     from = cut;

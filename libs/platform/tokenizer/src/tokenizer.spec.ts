@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,10 +9,9 @@ import fc from 'fast-check';
 import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { Registry } from 'prom-client';
-import { fuzzRuns } from '@gateway/test-support';
-import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
+import { bundleProgram, fuzzRuns } from '@gateway/test-support';
+import { countText } from './count-text';
 import { loadEncoding } from './encodings';
-import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf } from './pieces';
 import {
   createTokenizer,
   MAX_INLINE_BYTES,
@@ -24,7 +23,10 @@ import {
   type TokenizerOptions,
 } from './tokenizer';
 import { WorkerPool } from './worker-pool';
-import { workerSource } from './worker-source';
+
+const WORKER = 'libs/platform/tokenizer/src/count-worker.ts';
+const workerProgram = bundleProgram(WORKER);
+const program = () => workerProgram;
 
 const allowAll = { disallowedSpecial: new Set<string>() };
 
@@ -68,7 +70,7 @@ const tokenizers: Tokenizer[] = [];
 
 /** A counter of a tokenizer of its own. */
 function counter(options: TokenizerOptions & Partial<TokenCounterOptions> = {}): ClosableCounter {
-  const tokenizer = createTokenizer(options);
+  const tokenizer = createTokenizer({ program, ...options });
   tokenizers.push(tokenizer);
   return { ...tokenizer, ...tokenizer.openCounter({ maxWaiting: options.maxWaiting ?? 64 }) };
 }
@@ -79,7 +81,7 @@ afterEach(async () => {
 
 describe('the count', () => {
   // One for all of these: starting a thread and loading vocabularies takes most of their time.
-  const tokenizer = createTokenizer();
+  const tokenizer = createTokenizer({ program });
   const shared = tokenizer.openCounter({ maxWaiting: 1_000 });
   afterAll(() => tokenizer.close());
 
@@ -112,15 +114,13 @@ describe('the count', () => {
   });
 
   test('is the same in a thread and on the spot', async () => {
-    const pool = new WorkerPool({ workers: 1 });
+    const pool = new WorkerPool({ workers: 1, program });
     const lane = pool.openLane(100);
     for (const encoding of ['o200k_base', 'cl100k_base']) {
-      const { count, vocabulary } = await loadEncoding(encoding);
+      const encodingHere = await loadEncoding(encoding);
+      const { vocabulary } = encodingHere;
       for (const text of [...Object.values(samples), randomLetters(20_000), '<|endoftext|>']) {
-        const pieces = blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH).flatMap((block) =>
-          piecesOf(block, MAX_PIECE_LENGTH, MAX_RUN_LENGTH),
-        );
-        const here = pieces.reduce((sum, piece) => sum + count(piece), 0);
+        const here = countText(text, encodingHere);
         expect(await lane.count(vocabulary, ['Hello', text])).toEqual([1, here]);
       }
     }
@@ -222,6 +222,7 @@ describe('the threads', () => {
   test('that end are replaced, and what they were counting is counted once more', async () => {
     const { vocabulary } = await loadEncoding('o200k_base');
     const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
+    const ending = join(folder, 'ending.js');
     const ends = `
       const { existsSync, writeFileSync } = require('node:fs');
       const seen = ${JSON.stringify(join(folder, 'seen'))};
@@ -229,8 +230,9 @@ describe('the threads', () => {
         if (texts[0] === 'end once' && !existsSync(seen)) { writeFileSync(seen, ''); process.exit(3); }
         if (texts[0] === 'end') process.exit(3);
       });`;
-    // The listener that ends the thread comes first, and the one that counts has what is left.
-    const pool = new WorkerPool({ workers: 1, program: `${ends}${workerSource}` });
+    // The listener that ends the thread comes first; the one that counts gets the other messages.
+    await writeFile(ending, `${ends}\nrequire(${JSON.stringify(workerProgram)});`);
+    const pool = new WorkerPool({ workers: 1, program: () => ending });
     const lane = pool.openLane(10);
     const interrupted = lane.count(vocabulary, ['end once']);
     const doomed = expect(lane.count(vocabulary, ['end'])).rejects.toThrow('ended with code 3');
@@ -246,7 +248,7 @@ describe('the threads', () => {
   });
 
   test('take turns between the counters, each of which has a queue of its own', async () => {
-    const tokenizer = createTokenizer();
+    const tokenizer = createTokenizer({ program });
     tokenizers.push(tokenizer);
     const busy = tokenizer.openCounter({ maxWaiting: 20 });
     const other = tokenizer.openCounter({ maxWaiting: 1 });
@@ -263,7 +265,7 @@ describe('the threads', () => {
 });
 
 describe('whoever asks', () => {
-  const tokenizer = createTokenizer();
+  const tokenizer = createTokenizer({ program });
   const ofRequests = tokenizer.openCounter({ maxWaiting: 1_000 });
   const ofAnswers = tokenizer.openCounter({ maxWaiting: 1_000 });
   afterAll(() => tokenizer.close());
@@ -304,13 +306,14 @@ describe('whoever asks', () => {
 
 test('a thread that has nothing to do is ended, and the next text has another', async () => {
   const { vocabulary } = await loadEncoding('o200k_base');
-  const pool = new WorkerPool({
-    workers: 1,
-    idleThreadMs: 20,
-    program: `
-      const { parentPort, threadId } = require('node:worker_threads');
-      parentPort.on('message', ({ id }) => parentPort.postMessage({ id, tokens: [threadId] }));`,
-  });
+  const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
+  const numbered = join(folder, 'numbered.js');
+  await writeFile(
+    numbered,
+    `const { parentPort, threadId } = require('node:worker_threads');
+     parentPort.on('message', ({ id }) => parentPort.postMessage({ id, tokens: [threadId] }));`,
+  );
+  const pool = new WorkerPool({ workers: 1, idleThreadMs: 20, program: () => numbered });
   const lane = pool.openLane(10);
   const [first] = await lane.count(vocabulary, ['x']);
   expect(await lane.count(vocabulary, ['x'])).toEqual([first]);
@@ -320,6 +323,7 @@ test('a thread that has nothing to do is ended, and the next text has another', 
     [next] = await lane.count(vocabulary, ['x']);
   }
   await pool.close();
+  await rm(folder, { recursive: true });
 });
 
 test('counts the same from a production bundle', async () => {
@@ -329,7 +333,17 @@ test('counts the same from a production bundle', async () => {
   const folder = await mkdtemp(join(cache, 'token-counter-'));
   try {
     const outfile = join(folder, 'bundle.cjs');
+    const bundle = {
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      packages: 'external',
+      minify: true,
+      tsconfig: 'tsconfig.base.json',
+    } as const;
+    await build({ ...bundle, entryPoints: [WORKER], outfile: join(folder, 'count-worker.js') });
     await build({
+      ...bundle,
       stdin: {
         contents: `
           import { createTokenizer } from './libs/platform/tokenizer/src';
@@ -340,12 +354,6 @@ test('counts the same from a production bundle', async () => {
         resolveDir: process.cwd(),
         loader: 'ts',
       },
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      packages: 'external',
-      minify: true,
-      tsconfig: 'tsconfig.base.json',
       outfile,
     });
     const { stdout } = await promisify(execFile)(process.execPath, [outfile]);

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { Counter, type Registry } from 'prom-client';
-import { blocksOf, MAX_LINES_LENGTH, MIN_BLOCK_LENGTH } from './blocks';
+import { blocksOf } from './blocks';
 import { CountMemory } from './count-memory';
+import { countText } from './count-text';
 import { loadEncoding, type Encoding } from './encodings';
-import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf, tokenizingWork } from './pieces';
+import { tokenizingWork } from './pieces';
 import { WorkerPool } from './worker-pool';
 
 /** Texts of more bytes of UTF-8 are counted in a thread. */
@@ -22,6 +25,9 @@ export const MAX_INLINE_WORK = 200_000;
  */
 export const MAX_TOKENIZED_LENGTH = 2_000_000;
 const BYTES_PER_TOKEN_BY_SIZE = 3;
+
+const PROGRAM = 'count-worker.js';
+const ROOT = '../../../..';
 
 /** Of longer texts nothing is looked up, since that takes a microsecond for each kilobyte. */
 const MAX_LOOKED_UP_LENGTH = 500_000;
@@ -61,6 +67,8 @@ export interface TextSize {
 export interface TokenizerOptions {
   /** Threads for long texts, shared by all counters. */
   readonly workers?: number;
+  /** Path of the bundled `count-worker.ts`, which the build puts next to the program when absent. */
+  readonly program?: () => string;
   /** Told of each count. */
   readonly onCount?: (way: CountingWay) => void;
   /** Counts the counts by their way. */
@@ -85,10 +93,11 @@ export interface Tokenizer {
 /** The tokenizer for the encodings o200k_base and cl100k_base. */
 export function createTokenizer({
   workers = 1,
+  program = builtProgram,
   metrics,
   onCount = metrics ? countWays(metrics) : () => undefined,
 }: TokenizerOptions = {}): Tokenizer {
-  const pool = new WorkerPool({ workers });
+  const pool = new WorkerPool({ workers, program });
   const loaded = new Map<string, Encoding>();
   const memory = new CountMemory();
 
@@ -117,7 +126,7 @@ export function createTokenizer({
         let known = 0;
         const unknown: string[] = [];
         const keys: (string | undefined)[] = [];
-        for (const block of blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH)) {
+        for (const block of blocksOf(text)) {
           const key = memory.keyOf(block, encoding, owner);
           const tokens = key === undefined ? undefined : memory.recall(key);
           if (tokens !== undefined) known += tokens;
@@ -197,12 +206,10 @@ function total(counts: Counts): number {
   return tokens;
 }
 
-function countText(text: string, encoding: Encoding): number {
-  let tokens = 0;
-  for (const block of blocksOf(text, MIN_BLOCK_LENGTH, MAX_LINES_LENGTH)) {
-    for (const piece of piecesOf(block, MAX_PIECE_LENGTH, MAX_RUN_LENGTH)) tokens += encoding.count(piece);
-  }
-  return tokens;
+/** Tests that run from the sources use the program of the built gateway. */
+function builtProgram(): string {
+  const besideBundle = path.join(__dirname, PROGRAM);
+  return existsSync(besideBundle) ? besideBundle : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
 }
 
 function countWays(metrics: Registry): (way: CountingWay) => void {

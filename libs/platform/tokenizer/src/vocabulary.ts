@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
+import { hashBytes } from './hash-bytes';
 
 /**
  * The tokens of an encoding, as plain bytes and numbers: a Map of 200,000 strings takes ten times
@@ -16,9 +17,6 @@ export interface Vocabulary {
   /** A hash table: at the hash of a token or behind it, its rank + 1. As long as a power of two; 0 is a free slot. */
   readonly slots: Uint32Array;
 }
-
-/** Of bytes from one index up to another. */
-export type HashBytes = (bytes: Uint8Array, from: number, to: number) => number;
 
 interface Source {
   readonly words: RegExp;
@@ -104,15 +102,4 @@ function slotsOf(bytes: Uint8Array, starts: Uint32Array): Uint32Array {
     slots[slot] = rank + 1;
   }
   return slots;
-}
-
-/**
- * FNV-1a, with the upper bits mixed into the lower, which choose the slot.
- *
- * Names nothing outside itself: its own text is part of the threads' program.
- */
-export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
-  return hash ^ (hash >>> 15);
 }

@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@gateway/errors';
 import type { Vocabulary } from './vocabulary';
-import { workerSource, type CountAnswer, type CountJob } from './worker-source';
+import type { CountJob, CountResult } from './count-worker';
 
 export interface WorkerPoolOptions {
   /** Threads at most; each is started when there is work for it. */
   readonly workers: number;
   /** A thread holds some megabytes, so one that has had nothing to do for this long is ended. */
   readonly idleThreadMs?: number;
-  /** What the threads run: takes CountJob messages, answers each with a CountAnswer. */
-  readonly program?: string;
+  /** Path of the bundled `count-worker.ts`, resolved when the first thread starts. */
+  readonly program: () => string;
 }
 
 /** A queue of its own before the threads that all share. */
@@ -114,10 +114,10 @@ export class WorkerPool {
   }
 
   private startThread(): Thread {
-    const worker = new Worker(this.options.program ?? workerSource, { eval: true, name: 'tokenizer' });
+    const worker = new Worker(this.options.program(), { name: 'tokenizer' });
     const thread: Thread = { worker, running: undefined, retirement: undefined };
     this.threads.add(thread);
-    worker.on('message', (answer: CountAnswer) => this.finish(thread, answer));
+    worker.on('message', (result: CountResult) => this.finish(thread, result));
     worker.on('error', (error) => this.drop(thread, error));
     worker.on('exit', (code) =>
       this.drop(thread, new Error(`token counting thread ended with code ${code}`)),
@@ -125,16 +125,16 @@ export class WorkerPool {
     return thread;
   }
 
-  private finish(thread: Thread, answer: CountAnswer): void {
+  private finish(thread: Thread, result: CountResult): void {
     const { running } = thread;
-    if (!running || running.job.id !== answer.id) return;
+    if (!running || running.job.id !== result.id) return;
     thread.running = undefined;
     thread.worker.unref();
     const { idleThreadMs = IDLE_THREAD_MS } = this.options;
     thread.retirement = setTimeout(() => this.retire(thread), idleThreadMs);
     thread.retirement.unref();
-    if ('tokens' in answer) running.resolve(answer.tokens);
-    else running.reject(new Error(answer.error));
+    if ('tokens' in result) running.resolve(result.tokens);
+    else running.reject(new Error(result.error));
     this.dispatch();
   }
 

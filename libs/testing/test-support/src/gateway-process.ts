@@ -43,12 +43,10 @@ export interface StartOptions {
 }
 
 /**
- * What the end-to-end tests run against: the gateway in one process, or, by
- * `GATEWAY_TEST_DEPLOYMENT`, with `workers`, or as a `cluster` with each
- * service in processes of its own.
+ * What the end-to-end tests run against: the gateway in one process, or, with
+ * `GATEWAY_TEST_DEPLOYMENT=cluster`, each service in processes of its own.
  */
 export const testsCluster = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'cluster';
-const testsWorkers = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'workers';
 
 /** A cluster that runs for all suites that want nothing special of it, as its starter describes it. */
 interface SharedCluster {
@@ -95,14 +93,13 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       GATEWAY_DASHBOARD_PORT: '0',
       GATEWAY_ADMIN_PORT: '0',
       GATEWAY_STATE_DIR: stateDirectory,
-      ...(testsWorkers() ? { GATEWAY_WORKERS: '2' } : {}),
       ...(options.modelsFile ? { GATEWAY_MODELS_FILE: options.modelsFile } : {}),
       ...options.env,
     },
   });
   const chunks: string[] = [];
   const logFile = createWriteStream(path.join(stateDirectory, 'gateway.log'), { flags: 'a' });
-  // Later than its exit: what it wrote last is still to be read, and workers may outlive it.
+  // Later than its exit: its last output is still to be read.
   child.once('close', () => logFile.end());
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');

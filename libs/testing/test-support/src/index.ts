@@ -1,6 +1,7 @@
 export * from './api-document';
 export * from './begin-patiently';
 export * from './bundle-program';
+export * from './collect-garbage';
 export * from './dashboard-client';
 export * from './documented-settings';
 export * from './eventually';

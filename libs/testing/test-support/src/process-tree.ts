@@ -36,11 +36,6 @@ function freeze(pids: readonly number[]): () => void {
   };
 }
 
-/** The workers of a gateway: Node processes that it started itself. */
-export function workersOf(gateway: number): readonly number[] {
-  return descendantsOf(gateway).filter((pid) => parentOf(pid) === gateway && /node$/.test(programOf(pid)));
-}
-
 /** All processes that `ancestor` and its descendants started, parents first; empty where there is no /proc. */
 export function descendantsOf(ancestor: number): number[] {
   if (!existsSync('/proc')) return [];

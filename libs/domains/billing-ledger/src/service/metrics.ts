@@ -1,6 +1,5 @@
 import type { UnixMs } from '@gateway/base';
-import { createTalliedCounter, createTalliedHistogram, type Tally } from '@gateway/runtime';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { HoldOutcome } from '../core/credit/hold';
 import type { Difference, LedgerHealth, SettlementReport } from '../core/ports';
 import type { SettlementOrigin } from '../core/settlement/settlement';
@@ -25,19 +24,19 @@ export interface LedgerMetrics {
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const registers = [registry];
-  const holds = createTalliedCounter({
+  const holds = new Counter({
     name: 'gateway_billing_ledger_holds_total',
     help: 'Holds decided, by outcome.',
     labelNames: ['outcome'] as const,
     registers,
   });
-  const settlements = createTalliedCounter({
+  const settlements = new Counter({
     name: 'gateway_billing_ledger_settlements_total',
     help: 'Finished generations, by how they were booked.',
     labelNames: ['outcome'] as const,
     registers,
   });
-  const settlementDelay = createTalliedHistogram({
+  const settlementDelay = new Histogram({
     name: 'gateway_billing_ledger_settlement_delay_seconds',
     help: 'From the last that a provider sent of a generation until it was booked.',
     buckets: DELAY_BUCKETS_S,
@@ -100,7 +99,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     labelNames: ['kind'],
     registers,
   });
-  const batchSize = createTalliedHistogram({
+  const batchSize = new Histogram({
     name: 'gateway_billing_ledger_batch_size',
     help: 'Items that one transaction decided.',
     labelNames: ['operation'] as const,
@@ -109,7 +108,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   });
 
   const heldBy = (outcome: HoldOutcome['kind']) => holds.labels({ outcome });
-  const holdsBy: Record<HoldOutcome['kind'], Tally> = {
+  const holdsBy: Record<HoldOutcome['kind'], Counter.Internal> = {
     held: heldBy('held'),
     insufficient_credits: heldBy('insufficient_credits'),
     daily_budget_exceeded: heldBy('daily_budget_exceeded'),
@@ -119,7 +118,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   };
   type Booked = SettlementOrigin | 'duplicate' | 'rejected' | 'waived';
   const bookedBy = (outcome: Booked) => settlements.labels({ outcome });
-  const settledBy: Record<Booked, Tally> = {
+  const settledBy: Record<Booked, Counter.Internal> = {
     held: bookedBy('held'),
     late: bookedBy('late'),
     unseen: bookedBy('unseen'),
@@ -128,7 +127,6 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     rejected: bookedBy('rejected'),
   };
   const voidedBy = { caller: voids.labels('caller'), reaper: voids.labels('reaper') };
-  const settledAfter = settlementDelay.labels({});
   const holdBatchSize = batchSize.labels({ operation: 'hold' });
   const settleBatchSize = batchSize.labels({ operation: 'settle' });
 
@@ -148,7 +146,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       settledBy.duplicate.inc(duplicates);
       settledBy.rejected.inc(rejected.length);
     },
-    settledAfter: (durationMs) => settledAfter.observe(Math.max(0, durationMs) / 1_000),
+    settledAfter: (durationMs) => settlementDelay.observe(Math.max(0, durationMs) / 1_000),
     voided: (by, count) => voidedBy[by].inc(count),
     claimsTrimmed: (count) => trimmed.inc(count),
     holdsOpen: (health, now) => {

@@ -1,10 +1,5 @@
 import { type Usage } from '@gateway/contracts/common';
-import {
-  type BoundLatency,
-  createLatencyHistogram,
-  createTalliedCounter,
-  type Tally,
-} from '@gateway/runtime';
+import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type FloodKind } from './floods/flood-guard';
 import { type Exchange, type RouteName } from './http/exchange';
@@ -34,7 +29,7 @@ const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 
 export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSources): EdgeMetrics {
   const registers = [registry];
-  const requests = createTalliedCounter({
+  const requests = new Counter({
     name: 'gateway_edge_proxy_requests_total',
     help: 'Requests answered, by route, HTTP status and error code ("ok" when there was none).',
     labelNames: ['route', 'status', 'code'] as const,
@@ -71,7 +66,7 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
     },
     registers,
   });
-  const tokens = createTalliedCounter({
+  const tokens = new Counter({
     name: 'gateway_edge_proxy_tokens_total',
     help: 'Tokens of finished generations, by kind.',
     labelNames: ['kind'] as const,
@@ -104,7 +99,7 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
   });
 
   // At most one entry per route, status and code of the closed error table.
-  const boundRequests = new Map<string, Tally>();
+  const boundRequests = new Map<string, Counter.Internal>();
   const boundDurations = new Map<RouteName, BoundLatency>();
   const admission = admissions.labels({});
   const promptTokens = tokens.labels({ kind: 'prompt' });

@@ -1,11 +1,5 @@
 import { createLogSampler, usdNumber } from '@gateway/base';
-import type { Logger, Registry } from '@gateway/runtime';
-import {
-  type BoundLatency,
-  createLatencyHistogram,
-  createTalliedCounter,
-  type Tally,
-} from '@gateway/runtime';
+import { type BoundLatency, createLatencyHistogram, type Logger, type Registry } from '@gateway/runtime';
 import { Counter, Gauge } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome } from '../core/generation/attempt-outcome';
@@ -29,14 +23,14 @@ export interface RouterMetrics {
 
 interface BoundInstruments {
   readonly firstEvent: BoundLatency;
-  readonly outcomes: Map<AttemptOutcome, Tally>;
+  readonly outcomes: Map<AttemptOutcome, Counter.Internal>;
 }
 
 /** The router's instruments in a registry, and the log lines that go with them. */
 export function createRouterMetrics(registry: Registry, spool: FinishedSpool, log: Logger): RouterMetrics {
   const registers = [registry];
   const target = ['provider', 'model'] as const;
-  const calls = createTalliedCounter({
+  const calls = new Counter({
     name: 'gateway_inference_router_calls_total',
     help: 'Calls to providers by how they ended.',
     labelNames: [...target, 'outcome'] as const,
@@ -130,7 +124,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     }
     return instruments;
   };
-  const callsOf = (of: Target, outcome: AttemptOutcome): Tally => {
+  const callsOf = (of: Target, outcome: AttemptOutcome): Counter.Internal => {
     const { outcomes } = bound(of);
     let counter = outcomes.get(outcome);
     if (!counter) {

@@ -1,4 +1,4 @@
-import { createTalliedCounter, type Registry } from '@gateway/runtime';
+import { Counter, type Registry } from 'prom-client';
 import type { Decision } from '../core';
 
 export interface RateLimitMetrics {
@@ -7,7 +7,7 @@ export interface RateLimitMetrics {
 
 /** Counts decisions by their outcome. */
 export function createRateLimitMetrics(registry: Registry): RateLimitMetrics {
-  const decisions = createTalliedCounter({
+  const decisions = new Counter({
     name: 'gateway_rate_limit_decisions_total',
     help: 'Admissions by outcome: admitted, undecided, or the type and scope of the limit that refused.',
     labelNames: ['outcome', 'scope'] as const,

@@ -1,20 +1,19 @@
 import { toAbortSignal } from '@gateway/base';
 import { once } from 'node:events';
+import {
+  HealthCheckResponse_ServingStatus as ServingStatus,
+  HealthDefinition,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+} from '@gateway/contracts/health';
 import { GatewayError } from '@gateway/errors';
-import { bindService } from '../bound-service';
-import type { RpcCallEnd } from '../call-end';
 import { createClient } from '../client';
-import type { CallContext } from '../definition';
+import { bindService, type CallContext } from '../definition';
+import type { RpcCallEnd } from '../server-call';
 import { isRpcLost, isRpcUnavailable, isRpcUnreachable } from '../rpc-error';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
-import {
-  HealthDefinition,
-  LIVENESS,
-  ServingStatus,
-  type HealthCheckRequest,
-  type HealthCheckResponse,
-} from './health';
+import { LIVENESS } from './health';
 
 /** A service of the test, in the shape of the health protocol, whose messages are at hand. */
 const TestDefinition = { ...HealthDefinition, name: 'Test', fullName: 'gateway.test.v1.Test' } as const;
@@ -22,7 +21,7 @@ const TestDefinition = { ...HealthDefinition, name: 'Test', fullName: 'gateway.t
 type Check = (request: HealthCheckRequest, context: CallContext) => Promise<HealthCheckResponse>;
 
 const LONG_MS = 60_000;
-const SERVING = { status: ServingStatus.Serving };
+const SERVING = { status: ServingStatus.SERVING };
 
 function gate() {
   let open: () => void = () => undefined;
@@ -208,10 +207,10 @@ describe('the gRPC server', () => {
     it('is not serving while the services are not ready, though the server answers', async () => {
       let ready = false;
       await serve(0, { isReady: () => ready });
-      expect(await healthClient().check({ service: '' })).toEqual({ status: ServingStatus.NotServing });
+      expect(await healthClient().check({ service: '' })).toEqual({ status: ServingStatus.NOT_SERVING });
       expect(await healthClient().check({ service: LIVENESS })).toEqual(SERVING);
       const watch = healthClient().watch({ service: '' })[Symbol.asyncIterator]();
-      expect((await watch.next()).value).toEqual({ status: ServingStatus.NotServing });
+      expect((await watch.next()).value).toEqual({ status: ServingStatus.NOT_SERVING });
       ready = true;
       expect((await watch.next()).value).toEqual(SERVING);
       await watch.return?.();
@@ -231,7 +230,7 @@ describe('the gRPC server', () => {
       seen.push((await watch.next()).value?.status ?? 0);
       const stopped = server.stop();
       for await (const { status } of { [Symbol.asyncIterator]: () => watch }) seen.push(status);
-      expect(seen).toEqual([ServingStatus.Serving, ServingStatus.NotServing]);
+      expect(seen).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
       await stopped;
     });
   });

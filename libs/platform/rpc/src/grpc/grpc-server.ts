@@ -6,14 +6,13 @@ import {
   type ServiceDefinition as GrpcServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { BoundService } from '../bound-service';
-import { callEnd, outcomeOf, type RpcCallEnd } from '../call-end';
-import { MAX_MESSAGE_BYTES } from '../limits';
+import { toGatewayError } from '@gateway/errors';
+import type { BoundService } from '../definition';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
-import { serveStream, serveUnary } from '../serve-bytes';
-import { ServerCall } from '../server-call';
-import { drained } from './grpc-drained';
+import { ServerCall, type RpcCallEnd } from '../server-call';
+import { traceOfCall } from '../traced-call';
+import { MAX_MESSAGE_BYTES } from '../transport';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import {
   asBuffer,
@@ -32,29 +31,29 @@ export interface GrpcServerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** For what of a failure does not cross to the caller. */
+  /** Gets the parts of failures that do not cross to the caller. */
   readonly log?: RpcLog;
   /** Plain text when absent. */
   readonly tls?: RpcTls | RpcTlsFiles;
   /** What grpc.health.v1 answers while the server runs; serving when absent. */
   readonly isReady?: () => boolean | Promise<boolean>;
-  /** How long calls under way may go on after `stop`, in milliseconds; then they are aborted. */
+  /** How long calls in flight may take after `stop`, in milliseconds; then they are aborted. */
   readonly drainMs?: number;
   /** MAX_MESSAGE_BYTES when absent. */
   readonly maxMessageBytes?: number;
-  /** Told of the end of every call. */
+  /** Called at the end of every call. */
   readonly onCallEnd?: (end: RpcCallEnd) => void;
-  /** A binary `google.protobuf.FileDescriptorSet`: with it the server tells by reflection what it serves. */
+  /** A binary `google.protobuf.FileDescriptorSet`: with it the server offers reflection. */
   readonly descriptors?: Uint8Array;
 }
 
 export interface GrpcServer {
   start(): Promise<{ readonly port: number }>;
-  /** Takes no new calls, waits for those under way within `drainMs`, then aborts them. Safe to call twice. */
+  /** Takes no new calls, waits up to `drainMs` for those in flight, then aborts them. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-interface CallUnderWay {
+interface CallInFlight {
   readonly context: ServerCall;
   readonly served: ServedMethod;
   readonly startedAtMs: number;
@@ -83,7 +82,7 @@ export function createGrpcServer({
   const names = services.map((service) => service.definition.fullName);
   const health = createHealth(names, isReady);
   if (descriptors !== undefined) addReflection(server, descriptors, names);
-  const underWay = new Set<CallUnderWay>();
+  const inFlight = new Set<CallInFlight>();
   let stopping: Promise<void> | undefined;
 
   for (const [service, methods] of servedMethods([...services, health.service])) {
@@ -108,13 +107,13 @@ export function createGrpcServer({
     served: ServedMethod,
     call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
     fail: (failure: GrpcFailure) => void,
-  ): CallUnderWay {
+  ): CallInFlight {
     const deadline = Number(call.getDeadline());
     const context = new ServerCall(
       fromGrpcMetadata(call.metadata),
       Number.isFinite(deadline) ? deadline : undefined,
     );
-    const open: CallUnderWay = {
+    const open: CallInFlight = {
       context,
       served,
       startedAtMs: performance.now(),
@@ -124,8 +123,8 @@ export function createGrpcServer({
         fail(stoppingFailure());
       },
     };
-    underWay.add(open);
-    // gRPC tells of the end of every call this way, also of one that was answered.
+    inFlight.add(open);
+    // gRPC emits this at the end of every call, successful ones included.
     call.once('cancelled', () => {
       if (!ended(open, 'cancelled')) return;
       context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
@@ -133,48 +132,53 @@ export function createGrpcServer({
     return open;
   }
 
-  /** @returns whether it was under way until now. */
-  function ended(open: CallUnderWay, outcome: string): boolean {
-    if (!underWay.delete(open)) return false;
-    onCallEnd?.(callEnd(open.served, open.context, open.startedAtMs, outcome));
+  /** @returns whether it was in flight until now. */
+  function ended(open: CallInFlight, outcome: string): boolean {
+    if (!inFlight.delete(open)) return false;
+    const { served, context, startedAtMs } = open;
+    onCallEnd?.({
+      rpc: `${served.service}/${served.method}`,
+      outcome,
+      durationMs: performance.now() - startedAtMs,
+      trace: traceOfCall(context.metadata),
+    });
     return true;
   }
 
   function unaryHandler(served: ServedMethod) {
-    return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
+    return async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): Promise<void> => {
       const open = openCall(served, call, callback);
-      serveUnary(served, call.request, open.context, {
-        log,
-        answer: (response) => {
-          ended(open, 'ok');
-          callback(null, asBuffer(response));
-        },
-        fail: (thrown) => {
-          ended(open, outcomeOf(thrown));
-          if (!open.context.aborted) callback(toGrpcFailure(thrown));
-        },
-      });
+      const { context } = open;
+      try {
+        const response = await served.invoke(served.decode(call.request), context);
+        if (context.aborted) return;
+        const bytes = asBuffer(served.encode(response));
+        ended(open, 'ok');
+        callback(null, bytes);
+      } catch (thrown) {
+        if (context.aborted) return;
+        reportFailure(log, served, thrown);
+        ended(open, toGatewayError(thrown).code);
+        callback(toGrpcFailure(thrown));
+      }
     };
   }
 
   function streamHandler(served: ServedMethod) {
-    return (call: ServerWritableStream<Buffer, Buffer>): void => {
+    return async (call: ServerWritableStream<Buffer, Buffer>): Promise<void> => {
       const open = openCall(served, call, (failure) => void call.emit('error', failure));
       const { context } = open;
-      const send = (message: Uint8Array): Promise<void> | undefined =>
-        call.write(asBuffer(message)) ? undefined : drained(call, context);
-      serveStream(served, call.request, context, send)
-        .then(() => {
-          if (!context.aborted) call.end();
-          return 'ok';
-        })
-        .catch((thrown: unknown) => {
-          if (context.aborted) return 'cancelled';
+      try {
+        await sendMessages(served, call, context);
+        if (!context.aborted) call.end();
+        ended(open, context.aborted ? 'cancelled' : 'ok');
+      } catch (thrown) {
+        if (!context.aborted) {
           reportFailure(log, served, thrown);
           call.emit('error', toGrpcFailure(thrown));
-          return outcomeOf(thrown);
-        })
-        .then((outcome) => ended(open, context.aborted ? 'cancelled' : outcome));
+        }
+        ended(open, context.aborted ? 'cancelled' : toGatewayError(thrown).code);
+      }
     };
   }
 
@@ -194,8 +198,7 @@ export function createGrpcServer({
       // Watches of the health itself would otherwise be waited for.
       health.stop();
       let overdue = setTimeout(() => {
-        for (const open of underWay) open.cut();
-        underWay.clear();
+        for (const open of inFlight) open.cut();
         overdue = setTimeout(() => {
           server.forceShutdown();
           resolve();
@@ -210,4 +213,48 @@ export function createGrpcServer({
   }
 
   return { start, stop };
+}
+
+/**
+ * Runs a streaming handler and sends its messages, waiting while the client does
+ * not keep up. Resolves when the handler has finished or the call is aborted;
+ * the handler then runs its `finally`, and nothing more is sent.
+ */
+async function sendMessages(
+  served: ServedMethod,
+  call: ServerWritableStream<Buffer, Buffer>,
+  context: ServerCall,
+): Promise<void> {
+  const messages = served.invoke(served.decode(call.request), context) as AsyncIterable<unknown>;
+  const iterator = messages[Symbol.asyncIterator]();
+  const leave = (): void => void iterator.return?.().catch(() => undefined);
+  // At once, not after the next message: a handler may wait for one for a long time.
+  context.signal.addEventListener('abort', leave);
+  while (!context.aborted) {
+    const result = await iterator.next();
+    if (context.aborted || result.done) return;
+    let hasRoom: boolean;
+    try {
+      hasRoom = call.write(asBuffer(served.encode(result.value)));
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    if (!hasRoom) await drained(call, context);
+  }
+}
+
+/** Resolves when there is room for another message, or the call is over. */
+function drained(call: ServerWritableStream<Buffer, Buffer>, { signal }: ServerCall): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      call.off('drain', go);
+      call.off('close', go);
+      signal.removeEventListener('abort', go);
+      resolve();
+    };
+    call.on('drain', go);
+    call.on('close', go);
+    signal.addEventListener('abort', go);
+  });
 }

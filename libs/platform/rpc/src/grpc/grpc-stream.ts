@@ -1,11 +1,9 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
-import { endedBeforeStart } from '../caller-link';
 import { checkedMetadata } from '../call-metadata';
-import { cancelledCall } from '../rpc-error';
+import { cancelledCall, endedBeforeStart } from '../rpc-error';
 import { StreamReads } from '../stream-reads';
 import type { TransportCall } from '../transport';
-import { startCall } from './grpc-call';
-import { asBuffer, fromGrpcFailure, identity, pathOf, toGrpcMetadata } from './grpc-wire';
+import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata } from './grpc-wire';
 
 type Result = IteratorResult<Uint8Array, undefined>;
 

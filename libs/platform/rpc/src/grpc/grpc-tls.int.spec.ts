@@ -6,7 +6,10 @@ import { isRpcUnavailable } from '../rpc-error';
 import type { RpcTls } from './grpc-options';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport } from './grpc-transport';
-import { HealthDefinition, ServingStatus } from './health';
+import {
+  HealthCheckResponse_ServingStatus as ServingStatus,
+  HealthDefinition,
+} from '@gateway/contracts/health';
 import { testCertificates } from './test-certificates';
 
 const { authority, peer, stranger } = testCertificates;
@@ -34,7 +37,7 @@ describe('mutual TLS', () => {
   }
 
   it('serves a peer of the authority', async () => {
-    expect(await checkWith(peerTls)).toEqual({ status: ServingStatus.Serving });
+    expect(await checkWith(peerTls)).toEqual({ status: ServingStatus.SERVING });
   });
 
   it.each<[string, RpcTls | undefined]>([

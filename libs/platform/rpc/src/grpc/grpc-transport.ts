@@ -1,13 +1,10 @@
 import { Client, type ServiceError } from '@grpc/grpc-js';
-import { endedBeforeStart } from '../caller-link';
 import { checkedMetadata } from '../call-metadata';
-import { MAX_MESSAGE_BYTES } from '../limits';
-import { cancelledCall } from '../rpc-error';
-import type { BytesTransport, TransportCall } from '../transport';
-import { startCall } from './grpc-call';
+import { cancelledCall, endedBeforeStart } from '../rpc-error';
+import { MAX_MESSAGE_BYTES, type BytesTransport, type TransportCall } from '../transport';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
 import { GrpcStream } from './grpc-stream';
-import { asBuffer, fromGrpcFailure, identity, pathOf, toGrpcMetadata } from './grpc-wire';
+import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata } from './grpc-wire';
 
 export interface GrpcTransportOptions {
   /** `host:port`, or any target that gRPC resolves, such as `dns:///billing-ledger:50051`. */
@@ -19,7 +16,7 @@ export interface GrpcTransportOptions {
 }
 
 export interface GrpcTransport extends BytesTransport {
-  /** Lets go of the connections. Calls under way fail as unavailable, as do later ones. */
+  /** Closes the connections. Calls in flight fail as unavailable, as do later ones. */
   close(): void;
 }
 

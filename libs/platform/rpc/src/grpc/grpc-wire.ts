@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { CallMetadata } from '../definition';
 import { decodeError, encodeError } from '../error-codec';
 import { RpcError } from '../rpc-error';
+import type { TransportCall } from '../transport';
 
 /** The trailer that carries a gateway.common.v1.ErrorDetail. */
 const ERROR_TRAILER = 'gateway-error-bin';
@@ -12,6 +13,15 @@ const TRANSPORT_NAMES = new Set(['user-agent', 'content-type', 'te']);
 
 export function pathOf(service: string, method: string): string {
   return `/${service}/${method}`;
+}
+
+/** Starts a call; a client that is closed throws an error of its own. */
+export function startCall<Started>(call: TransportCall, start: () => Started): Started {
+  try {
+    return start();
+  } catch (cause) {
+    throw new RpcError('unreachable', `${pathOf(call.service, call.method)} could not be sent`, cause);
+  }
 }
 
 /** The same bytes as a Buffer, as gRPC wants them. */

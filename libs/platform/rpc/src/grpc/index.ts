@@ -1,7 +1,6 @@
 export type { RpcTls, RpcTlsFiles } from './grpc-options';
 export * from './grpc-server';
 export * from './grpc-transport';
-export * from './health';
 export {
   createReplicatedTransport,
   defaultReplicaLimits,

@@ -8,8 +8,7 @@ import {
   type ServiceClientConstructor,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { bindService } from '../bound-service';
-import type { RpcHandlers } from '../definition';
+import { bindService, type RpcHandlers } from '../definition';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 
 /** As much of an answer as is looked at. */

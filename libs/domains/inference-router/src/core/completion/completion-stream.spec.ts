@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { collectGarbage } from '@gateway/runtime';
-import { fuzzRuns } from '@gateway/test-support';
+import { collectGarbage, fuzzRuns } from '@gateway/test-support';
 import { renderCompletion } from './completion';
 import { CompletionStream } from './completion-stream';
 import { UpstreamFailure } from '../failure/upstream-failure';

@@ -1,6 +1,5 @@
 import type { UnixMs } from '@gateway/base';
-import { createTalliedHistogram } from '@gateway/runtime';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReconciliationRun } from '../../core/ports';
 import { DIFFERENCE_KINDS } from '../../core/reconciliation/compare';
 
@@ -28,12 +27,12 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
   });
   const recorded = outcomes.labels('recorded');
   const duplicates = outcomes.labels('duplicate');
-  const delay = createTalliedHistogram({
+  const delay = new Histogram({
     name: 'gateway_usage_visible_delay_seconds',
     help: 'From the settlement of a generation until it can be looked up',
     buckets: DELAY_BUCKETS_SECONDS,
     registers,
-  }).labels({});
+  });
   const differing = new Gauge({
     name: 'gateway_usage_reconciliation_differences',
     help: 'Hours and days of an organization that do not agree, by kind, as of the last run',

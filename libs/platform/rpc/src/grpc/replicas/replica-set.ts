@@ -1,5 +1,6 @@
 import type { CancelSignal } from '@gateway/base';
 import { RpcError } from '../../rpc-error';
+import { Waiters } from '../waiters';
 import type { ServerAddress } from './addresses';
 import type { Replica } from './replica';
 
@@ -21,7 +22,7 @@ export interface ReplicaSetOptions {
 /** The replicas behind one name. Holds no timer while nobody calls. */
 export class ReplicaSet {
   readonly #replicas = new Map<string, Replica>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #resolvedAtMs = -Infinity;
   #resolving: Promise<void> | undefined;
   #unresolved = false;
@@ -60,7 +61,7 @@ export class ReplicaSet {
       if (picked !== undefined) return picked;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0 || this.#closed || signal?.aborted) break;
-      await this.#change(leftMs, signal);
+      await this.#waiters.wait(leftMs, signal);
     }
     // On a machine that is starved all may seem silent: the one that is cut off then stays behind the others.
     const connected = [...this.#replicas.values()].filter((replica) => replica.isConnected);
@@ -74,7 +75,7 @@ export class ReplicaSet {
     clearInterval(this.#timer);
     for (const replica of this.#replicas.values()) replica.close();
     this.#replicas.clear();
-    this.#wake();
+    this.#waiters.wake();
   }
 
   #tick(): void {
@@ -113,34 +114,16 @@ export class ReplicaSet {
       if (!this.#replicas.has(address)) {
         this.#replicas.set(
           address,
-          this.ports.connect(server, () => this.#wake()),
+          this.ports.connect(server, () => this.#waiters.wake()),
         );
       }
     }
-    this.#wake();
+    this.#waiters.wake();
   }
 
   /** The next pick begins with another, so that replicas with equally few calls take turns. */
   #moveToEnd(replica: Replica): void {
     this.#replicas.delete(replica.address);
     this.#replicas.set(replica.address, replica);
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
-  }
-
-  #change(maxMs: number, signal: CancelSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', wake);
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, maxMs);
-      signal?.addEventListener('abort', wake, { once: true });
-      this.#waiting.add(wake);
-    });
   }
 }

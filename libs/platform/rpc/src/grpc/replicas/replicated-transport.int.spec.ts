@@ -1,6 +1,5 @@
-import { bindService } from '../../bound-service';
 import { createClient } from '../../client';
-import type { MessageCodec } from '../../definition';
+import { bindService, type MessageCodec } from '../../definition';
 import { describeRpcTransport } from '../../rpc.contract';
 import { isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented } from '../../rpc-error';
 import { createGrpcServer, type GrpcServer } from '../grpc-server';

@@ -1,12 +1,17 @@
+import { HealthDefinition } from '@gateway/contracts/health';
 import { Client } from '@grpc/grpc-js';
-import { endedBeforeStart } from '../../caller-link';
 import { createClient } from '../../client';
-import { MAX_MESSAGE_BYTES } from '../../limits';
-import { isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented, RpcError } from '../../rpc-error';
-import type { TransportCall } from '../../transport';
+import {
+  endedBeforeStart,
+  isRpcDeadlineExceeded,
+  isRpcUnavailable,
+  isRpcUnimplemented,
+  RpcError,
+} from '../../rpc-error';
+import { MAX_MESSAGE_BYTES, type TransportCall } from '../../transport';
 import { channelCredentials, clientOptions, type RpcTls } from '../grpc-options';
 import { transportOver, type GrpcTransport } from '../grpc-transport';
-import { HealthDefinition, LIVENESS } from '../health';
+import { LIVENESS } from '../health';
 import { checkTarget, resolveTarget, type ServerAddress } from './addresses';
 import { Replica, type ReplicaLimits } from './replica';
 import { ReplicaSet } from './replica-set';

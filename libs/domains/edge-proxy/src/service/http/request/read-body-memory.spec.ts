@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { collectGarbage } from '@gateway/runtime';
+import { collectGarbage } from '@gateway/test-support';
 import { createBodyReader } from './read-body';
 
 const SECOND_MS = 1_000;

@@ -1,25 +1,22 @@
-import type { CallerLink } from './caller-link';
-import { crossed, openCall, type InProcessRuntime } from './in-process-call';
-import { cancelledCall, type RpcError } from './rpc-error';
-import { noSuchMethod, type ServedMethod } from './served-methods';
-import type { ServerCall } from './server-call';
-import { StreamReads } from './stream-reads';
-import type { TransportCall } from './transport';
+import { cancelledCall, type RpcError } from '../rpc-error';
+import { noSuchMethod, type ServedMethod } from '../served-methods';
+import { StreamReads } from '../stream-reads';
+import type { TransportCall } from '../transport';
+import { crossed, InProcessCall, type InProcessRuntime } from './in-process-call';
 
 type Result = IteratorResult<unknown, undefined>;
 
 /**
  * A stream of responses by pull: the handler runs only while a reader waits for
- * a message, so none is ever held unread.
+ * a message, so no message is buffered.
  *
- * It is not an async generator, in which a failure or a leave would have to
- * wait behind a handler that does not answer.
+ * It is not an async generator: there a cancellation would be queued behind a
+ * handler that does not respond.
  */
 export class InProcessStream implements AsyncIterableIterator<unknown, undefined> {
   readonly #createdMs = performance.now();
   #state: 'new' | 'open' | 'ended' = 'new';
-  #context: ServerCall | undefined;
-  #link: CallerLink | undefined;
+  #context: InProcessCall | undefined;
   #messages: AsyncIterator<unknown> | undefined;
   readonly #reads = new StreamReads<unknown>();
 
@@ -57,9 +54,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
       if (this.served === undefined) throw noSuchMethod(this.call);
       const { timeoutMs } = this.call;
       const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - this.#createdMs);
-      const { context, link } = openCall(this.call, leftMs, this.runtime, (reason) => this.#cut(reason));
-      this.#context = context;
-      this.#link = link;
+      this.#context = new InProcessCall(this.call, leftMs, (reason) => this.#cut(reason));
     } catch (error) {
       this.#end(error as Error);
       return;
@@ -88,7 +83,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
 
   readonly #fail = (thrown: unknown): void => {
     if (this.#state === 'ended' || this.served === undefined) return;
-    this.#end(crossed(thrown, this.served, this.runtime));
+    this.#end(crossed(thrown, this.served, this.runtime.log));
   };
 
   /** The caller's signal or deadline ended the call. */
@@ -100,11 +95,11 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
   /** Ends the reader's side. */
   #end(error: Error | undefined): void {
     this.#state = 'ended';
-    this.#link?.release();
+    this.#context?.release();
     this.#reads.end(error);
   }
 
-  /** Lets the handler run its `finally`. Its signal is aborted, and nobody waits for it. */
+  /** Makes the handler run its `finally`. Its signal is aborted already; nothing waits for it. */
   #leaveHandler(): void {
     this.#messages?.return?.().catch(() => undefined);
   }

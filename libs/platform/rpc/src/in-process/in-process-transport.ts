@@ -1,26 +1,24 @@
-import type { BoundService } from './bound-service';
-import { DeadlineWheel } from './deadline-wheel';
-import { frozenMessage } from './frozen-message';
-import { crossed, openCall, type InProcessRuntime } from './in-process-call';
+import type { BoundService } from '../definition';
+import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
+import type { MessageTransport, TransportCall } from '../transport';
+import { crossed, InProcessCall, type InProcessRuntime } from './in-process-call';
 import { InProcessStream } from './in-process-stream';
-import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from './served-methods';
-import type { MessageTransport, TransportCall } from './transport';
 
 export interface InProcessTransportOptions {
-  /** For what of a failure does not cross to the caller. */
+  /** Gets the parts of failures that do not cross to the caller. */
   readonly log?: RpcLog;
   /**
-   * Freezes every message on its way, so that a side which changes one is found
-   * out. It costs more than the call, so that whoever is in a hurry says false.
+   * Freezes every message on its way, so that a handler or caller that changes
+   * one fails. It costs more than the call: production sets false. True when absent.
    */
   readonly freezesMessages?: boolean;
 }
 
 /**
- * Calls handlers of the same process. It keeps every promise of a network
+ * Calls handlers of the same process. It keeps every guarantee of the gRPC
  * transport (errors go through their codec, deadlines and cancellation reach
- * the handler), so that a module cannot tell where its peers run. Messages are
- * handed over as they are: neither side changes one, ever.
+ * the handler), so that a module does not depend on where its peers run.
+ * Messages are passed by reference: neither side may change one.
  */
 export function createInProcessTransport(
   services: readonly BoundService[],
@@ -28,7 +26,7 @@ export function createInProcessTransport(
 ): MessageTransport {
   const methods = servedMethods(services);
   const handOver = freezesMessages ? frozenMessage : (message: unknown) => message;
-  const runtime: InProcessRuntime = { deadlines: new DeadlineWheel(), handOver, log };
+  const runtime: InProcessRuntime = { handOver, log };
 
   return {
     carries: 'messages',
@@ -53,26 +51,34 @@ export function createInProcessTransport(
 function callHandler(
   served: ServedMethod,
   call: TransportCall,
-  runtime: InProcessRuntime,
+  { handOver, log }: InProcessRuntime,
   resolve: (response: unknown) => void,
   reject: (error: unknown) => void,
 ): void {
-  const { context, link } = openCall(call, call.timeoutMs, runtime, reject);
+  const context = new InProcessCall(call, call.timeoutMs, reject);
 
   function succeed(response: unknown): void {
     if (context.aborted) return;
-    link?.release();
-    resolve(runtime.handOver(response));
+    context.release();
+    resolve(handOver(response));
   }
   function fail(thrown: unknown): void {
     if (context.aborted) return;
-    link?.release();
-    reject(crossed(thrown, served, runtime));
+    context.release();
+    reject(crossed(thrown, served, log));
   }
 
   try {
-    (served.invoke(runtime.handOver(call.request), context) as Promise<unknown>).then(succeed, fail);
+    (served.invoke(handOver(call.request), context) as Promise<unknown>).then(succeed, fail);
   } catch (thrown) {
     fail(thrown);
   }
+}
+
+/** The message itself, deeply frozen, except for bytes. */
+function frozenMessage(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || ArrayBuffer.isView(message)) return message;
+  Object.freeze(message);
+  for (const value of Object.values(message)) frozenMessage(value);
+  return message;
 }

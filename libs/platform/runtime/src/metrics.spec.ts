@@ -1,8 +1,6 @@
 import { installTracing, type Span, type Tracing } from '@gateway/telemetry';
 import { Counter, Gauge } from 'prom-client';
-import { createLatencyHistogram } from './latency-histogram';
-import { createMetrics } from './metrics';
-import { renderMetrics } from './render-metrics';
+import { createLatencyHistogram, createMetrics, renderMetrics } from './metrics';
 
 const OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
 const TRACE_ID = 'a'.repeat(32);

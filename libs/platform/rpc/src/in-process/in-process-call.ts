@@ -1,0 +1,64 @@
+import { checkedMetadata } from '../call-metadata';
+import { decodeError, encodeError } from '../error-codec';
+import { cancelledCall, endedBeforeStart, overdueCall, type RpcError } from '../rpc-error';
+import { reportFailure, type RpcLog, type ServedMethod } from '../served-methods';
+import { ServerCall } from '../server-call';
+import type { TransportCall } from '../transport';
+
+/** What the calls of one in-process transport share. */
+export interface InProcessRuntime {
+  /** Applied to every request and response. */
+  readonly handOver: (message: unknown) => unknown;
+  readonly log: RpcLog | undefined;
+}
+
+/** The longest delay that Node's timers take: some 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The handler's side of a call: ends with the caller's signal or deadline, whichever comes first, until released. */
+export class InProcessCall extends ServerCall {
+  readonly #call: TransportCall;
+  readonly #onEnd: (reason: RpcError) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * Throws when the call has ended before its start.
+   *
+   * @param timeoutMs what is left of the call's time.
+   * @param onEnd called when the caller's signal or deadline ends the call.
+   */
+  constructor(call: TransportCall, timeoutMs: number | undefined, onEnd: (reason: RpcError) => void) {
+    const ended = endedBeforeStart(call, timeoutMs);
+    if (ended !== undefined) throw ended;
+    super(checkedMetadata(call.metadata), timeoutMs === undefined ? undefined : Date.now() + timeoutMs);
+    this.#call = call;
+    this.#onEnd = onEnd;
+    if (timeoutMs !== undefined) {
+      this.#timer = setTimeout(() => this.#end(overdueCall(call)), Math.min(timeoutMs, MAX_TIMER_MS));
+    }
+    call.signal?.addEventListener('abort', this);
+  }
+
+  /** The caller's signal aborted. */
+  handleEvent(): void {
+    this.#end(cancelledCall(this.#call));
+  }
+
+  /** To be called when the call has ended in another way. */
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#call.signal?.removeEventListener('abort', this);
+  }
+
+  #end(reason: RpcError): void {
+    this.release();
+    this.abort(reason);
+    this.#onEnd(reason);
+  }
+}
+
+/** A handler's failure as the caller gets it. */
+export function crossed(thrown: unknown, served: ServedMethod, log: RpcLog | undefined): Error {
+  reportFailure(log, served, thrown);
+  return decodeError(encodeError(thrown));
+}

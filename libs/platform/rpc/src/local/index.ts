@@ -1,2 +1,0 @@
-export { createLocalServer, type LocalServer, type LocalServerOptions } from './local-server';
-export { createLocalTransport, type LocalTransport, type LocalTransportOptions } from './local-transport';
