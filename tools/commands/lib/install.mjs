@@ -21,6 +21,8 @@ export async function install() {
     ...npm.args,
     'install',
     '--ignore-scripts',
+    // Also when NODE_ENV is production: the build needs them.
+    '--include=dev',
     // Other versions of npm would rewrite the lock file in another format.
     '--no-save',
     '--no-audit',
