@@ -1,4 +1,5 @@
 import { backoffMs } from '@gateway/base';
+import { isTransientDatabaseError, MigrationError } from '@gateway/database';
 import type { Logger } from '@gateway/runtime';
 
 const BACKOFF = { firstMs: 200, maxMs: 5_000 };
@@ -6,7 +7,7 @@ const BACKOFF = { firstMs: 200, maxMs: 5_000 };
 export interface AwaitOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Any failure is, when absent. */
+  /** By default any failure is, except a schema that cannot be brought up to date. */
   readonly isWorthAnotherTry?: (error: unknown) => boolean;
 }
 
@@ -18,7 +19,7 @@ export interface AwaitOptions {
 export async function awaitDependency<Value>(
   what: string,
   attempt: () => Promise<Value>,
-  { log, signal, isWorthAnotherTry = () => true }: AwaitOptions,
+  { log, signal, isWorthAnotherTry = isNoFailedMigration }: AwaitOptions,
 ): Promise<Value> {
   for (let failures = 1; ; failures += 1) {
     signal.throwIfAborted();
@@ -32,6 +33,10 @@ export async function awaitDependency<Value>(
       await pause(waitMs, signal);
     }
   }
+}
+
+function isNoFailedMigration(error: unknown): boolean {
+  return !(error instanceof MigrationError) || isTransientDatabaseError(error);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
