@@ -1,6 +1,6 @@
 // `npm run mutate [-- PART…] [--list]`: plants bugs by machine and lists those that no test sees. See tools/verify/mutate.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { sqlMutants, typescriptMutants } from '../verify/mutate/mutants.mjs';
@@ -18,8 +18,8 @@ try {
   const explained = JSON.parse(readFileSync(path.join(root, 'tools/verify/mutate/explained.json'), 'utf8'));
   let unexplained = 0;
   for (const part of parts) {
-    const { text, mutants } = mutantsOf(part, isChosen);
-    unexplained += list ? show(part, mutants) : tryAll(part, text, mutants, explained[part] ?? {});
+    const mutants = mutantsOf(part, isChosen);
+    unexplained += list ? show(part, mutants) : tryAll(part, mutants, explained[part] ?? {});
   }
   if (unexplained > 0)
     throw new StepFailed(`${unexplained} planted bugs are seen by no test and explained nowhere.`);
@@ -50,19 +50,14 @@ function readArguments() {
   return { parts, list: parsed.values.list, isChosen };
 }
 
+/** The planted bugs of a part, each with its file and that file's text. */
 function mutantsOf(part, isChosen) {
-  const text = readFileSync(path.join(root, targets[part].file), 'utf8');
-  const mutants = part.endsWith('-functions') ? sqlMutants(text, laterThan(part)) : typescriptMutants(text);
-  return { text, mutants: mutants.filter(isChosen) };
-}
-
-/** The migrations of the same schema that come after a part's: folders are named by time. */
-function laterThan(part) {
-  const own = path.dirname(targets[part].file);
-  const folder = path.join(root, path.dirname(own));
-  return readdirSync(folder)
-    .filter((name) => name > path.basename(own) && existsSync(path.join(folder, name, 'migration.sql')))
-    .map((name) => readFileSync(path.join(folder, name, 'migration.sql'), 'utf8'));
+  const mutants = targets[part].files.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    const found = file.endsWith('.sql') ? sqlMutants(text) : typescriptMutants(text);
+    return found.map((mutant) => ({ ...mutant, file, text }));
+  });
+  return mutants.filter(isChosen);
 }
 
 function show(part, mutants) {
@@ -72,9 +67,11 @@ function show(part, mutants) {
 }
 
 /** How many survive without an explanation. */
-function tryAll(part, text, mutants, explained) {
-  const { file, tests } = targets[part];
-  const restore = () => writeFileSync(path.join(root, file), text);
+function tryAll(part, mutants, explained) {
+  const { tests } = targets[part];
+  const restore = () => {
+    for (const { file, text } of mutants) writeFileSync(path.join(root, file), text);
+  };
   const stop = () => {
     restore();
     process.exit(130);
@@ -84,9 +81,10 @@ function tryAll(part, text, mutants, explained) {
   let survivors = 0;
   if (!passes(tests)) throw new StepFailed(`The tests of ${part} fail without any planted bug.`);
   try {
-    for (const { start, end, replacement, name } of mutants) {
+    for (const { file, text, start, end, replacement, name } of mutants) {
       writeFileSync(path.join(root, file), text.slice(0, start) + replacement + text.slice(end));
       const survives = passes(tests);
+      writeFileSync(path.join(root, file), text);
       process.stderr.write(survives ? 'S' : '.');
       if (!survives) continue;
       if (name in explained) {

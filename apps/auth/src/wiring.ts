@@ -1,11 +1,11 @@
-import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { openMailer } from '@gateway/mail';
 import { oidcSettingsOf, peopleSettingsOf } from '@gateway/people';
 import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
 
-const AUTH: ServiceSchema = { schema: AUTH_SCHEMA, migrations: authMigrations, maxConnections: 10 };
+const AUTH: ServiceSchema = { ...authSchema, maxConnections: 10 };
 
 export const schemas = [AUTH];
 

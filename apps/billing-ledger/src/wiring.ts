@@ -1,6 +1,5 @@
 import {
-  BILLING_LEDGER_SCHEMA,
-  billingLedgerMigrations,
+  billingLedgerSchema,
   billingLedgerSettingsOf,
   createBillingLedgerAdapters,
   createBillingLedgerModule,
@@ -8,9 +7,8 @@ import {
 import { isTransientDatabaseError } from '@gateway/database';
 import {
   createPostgresEventLog,
-  EVENT_LOG_SCHEMA,
   eventLogLimitsOf,
-  eventLogMigrations,
+  eventLogSchema,
   READERS_OF_SETTLED,
   relayTopic,
   TOPIC_GENERATION_SETTLED,
@@ -28,14 +26,12 @@ import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
 
 const OUTBOX: ServiceSchema = {
-  schema: EVENT_LOG_SCHEMA,
-  migrations: eventLogMigrations,
+  ...eventLogSchema,
   maxConnections: 6,
   holdsSessions: true,
 };
 const LEDGER: ServiceSchema = {
-  schema: BILLING_LEDGER_SCHEMA,
-  migrations: billingLedgerMigrations,
+  ...billingLedgerSchema,
   maxConnections: 10,
 };
 

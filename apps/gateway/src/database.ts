@@ -1,40 +1,36 @@
 import path from 'node:path';
-import { AUTH_SCHEMA, authMigrations } from '@gateway/auth';
-import { BILLING_LEDGER_SCHEMA, billingLedgerMigrations } from '@gateway/billing-ledger';
+import { authSchema } from '@gateway/auth';
+import { billingLedgerSchema } from '@gateway/billing-ledger';
 import {
   applyMigrations,
   createDatabaseProbe,
   createPool,
   startEmbeddedPostgres,
-  type Migration,
+  type DatabaseSchema,
 } from '@gateway/database';
-import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { eventLogSchema } from '@gateway/events';
 import { type Logger } from '@gateway/runtime';
-import { INFERENCE_ROUTER_SCHEMA, inferenceRouterMigrations } from '@gateway/inference-router';
-import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
+import { inferenceRouterSchema } from '@gateway/inference-router';
+import { usageSchema } from '@gateway/usage';
 import type { Pool } from 'pg';
 
 /** One schema and one pool per domain, all in one PostgreSQL. */
-interface Domain {
-  readonly schema: string;
-  readonly migrations: readonly Migration[];
+interface Domain extends DatabaseSchema {
   readonly maxConnections: number;
 }
 
 const domains = {
-  eventLog: { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations, maxConnections: 6 },
-  auth: { schema: AUTH_SCHEMA, migrations: authMigrations, maxConnections: 8 },
+  eventLog: { ...eventLogSchema, maxConnections: 6 },
+  auth: { ...authSchema, maxConnections: 8 },
   billingLedger: {
-    schema: BILLING_LEDGER_SCHEMA,
-    migrations: billingLedgerMigrations,
+    ...billingLedgerSchema,
     maxConnections: 10,
   },
   inferenceRouter: {
-    schema: INFERENCE_ROUTER_SCHEMA,
-    migrations: inferenceRouterMigrations,
+    ...inferenceRouterSchema,
     maxConnections: 2,
   },
-  usage: { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 6 },
+  usage: { ...usageSchema, maxConnections: 6 },
 } satisfies Record<string, Domain>;
 
 export type Pools = Readonly<Record<keyof typeof domains, Pool>>;
@@ -73,7 +69,8 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
     server?.stopped.catch(resolve);
   });
 
-  async function open({ schema, migrations, maxConnections }: Domain): Promise<Pool> {
+  async function open({ maxConnections, ...domain }: Domain): Promise<Pool> {
+    const { schema } = domain;
     const pool = createPool({
       url: serverUrl,
       schema,
@@ -82,7 +79,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       log,
     });
     opened.push(pool);
-    await applyMigrations(pool, { schema, migrations, log });
+    await applyMigrations(pool, { ...domain, log });
     return pool;
   }
 

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DAY_MS, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
-import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   BILLING_LEDGER_SCHEMA,
-  billingLedgerMigrations,
+  billingLedgerSchema,
   createBillingLedgerModule,
   createPostgresClaimStore,
   createPostgresLedgerHistory,
@@ -19,7 +19,7 @@ import { applyMigrations, createPool } from '@gateway/database';
 import {
   createPostgresEventLog,
   EVENT_LOG_SCHEMA,
-  eventLogMigrations,
+  eventLogSchema,
   TOPIC_GENERATION_FINISHED,
 } from '@gateway/events';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
@@ -42,9 +42,9 @@ async function createRig() {
   const [auth, ledger, events] = [AUTH_SCHEMA, BILLING_LEDGER_SCHEMA, EVENT_LOG_SCHEMA].map((schema) =>
     createPool({ url: database.url, schema, applicationName: schema, maxConnections: 6 }),
   ) as [ReturnType<typeof createPool>, ReturnType<typeof createPool>, ReturnType<typeof createPool>];
-  await applyMigrations(auth, { schema: AUTH_SCHEMA, migrations: authMigrations });
-  await applyMigrations(ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
-  await applyMigrations(events, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+  await applyMigrations(auth, authSchema);
+  await applyMigrations(ledger, billingLedgerSchema);
+  await applyMigrations(events, eventLogSchema);
   const adapters = createAuthAdapters({ pool: auth, log, scryptCost: { N: 16, r: 1, p: 1 } });
   const authModule = createAuthModule({ adapters, clock, newId, log, metrics });
   await authModule.start();

@@ -1,6 +1,6 @@
 import { toAbortSignal } from '@gateway/base';
 import { createHash } from 'node:crypto';
-import { AUTH_SCHEMA, authMigrations, createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, Scope, SecretToEnd } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
@@ -86,7 +86,7 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
   );
   const [firstPool] = pools;
   if (!firstPool) throw new Error('a fleet has at least one replica');
-  await applyMigrations(firstPool, { schema: AUTH_SCHEMA, migrations: authMigrations });
+  await applyMigrations(firstPool, authSchema);
   const modules = pools.map((pool) =>
     createAuthModule({
       adapters: createAuthAdapters({ pool, log }),

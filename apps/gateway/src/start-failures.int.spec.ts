@@ -1,10 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { startGateway } from '@gateway/test-support';
+import { createPool, startEmbeddedPostgres } from '@gateway/database';
+import { createSilentLogger } from '@gateway/runtime';
+import { createTestDatabase, startGateway } from '@gateway/test-support';
+import beforeFirstRelease from './testing/database-before-0.1.0.sql';
 
 jest.setTimeout(60_000);
 
@@ -68,6 +71,57 @@ models:
     expect(status).toBe(2);
     expect(stderr).toMatch(/GATEWAY_STATE_DIR: the gateway cannot write in .*\/state \((EEXIST|ENOTDIR)\)/);
     expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  const BEFORE_FIRST_RELEASE =
+    /^The database cannot be used: the schema event_log .* version before 0\.1\.0 .* Use an empty database.* GATEWAY_STATE_DIR/m;
+
+  /** Every table of the database with its rows. */
+  async function stateOf(url: string): Promise<unknown> {
+    const pool = createPool({ url, schema: 'public', applicationName: 'test', maxConnections: 1 });
+    const { rows } = await pool.query(`
+      select schemaname, tablename,
+        query_to_xml(format('table %I.%I', schemaname, tablename), false, true, '')::text as contents
+      from pg_tables where schemaname not in ('pg_catalog', 'information_schema') order by 1, 2`);
+    await pool.end();
+    return rows;
+  }
+
+  async function fill(url: string): Promise<void> {
+    const pool = createPool({ url, schema: 'public', applicationName: 'test', maxConnections: 1 });
+    await pool.query(beforeFirstRelease);
+    await pool.end();
+  }
+
+  it('refuses a database of a version before the first release, and leaves it unchanged', async () => {
+    const database = await createTestDatabase();
+    try {
+      await fill(database.url);
+      const before = await stateOf(database.url);
+      const { status, stderr } = run([], { DATABASE_URL: database.url });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(BEFORE_FIRST_RELEASE);
+      expect(await stateOf(database.url)).toEqual(before);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('refuses a state folder of a version before the first release, and leaves its data unchanged', async () => {
+    // As root the server runs as another user, who must be able to enter the folder.
+    chmodSync(folder, 0o755);
+    const stateDirectory = path.join(folder, 'state/postgres');
+    const openServer = () => startEmbeddedPostgres({ stateDirectory, log: createSilentLogger() });
+    let server = await openServer();
+    await fill(server.url);
+    const before = await stateOf(server.url);
+    await server.stop();
+    const { status, stderr } = run([]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(BEFORE_FIRST_RELEASE);
+    server = await openServer();
+    expect(await stateOf(server.url)).toEqual(before);
+    await server.stop();
   });
 
   it('answers an option that it does not know with its usage', () => {

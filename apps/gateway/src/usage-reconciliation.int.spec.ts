@@ -1,6 +1,6 @@
 import {
   BILLING_LEDGER_SCHEMA,
-  billingLedgerMigrations,
+  billingLedgerSchema,
   createBillingLedgerModule,
   createPostgresClaimStore,
   createPostgresLedgerHistory,
@@ -14,7 +14,7 @@ import { applyMigrations, createPool } from '@gateway/database';
 import {
   createPostgresEventLog,
   EVENT_LOG_SCHEMA,
-  eventLogMigrations,
+  eventLogSchema,
   type PostgresEventLog,
 } from '@gateway/events';
 import type { GatewayModule } from '@gateway/module';
@@ -32,7 +32,7 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
-  usageMigrations,
+  usageSchema,
 } from '@gateway/usage';
 import type { Pool } from 'pg';
 
@@ -61,9 +61,9 @@ beforeEach(async () => {
   const open = (schema: string) =>
     createPool({ url: database.url, schema, applicationName: 'test', maxConnections: 6 });
   pools = { ledger: open(BILLING_LEDGER_SCHEMA), usage: open(USAGE_SCHEMA), events: open(EVENT_LOG_SCHEMA) };
-  await applyMigrations(pools.ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
-  await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
-  await applyMigrations(pools.events, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+  await applyMigrations(pools.ledger, billingLedgerSchema);
+  await applyMigrations(pools.usage, usageSchema);
+  await applyMigrations(pools.events, eventLogSchema);
   clock = createTestClock();
   spent = 0;
   metrics = createMetrics({ processMetrics: false });

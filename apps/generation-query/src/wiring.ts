@@ -1,13 +1,8 @@
 import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
-import {
-  createGenerationQueryModule,
-  createPostgresUsageReader,
-  USAGE_SCHEMA,
-  usageMigrations,
-} from '@gateway/usage';
+import { createGenerationQueryModule, createPostgresUsageReader, usageSchema } from '@gateway/usage';
 import type { Config } from './config';
 
-const USAGE: ServiceSchema = { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 8 };
+const USAGE: ServiceSchema = { ...usageSchema, maxConnections: 8 };
 
 export const schemas = [USAGE];
 

@@ -12,8 +12,7 @@ import {
   createOpossumBreakers,
   createPostgresDrainStore,
   EMULATOR_VARIABLE,
-  INFERENCE_ROUTER_SCHEMA,
-  inferenceRouterMigrations,
+  inferenceRouterSchema,
   nodeTimers,
   readSecretsFrom,
 } from '@gateway/inference-router';
@@ -30,8 +29,7 @@ import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
 
 const ROUTER: ServiceSchema = {
-  schema: INFERENCE_ROUTER_SCHEMA,
-  migrations: inferenceRouterMigrations,
+  ...inferenceRouterSchema,
   maxConnections: 2,
 };
 

@@ -1,4 +1,4 @@
-import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { eventLogSchema } from '@gateway/events';
 import { createKafkaEventLog } from '@gateway/events/kafka';
 import {
   kafkaOptionsOf,
@@ -12,15 +12,13 @@ import {
   createPostgresSettlementStore,
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
-  USAGE_SCHEMA,
-  usageMigrations,
+  usageSchema,
 } from '@gateway/usage';
 import type { Config } from './config';
 
-const USAGE: ServiceSchema = { schema: USAGE_SCHEMA, migrations: usageMigrations, maxConnections: 6 };
+const USAGE: ServiceSchema = { ...usageSchema, maxConnections: 6 };
 const DEAD_LETTERS: ServiceSchema = {
-  schema: EVENT_LOG_SCHEMA,
-  migrations: eventLogMigrations,
+  ...eventLogSchema,
   maxConnections: 6,
   holdsSessions: true,
 };

@@ -1,6 +1,6 @@
-// What a next version of every service may look like, made by machine from this one: each message has a
-// field more, which is always sent, each enumeration a value, each table a column. It is for tests of old and
-// new replicas beside each other, whatever the contracts and the schemas have become by then.
+// A possible next version of every service, generated from this one: each message has one more field, which is
+// always sent, each enumeration one more value, each table one more column, and each SQL function another text. It
+// is for tests of old and new replicas next to each other, whatever the contracts and the schemas are by then.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { bundle } from '../../build/bundle/bundle.mjs';
@@ -29,7 +29,7 @@ export async function buildNextVersion() {
   if (code !== 0) throw new StepFailed(output);
   for (const service of CLUSTER_PROJECTS.filter((project) => project !== 'cluster')) {
     const outfile = path.join(FOLDER, service, 'main.js');
-    await bundle(`apps/${service}/src/main.ts`, outfile, [nextContracts, nextMigrations]);
+    await bundle(`apps/${service}/src/main.ts`, outfile, [nextContracts, nextSchemas]);
     // Files beside the bundle, such as documents and programs of threads, are the same in both versions.
     for (const name of readdirSync(path.join(root, 'dist', service))) {
       if (/^(main\.js(\.map)?|imports\.json)$/.test(name)) continue;
@@ -75,10 +75,10 @@ const nextContracts = {
   },
 };
 
-const nextMigrations = {
-  name: 'next migrations',
+const nextSchemas = {
+  name: 'next schemas',
   setup(build) {
-    build.onLoad({ filter: /\/migrations\/index\.ts$/ }, ({ path: file }) => {
+    build.onLoad({ filter: /\/(sql|prisma)\/schema\.ts$/ }, ({ path: file }) => {
       const folder = path.relative(root, path.dirname(file));
       const scripts = filesUnder(folder, (name) => name.endsWith('.sql')).map(read);
       const tables = new Set(
@@ -93,16 +93,22 @@ const nextMigrations = {
         (table, index) =>
           `{ name: '${MIGRATION_TIME + index}_${table}', sql: ${JSON.stringify(addColumn(table))} }`,
       );
-      const contents = read(path.relative(root, file)).replace(
-        /\n\];\s*$/,
-        () => `\n  ${added.join(',\n  ')},\n];\n`,
+      const text = read(path.relative(root, file));
+      const contents = text.replace(
+        /(migrations: \[[\s\S]*?),?\s*\],(?=\s+functions:)/,
+        (_, migrations) => `${migrations},\n  ${added.join(',\n  ')},\n],`,
       );
+      if (contents === text) throw new StepFailed(`${file}: no list of migrations was found`);
       return { contents, loader: 'ts' };
     });
+    build.onLoad({ filter: /\/functions\/\w+\.sql$/ }, ({ path: file }) => ({
+      contents: `-- Of the next version.\n${read(path.relative(root, file))}`,
+      loader: 'text',
+    }));
   },
 };
 
-/** A migration that touches one table, so that it holds the lock of one; tables that are gone are passed over. */
+/** A migration that touches one table, so that it holds the lock of one; tables that no longer exist are skipped. */
 function addColumn(table) {
   return `
     do $$ begin

@@ -52,8 +52,6 @@ export function typescriptMutants(text) {
   return mutants;
 }
 
-const FUNCTION = /\bfunction (\w+)\s*\(/g;
-
 const SQL_PATTERNS = [
   [/ <> /g, ' = '],
   [/ < /g, ' <= '],
@@ -70,18 +68,10 @@ const SQL_PATTERNS = [
   [/^\s+for update;$/gm, ';'],
 ];
 
-/**
- * The planted bugs of functions in SQL; tables and comments are left alone, and
- * so are functions that `later` migrations replace: nobody runs them any more.
- */
-export function sqlMutants(text, later = []) {
+/** The planted bugs of functions in SQL; comments are left alone. */
+export function sqlMutants(text) {
   const mutants = [];
-  const replaced = new Set(
-    later.flatMap((migration) => [...migration.matchAll(FUNCTION)].map(([, name]) => name)),
-  );
   for (const body of text.matchAll(/\$\$[\s\S]*?\$\$/g)) {
-    const owner = [...text.slice(0, body.index).matchAll(FUNCTION)].at(-1)?.[1];
-    if (replaced.has(owner)) continue;
     const code = body[0].replaceAll(/--.*$/gm, (comment) => ' '.repeat(comment.length));
     for (const [pattern, replacement] of SQL_PATTERNS) {
       for (const found of code.matchAll(pattern)) {

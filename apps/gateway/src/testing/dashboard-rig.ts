@@ -1,6 +1,6 @@
 import {
   AUTH_SCHEMA,
-  authMigrations,
+  authSchema,
   createAuthAdapters,
   createAuthModule,
   type AuthAdapterOptions,
@@ -61,7 +61,7 @@ export async function createDashboardRig(
     applicationName: 'test',
     maxConnections: 8,
   });
-  await applyMigrations(pool, { schema: AUTH_SCHEMA, migrations: authMigrations });
+  await applyMigrations(pool, authSchema);
   const log = createSilentLogger();
   const module = createAuthModule({
     adapters: createAuthAdapters({

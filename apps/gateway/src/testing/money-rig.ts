@@ -1,6 +1,6 @@
 import {
   BILLING_LEDGER_SCHEMA,
-  billingLedgerMigrations,
+  billingLedgerSchema,
   createBillingLedgerModule,
   createMailAlertSender,
   createPostgresClaimStore,
@@ -29,7 +29,7 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
-  usageMigrations,
+  usageSchema,
 } from '@gateway/usage';
 import { createDashboardRig } from './dashboard-rig';
 
@@ -63,8 +63,8 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
     }),
     usage: createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 't', maxConnections: 4 }),
   };
-  await applyMigrations(pools.ledger, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
-  await applyMigrations(pools.usage, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await applyMigrations(pools.ledger, billingLedgerSchema);
+  await applyMigrations(pools.usage, usageSchema);
   const announced: GenerationSettled[] = [];
   const appender: TransactionalAppender<PoolClient> = {
     appending: (_topic, events) => ({

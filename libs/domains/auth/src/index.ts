@@ -1,5 +1,5 @@
 export { createAuthAdapters, type AuthAdapterOptions, type AuthAdapters } from './adapters/create-adapters';
-export { AUTH_SCHEMA, authMigrations } from '@gateway/auth-shared/adapters';
+export { AUTH_SCHEMA, authSchema } from '@gateway/auth-shared/adapters';
 export {
   createAuthModule,
   DEFAULT_AUTH_SETTINGS,

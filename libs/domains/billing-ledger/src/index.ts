@@ -4,7 +4,7 @@ export * from './adapters/postgres/claim-store';
 export * from './adapters/postgres/ledger-history';
 export * from './adapters/postgres/ledger-store';
 export * from './adapters/postgres/reconciler';
-export { billingLedgerMigrations } from './adapters/prisma/migrations';
+export { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from './adapters/postgres/sql/schema';
 export * from './audit/audit-ledger';
 export type { ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from './core/ports';
 export * from './service/module';

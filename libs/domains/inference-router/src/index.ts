@@ -28,5 +28,5 @@ export {
   type BreakerOptions,
 } from './adapters/opossum/circuit-breakers';
 export { type BreakerState } from './adapters/opossum/circuit';
-export { createPostgresDrainStore, INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/drain-store';
-export { inferenceRouterMigrations } from './adapters/postgres/migrations';
+export { createPostgresDrainStore } from './adapters/postgres/drain-store';
+export { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from './adapters/postgres/sql/schema';

@@ -1,9 +1,9 @@
 export { createDatabaseProbe, type DatabaseProbe } from './database-probe';
 export * from './log';
+export { MigrationError } from './migration-error';
 export * from './migrations';
 export * from './partitions';
 export { createPool, MAX_IDLE_IN_TRANSACTION_MS, type PoolOptions } from './pool';
-export * from './prisma-adapter';
 export { settleRole } from './settle-role';
 export * from './sql-arrays';
 export * from './transaction';

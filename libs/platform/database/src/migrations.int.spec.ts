@@ -23,7 +23,8 @@ afterEach(async () => {
   await database.drop();
 });
 
-const migrate = (...migrations: Migration[]) => applyMigrations(pool, { schema: 'shop', migrations });
+const migrate = (...migrations: Migration[]) =>
+  applyMigrations(pool, { schema: 'shop', migrations, functions: {} });
 
 async function rowsOf<Row extends object>(sql: string): Promise<Row[]> {
   return (await pool.query<Row>(sql)).rows;
@@ -70,7 +71,7 @@ describe('applyMigrations', () => {
     expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(2);
   });
 
-  it('runs beside a newer version: unknown applied migrations are left alone', async () => {
+  it('runs next to a newer version: unknown applied migrations are left alone', async () => {
     await migrate(CREATE, ADD);
     await migrate(CREATE);
     expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(2);
@@ -88,8 +89,100 @@ describe('applyMigrations', () => {
 
   it('keeps the histories of schemas apart', async () => {
     await migrate(CREATE);
-    await applyMigrations(pool, { schema: 'other', migrations: [{ ...CREATE, sql: 'select 1;' }] });
+    await applyMigrations(pool, {
+      schema: 'other',
+      migrations: [{ ...CREATE, sql: 'select 1;' }],
+      functions: {},
+    });
     expect(await rowsOf(`select to_regclass('other.things') as things`)).toEqual([{ things: null }]);
+  });
+});
+
+describe('a schema of a version before the baseline', () => {
+  const OLD: Migration = { name: '20251231000000_first', sql: 'create table things (id int primary key);' };
+
+  it('is refused and left unchanged', async () => {
+    await migrate(OLD);
+    await expect(migrate(CREATE, ADD)).rejects.toThrow(
+      /schema shop .* created by a version before 0\.1\.0 .*20251231000000_first.* Use an empty database/,
+    );
+    expect(await rowsOf('select migration_name as name from shop."_prisma_migrations"')).toEqual([
+      { name: OLD.name },
+    ]);
+    expect(await rowsOf('select * from shop.things')).toEqual([]);
+  });
+
+  it('is refused when it has tables and no migrations', async () => {
+    await pool.query('create schema shop; create table shop.goods ()');
+    await expect(migrate(CREATE)).rejects.toThrow(/before 0\.1\.0 .*goods and no migrations/);
+    expect(await rowsOf(`select to_regclass('shop."_prisma_migrations"') as history`)).toEqual([
+      { history: null },
+    ]);
+  });
+});
+
+describe('the functions of a schema', () => {
+  const ONE = 'create or replace function price() returns int language sql as $$ select 1 $$;';
+  const TWO = ONE.replace('select 1', 'select 2');
+  const TAX = 'create or replace function tax() returns int language sql as $$ select price() + 1 $$;';
+
+  const apply = (functions: Record<string, string>, migrations = [CREATE]) =>
+    applyMigrations(pool, { schema: 'shop', migrations, functions });
+  const price = async () => (await rowsOf<{ price: number }>('select price()'))[0]?.price;
+  const names = async () =>
+    (
+      await rowsOf<{ name: string }>(
+        `select proname as name from pg_proc where pronamespace = 'shop'::regnamespace order by 1`,
+      )
+    ).map(({ name }) => name);
+
+  it('are replaced when their text changes, and only then', async () => {
+    const version = async () => (await rowsOf<object>(`select xmin from pg_proc where proname = 'price'`))[0];
+    await apply({ price: ONE });
+    const first = await version();
+    await apply({ price: ONE });
+    expect(await version()).toEqual(first);
+    await apply({ price: TWO });
+    expect(await price()).toBe(2);
+    await apply({ price: ONE });
+    expect(await price()).toBe(1);
+  });
+
+  it('are dropped when they have no text any more', async () => {
+    await apply({ price: ONE, tax: TAX });
+    await apply({ price: ONE });
+    expect(await names()).toEqual(['price']);
+  });
+
+  it('stay those of a newer version when an older one starts next to it', async () => {
+    await apply({ price: ONE });
+    await apply({ price: TWO, tax: TAX }, [CREATE, ADD]);
+    await apply({ price: ONE });
+    expect([await price(), await names()]).toEqual([2, ['price', 'tax']]);
+  });
+
+  it('are applied once by processes that start at once, while others call them', async () => {
+    await apply({ price: ONE });
+    let replacing = true;
+    const calls = (async () => {
+      while (replacing) expect([1, 2]).toContain(await price());
+    })();
+    await Promise.all(Array.from({ length: 3 }, () => apply({ price: TWO })));
+    replacing = false;
+    await calls;
+    expect(await price()).toBe(2);
+  });
+
+  it.each([
+    ['other arguments', ONE.replace('price()', 'price(quantity int)'), /function price .*not unique/],
+    ['another result', ONE.replace('returns int', 'returns text'), /function price .*return type/],
+    ['an error', 'create or replace function price(', /function price .*syntax error/],
+  ])('stay as they were, all of them, when one has %s', async (_, changed, message) => {
+    await apply({ price: ONE });
+    await expect(apply({ another: ONE.replace('price', 'another'), price: changed })).rejects.toThrow(
+      message,
+    );
+    expect([await price(), await names()]).toEqual([1, ['price']]);
   });
 });
 

@@ -1,25 +1,30 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
+import { applyFunctions } from './functions';
 import type { DatabaseLog } from './log';
+import { MigrationError } from './migration-error';
 import { assertSchemaName } from './schema-name';
 
 /** One step of a schema's history. Once applied anywhere its text never changes. */
 export interface Migration {
-  /** The folder's name, such as "20261120090000_init"; names ascend. */
+  /** The baseline's, or the time of writing and a name, such as "20270114093000_add_note"; names ascend. */
   readonly name: string;
   readonly sql: string;
 }
 
-export interface MigrationOptions {
+/** Everything that a domain keeps in its database. */
+export interface DatabaseSchema {
   readonly schema: string;
+  /** The first is the baseline: the tables of the first release. */
   readonly migrations: readonly Migration[];
+  /** Each function's `create or replace function` statement, by name. */
+  readonly functions: Readonly<Record<string, string>>;
+}
+
+export interface MigrationOptions extends DatabaseSchema {
   readonly log?: Pick<DatabaseLog, 'info'>;
   /** How long to wait for another process that migrates. Default 2 minutes. */
   readonly lockTimeoutMs?: number;
-}
-
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
 }
 
 /** The key that Prisma's own migrate command locks, so that the two exclude each other. */
@@ -44,16 +49,22 @@ interface AppliedMigration {
   readonly finished: boolean;
 }
 
+type History = ReadonlyMap<string, AppliedMigration>;
+
 /**
- * Creates the schema when it is missing and applies what is new, in order, each
- * migration in a transaction of its own together with its row in
- * `_prisma_migrations` (the table and checksums of Prisma's migrate command,
- * which later agrees with them). Processes that start at once wait for each
- * other. Migrations in the database that this list does not know are left
- * alone: an older version may run beside a newer one.
+ * Creates the schema when it is missing and brings it up to date. New migrations
+ * are applied in order, each in a transaction of its own together with its row in
+ * `_prisma_migrations` (the table and checksums of Prisma's migrate command).
+ * Then the functions are replaced whose text has changed, and those without a
+ * text are dropped, in one transaction.
  *
- * @throws MigrationError when an applied migration was edited, one was left
- *   unfinished by another tool, or a new one fails.
+ * Processes that start at once wait for each other. An older version may run
+ * next to a newer one: where the database has migrations that this list does not
+ * know, they stay, and so do the newer version's functions.
+ *
+ * @throws MigrationError when the schema was created by a version before 0.1.0,
+ *   an applied migration was edited, one was left unfinished by another tool, or
+ *   a new one or a function fails.
  */
 export async function applyMigrations(pool: Pool, options: MigrationOptions): Promise<void> {
   assertSchemaName(options.schema);
@@ -61,7 +72,7 @@ export async function applyMigrations(pool: Pool, options: MigrationOptions): Pr
   const client = await pool.connect();
   try {
     await withLock(client, options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS, () =>
-      applyPending(client, options),
+      bringUpToDate(client, options),
     );
   } finally {
     // The session's settings were changed and its lock may be held after a failure: do not reuse it.
@@ -78,17 +89,28 @@ async function withLock(client: PoolClient, timeoutMs: number, work: () => Promi
   await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
 }
 
-async function applyPending(client: PoolClient, { schema, migrations, log }: MigrationOptions) {
+async function bringUpToDate(client: PoolClient, options: MigrationOptions): Promise<void> {
+  const { schema, migrations, functions, log } = options;
   await client.query(`set search_path = "${schema}"`);
   // Where nothing is missing nothing is written, so that a read-only replica of the database will do.
   if (!(await hasHistory(client, schema))) {
+    await assertEmpty(client, schema);
     await client.query(`create schema if not exists "${schema}"`);
     await client.query(CREATE_HISTORY);
   }
-  const applied = await readHistory(client);
+  const history = await readHistory(client);
+  assertBaseline(options, history);
+  await applyPending(client, options, history);
+  const known = new Set(migrations.map(({ name }) => name));
+  const isOlderThanDatabase = [...history.keys()].some((name) => !known.has(name));
+  if (!isOlderThanDatabase) await applyFunctions(client, { schema, functions, log });
+}
+
+async function applyPending(client: PoolClient, options: MigrationOptions, history: History): Promise<void> {
+  const { schema, migrations, log } = options;
   for (const migration of migrations) {
     const checksum = checksumOf(migration);
-    const known = applied.get(migration.name);
+    const known = history.get(migration.name);
     if (known) {
       assertUnchanged(schema, migration, known, checksum);
       continue;
@@ -105,7 +127,7 @@ async function hasHistory(client: PoolClient, schema: string): Promise<boolean> 
   return rows[0]?.has === true;
 }
 
-async function readHistory(client: PoolClient): Promise<Map<string, AppliedMigration>> {
+async function readHistory(client: PoolClient): Promise<History> {
   const { rows } = await client.query<AppliedMigration>(`
     select migration_name, checksum, finished_at is not null as finished
     from "_prisma_migrations" where rolled_back_at is null`);
@@ -129,6 +151,31 @@ async function applyOne(client: PoolClient, schema: string, migration: Migration
       cause: error,
     });
   }
+}
+
+/** Tables that no migration created may be anyone's. */
+async function assertEmpty(client: PoolClient, schema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select relname as name from pg_class where relnamespace = to_regnamespace($1) limit 1',
+    [`"${schema}"`],
+  );
+  if (rows[0]) throw new MigrationError(unknownOrigin(schema, `it has ${rows[0].name} and no migrations`));
+}
+
+/** Every release has applied the baseline; a version before the first release applied other migrations. */
+function assertBaseline({ schema, migrations }: MigrationOptions, history: History): void {
+  const baseline = migrations[0]?.name;
+  const [found] = history.keys();
+  if (baseline === undefined || found === undefined || history.has(baseline)) return;
+  throw new MigrationError(unknownOrigin(schema, `it has the migration ${found} and not ${baseline}`));
+}
+
+function unknownOrigin(schema: string, evidence: string): string {
+  return (
+    `the schema ${schema} of this database was created by a version before 0.1.0 (${evidence}), which cannot be ` +
+    'upgraded. It was left unchanged. Use an empty database; without a database of your own, move the state folder ' +
+    'away or set GATEWAY_STATE_DIR to another one'
+  );
 }
 
 function assertUnchanged(schema: string, migration: Migration, known: AppliedMigration, checksum: string) {

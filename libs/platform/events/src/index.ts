@@ -5,11 +5,10 @@ export { EventLogOverflowError } from './delivery/batching-appender';
 export { InvalidEventError } from './delivery/valid-events';
 export { type EventLogLimits } from './delivery/limits';
 export { createDeadLetterService } from './rpc/dead-letter-service';
-export { eventLogMigrations } from './postgres/migrations';
 export {
   createPostgresEventLog,
   type PostgresEventLog,
   type PostgresEventLogOptions,
 } from './postgres/postgres-event-log';
-export { EVENT_LOG_SCHEMA } from './postgres/statements';
+export { EVENT_LOG_SCHEMA, eventLogSchema } from './postgres/sql/schema';
 export { relayTopic, type RelayPorts } from './relay';

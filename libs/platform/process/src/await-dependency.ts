@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@gateway/base';
+import { isTransientDatabaseError, MigrationError } from '@gateway/database';
 import type { Logger } from '@gateway/runtime';
 
 const BACKOFF = { firstMs: 200, maxMs: 5_000 };
@@ -7,7 +8,7 @@ const BACKOFF = { firstMs: 200, maxMs: 5_000 };
 export interface AwaitOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Any failure is, when absent. */
+  /** By default any failure is, except a schema that cannot be brought up to date. */
   readonly isWorthAnotherTry?: (error: unknown) => boolean;
 }
 
@@ -19,7 +20,7 @@ export interface AwaitOptions {
 export async function awaitDependency<Value>(
   what: string,
   attempt: () => Promise<Value>,
-  { log, signal, isWorthAnotherTry = () => true }: AwaitOptions,
+  { log, signal, isWorthAnotherTry = isNoFailedMigration }: AwaitOptions,
 ): Promise<Value> {
   for (let failures = 1; ; failures += 1) {
     signal.throwIfAborted();
@@ -33,4 +34,7 @@ export async function awaitDependency<Value>(
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
+}
+function isNoFailedMigration(error: unknown): boolean {
+  return !(error instanceof MigrationError) || isTransientDatabaseError(error);
 }

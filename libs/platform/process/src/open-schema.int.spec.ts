@@ -8,7 +8,7 @@ import { migrateSchemas, openSchema, type OpenSchema, type ServiceSchema } from 
 
 const log = createSilentLogger();
 const CREATE: Migration = { name: '20260101000000_create', sql: 'create table things (id int primary key);' };
-const SHOP: ServiceSchema = { schema: 'shop', migrations: [CREATE], maxConnections: 4 };
+const SHOP: ServiceSchema = { schema: 'shop', migrations: [CREATE], functions: {}, maxConnections: 4 };
 
 let database: TestDatabase;
 let life: Lifecycle;

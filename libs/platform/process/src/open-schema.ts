@@ -4,7 +4,7 @@ import {
   createPool,
   isTransientDatabaseError,
   settleRole,
-  type Migration,
+  type DatabaseSchema,
 } from '@gateway/database';
 import type { Lifecycle } from '@gateway/module';
 import type { Logger } from '@gateway/runtime';
@@ -13,9 +13,7 @@ import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
 
 /** A schema that a service keeps in its database. */
-export interface ServiceSchema {
-  readonly schema: string;
-  readonly migrations: readonly Migration[];
+export interface ServiceSchema extends DatabaseSchema {
   readonly maxConnections: number;
   /** Its users hold locks and listen: no pooler may stand between. Its statements name the schema. */
   readonly holdsSessions?: boolean;
@@ -114,10 +112,11 @@ function placesOf({ holdsSessions = false }: ServiceSchema, config: DatabaseSett
 
 async function bringUpToDate(
   pool: Pool,
-  { schema, migrations }: ServiceSchema,
+  kept: ServiceSchema,
   { log, throughPooler }: { readonly log: Logger; readonly throughPooler: boolean },
 ): Promise<void> {
-  await applyMigrations(pool, { schema, migrations, log });
+  const { schema, migrations, functions } = kept;
+  await applyMigrations(pool, { schema, migrations, functions, log });
   if (throughPooler) await settleRole(pool, schema);
 }
 

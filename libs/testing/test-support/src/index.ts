@@ -12,6 +12,7 @@ export * from './node-options';
 export * from './otlp-receiver';
 export * from './process-tree';
 export * from './query-plans';
+export * from './schema-catalog';
 export * from './scratch-directory';
 export * from './seeded-random';
 export * from './test-clock';

@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { BILLING_LEDGER_SCHEMA, billingLedgerMigrations } from '@gateway/billing-ledger';
+import { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from '@gateway/billing-ledger';
 import { applyMigrations, createPool, startEmbeddedPostgres } from '@gateway/database';
-import { EVENT_LOG_SCHEMA, eventLogMigrations } from '@gateway/events';
+import { EVENT_LOG_SCHEMA, eventLogSchema } from '@gateway/events';
 import { createSilentLogger } from '@gateway/runtime';
-import { USAGE_SCHEMA, usageMigrations } from '@gateway/usage';
+import { USAGE_SCHEMA, usageSchema } from '@gateway/usage';
 import type { Pool } from 'pg';
 
 /** A PostgreSQL of its own with the schemas of ledger, event log and usage; commits are durable, as in production. */
@@ -47,9 +47,9 @@ export async function openBenchDatabase(
     await rm(stateDirectory, { recursive: true, force: true });
   };
   try {
-    await applyMigrations(ledgerPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
-    await applyMigrations(eventPool, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
-    await applyMigrations(usagePool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+    await applyMigrations(ledgerPool, billingLedgerSchema);
+    await applyMigrations(eventPool, eventLogSchema);
+    await applyMigrations(usagePool, usageSchema);
   } catch (error) {
     await remove();
     throw error;

@@ -182,6 +182,22 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     }
   }
 
+  /** The comment of a function is the checksum of its text. */
+  async function functionsOf(database: DatabaseName): Promise<readonly string[]> {
+    const client = new Client({ connectionString: cluster.engines.databases[database] });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ text: string }>(
+        `select proname || ' ' || obj_description(oid, 'pg_proc') as text from pg_proc
+         where pronamespace::regnamespace::text = any ($1) order by 1`,
+        [DATABASES],
+      );
+      return rows.map(({ text }) => text);
+    } finally {
+      await client.end();
+    }
+  }
+
   /** Runs each replica from the builds that are chosen for it. */
   async function rollTo(choose: (replica: Replica, index: number) => string): Promise<void> {
     const restarts = SERVICE_NAMES.flatMap((service) =>
@@ -193,6 +209,9 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     await cluster.ready();
   }
 
+  /** Those of the next version. */
+  let nextFunctions: readonly string[] = [];
+
   const failuresToldOf = () => lines.filter((line) => /"level":(50|60)/.test(line));
 
   it('the version of now serves and is paid', async () => {
@@ -203,6 +222,7 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
 
   it('schemas grow by two jobs at once while the version of now serves', async () => {
     const before = await Promise.all(DATABASES.map(migrationsOf));
+    const functionsBefore = await functionsOf('billing_ledger');
     let migrating = true;
     const serving = (async () => {
       while (migrating) await serveAll();
@@ -221,6 +241,10 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
       expect(new Set(added).size).toBe(added.length);
       expect(added.every((name) => name.includes('_next_version') || name.includes(' 2999'))).toBe(true);
     });
+    nextFunctions = await functionsOf('billing_ledger');
+    expect(functionsBefore.length).toBeGreaterThan(10);
+    expect(nextFunctions).toHaveLength(functionsBefore.length);
+    expect(nextFunctions.filter((text) => functionsBefore.includes(text))).toEqual([]);
   });
 
   it.each([
@@ -239,5 +263,6 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     await administrate();
     await expectBooks();
     expect(failuresToldOf()).toEqual([]);
+    expect(await functionsOf('billing_ledger')).toEqual(nextFunctions);
   });
 });

@@ -1,11 +1,11 @@
 export { systemSecrets } from './crypto/secrets';
 export { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './postgres/channels';
 export { createHousekeeping, type Housekeeping } from './postgres/housekeeping';
-export { AUTH_SCHEMA, createAuthPrisma, type AuthPrisma, type AuthTransaction } from './prisma/client';
+export { createAuthPrisma, type AuthPrisma, type AuthTransaction } from './prisma/client';
 export { endKeys } from './prisma/end-session-keys';
 export { Prisma } from './prisma/generated/client';
 export { appendInvalidation, lastInvalidation } from './prisma/invalidations';
 export { lockOrganization } from './prisma/lock-organization';
-export { authMigrations } from './prisma/migrations';
 export { newestFirst } from './prisma/page';
 export { auditEntryRow, memberOf, sessionOf } from './prisma/rows';
+export { AUTH_SCHEMA, authSchema } from './prisma/schema';

@@ -7,7 +7,7 @@ import { createTestDatabase } from '@gateway/test-support';
 import type { Clock } from '@gateway/base';
 import {
   AUTH_SCHEMA,
-  authMigrations,
+  authSchema,
   createAuthAdapters,
   createAuthModule,
   type AuthServiceSettings,
@@ -67,7 +67,7 @@ export async function createAuthFixture({
     };
   }
 
-  await applyMigrations(openPool(), { schema: AUTH_SCHEMA, migrations: authMigrations });
+  await applyMigrations(openPool(), authSchema);
   const replica = await startReplica();
 
   return {

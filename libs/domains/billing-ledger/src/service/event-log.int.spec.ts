@@ -3,7 +3,7 @@ import { applyMigrations, createPool } from '@gateway/database';
 import {
   createPostgresEventLog,
   EVENT_LOG_SCHEMA,
-  eventLogMigrations,
+  eventLogSchema,
   TOPIC_GENERATION_FINISHED,
   TOPIC_GENERATION_SETTLED,
   type PostgresEventLog,
@@ -33,7 +33,7 @@ beforeAll(async () => {
     applicationName: 'event-log',
     maxConnections: 6,
   });
-  await applyMigrations(eventPool, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+  await applyMigrations(eventPool, eventLogSchema);
   const log = createSilentLogger();
   const metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: eventPool, clock: systemClock, log, metrics });

@@ -240,24 +240,6 @@ it('is told by one process at a time', async () => {
   expect(await rig.first.reconciler.announceWindows(10, renderWindow)).toBe(1);
 });
 
-it('begins an hour or two after a ledger was brought up to date, when no process of the version before is left', async () => {
-  await addCredit('org-a');
-  await (
-    await hold('gen-1')
-  )(70);
-  // As the migration writes it where there are accounts.
-  await rig.auditPool.query('update settlements_told_progress set begins_unix_ms = $1', [at(2)]);
-  rig.clock.set(NINE + 2 * HOUR_MS + MINUTE_MS);
-  await (
-    await hold('gen-2')
-  )(11);
-  rig.clock.set(NINE + 3 * HOUR_MS + 10 * MINUTE_MS);
-  await run();
-  expect(await windows()).toMatchObject([
-    { fromUnixMs: at(2), untilUnixMs: at(3), hours: [{ hourUnixMs: at(2), costNanoUsd: 11n }] },
-  ]);
-});
-
 it('finds the money of a settlement in its posting, not in the hold that says so too', async () => {
   await addCredit('org-a');
   await (

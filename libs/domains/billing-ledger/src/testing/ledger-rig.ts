@@ -11,9 +11,9 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import { createPostgresClaimStore } from '../adapters/postgres/claim-store';
 import { createPostgresLedgerHistory } from '../adapters/postgres/ledger-history';
-import { BILLING_LEDGER_SCHEMA, createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
+import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
 import { createPostgresReconciler } from '../adapters/postgres/reconciler';
-import { billingLedgerMigrations } from '../adapters/prisma/migrations';
+import { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from '../adapters/postgres/sql/schema';
 import type { HoldRequest } from '../core/credit/hold';
 import type { Announce, ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from '../core/ports';
 import type { FinishedGeneration } from '../core/settlement/settlement';
@@ -55,7 +55,7 @@ export async function createLedgerRig(): Promise<LedgerRig> {
     maxConnections: 2,
   });
   const [first, second] = instances as [LedgerInstance, LedgerInstance];
-  await applyMigrations(auditPool, { schema: BILLING_LEDGER_SCHEMA, migrations: billingLedgerMigrations });
+  await applyMigrations(auditPool, billingLedgerSchema);
   await first.history.prepare();
   await auditPool.query('create table announced (position bigserial primary key, payload bytea not null)');
 

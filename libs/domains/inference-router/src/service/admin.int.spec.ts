@@ -3,8 +3,8 @@ import { InferenceRouterAdminDefinition } from '@gateway/contracts/inference-rou
 import { applyMigrations, createPool } from '@gateway/database';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createTestDatabase } from '@gateway/test-support';
-import { createPostgresDrainStore, INFERENCE_ROUTER_SCHEMA } from '../adapters/postgres/drain-store';
-import { inferenceRouterMigrations } from '../adapters/postgres/migrations';
+import { createPostgresDrainStore } from '../adapters/postgres/drain-store';
+import { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from '../adapters/postgres/sql/schema';
 import { createMemoryDrainStore, type DrainStore } from '../core/resilience/drains';
 import { failure, helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
 import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
@@ -151,7 +151,7 @@ it('drained targets in PostgreSQL are seen by all, and keep who was first', asyn
     applicationName: 't',
     maxConnections: 2,
   });
-  await applyMigrations(pool, { schema: INFERENCE_ROUTER_SCHEMA, migrations: inferenceRouterMigrations });
+  await applyMigrations(pool, inferenceRouterSchema);
   const [one, other] = [createPostgresDrainStore(pool), createPostgresDrainStore(pool)];
   const drained = { since: 5 as UnixMs, by: 'ops', reason: 'repair' };
   await one.write('p/m', drained);

@@ -19,7 +19,7 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
-  usageMigrations,
+  usageSchema,
 } from '../index';
 import { logged, NOON, settled, type Settled } from '../testing/settled-events';
 
@@ -34,7 +34,7 @@ let reports: RpcClient<typeof GenerationReportsDefinition>;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await applyMigrations(pool, usageSchema);
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
   reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
 });

@@ -17,7 +17,7 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
-  usageMigrations,
+  usageSchema,
 } from '../index';
 import { logged, settled, type Settled } from '../testing/settled-events';
 import { createUsageAggregatorMetrics } from './usage-aggregator/metrics';
@@ -36,7 +36,7 @@ let run: () => Promise<void>;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await applyMigrations(pool, usageSchema);
 });
 
 beforeEach(async () => {

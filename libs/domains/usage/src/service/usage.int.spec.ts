@@ -27,7 +27,7 @@ import {
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
   USAGE_SCHEMA,
-  usageMigrations,
+  usageSchema,
 } from '../index';
 import { logged, NOON, rawEvent, settled, type Settled } from '../testing/settled-events';
 
@@ -46,7 +46,7 @@ let query: RpcClient<typeof GenerationQueryDefinition>;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await applyMigrations(pool, usageSchema);
 });
 
 beforeEach(async () => {

@@ -151,28 +151,6 @@ describe('an ordinary start', () => {
     }
   });
 
-  it('gives the application what an older version created as superuser', async () => {
-    const first = await start();
-    await query(
-      first.adminUrl,
-      `create schema old; create type old.kind as enum ('a'); create sequence old.numbers;
-       create table old.rows (id bigserial primary key, kind old.kind);
-       create function old.one() returns int language sql as 'select 1';
-       insert into old.rows (kind) values ('a')`,
-    );
-    await first.stop();
-    const second = await start();
-    await query(
-      second.url,
-      `alter table old.rows add column later int; alter type old.kind add value 'b';
-       create or replace function old.one() returns int language sql as 'select 2';
-       alter sequence old.numbers restart; create table old.more (id int); drop index if exists old.nothing`,
-    );
-    expect(await query(second.url, 'select id, old.one() as one from old.rows')).toEqual([
-      { id: '1', one: 2 },
-    ]);
-  });
-
   it('leaves no process, lock or pid file behind after stop, which may be called twice', async () => {
     const postgres = await start();
     await Promise.all([postgres.stop(), postgres.stop()]);

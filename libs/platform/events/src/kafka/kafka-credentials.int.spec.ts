@@ -13,8 +13,7 @@ import {
 } from 'kafkajs';
 import type { Pool } from 'pg';
 import { collector, event } from '../event-log.contract';
-import { eventLogMigrations } from '../postgres/migrations';
-import { EVENT_LOG_SCHEMA } from '../postgres/statements';
+import { EVENT_LOG_SCHEMA, eventLogSchema } from '../postgres/sql/schema';
 import { groupIdOf } from './kafka-consumer';
 import { createKafkaEventLog, type KafkaEventLog } from './kafka-event-log';
 
@@ -78,7 +77,7 @@ describeWith(kafka, 'the log on a Kafka that wants to know who asks', () => {
       applicationName: 'test',
       maxConnections: 8,
     });
-    await applyMigrations(pool, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+    await applyMigrations(pool, eventLogSchema);
     const { brokers, sasl } = connectionOf('operator');
     admin = new Kafka({ brokers, sasl, logLevel: logLevel.NOTHING }).admin();
     await admin.connect();

@@ -16,8 +16,7 @@ import {
   type EventLogHarness,
   type EventLogProcess,
 } from '../event-log.contract';
-import { eventLogMigrations } from '../postgres/migrations';
-import { EVENT_LOG_SCHEMA } from '../postgres/statements';
+import { EVENT_LOG_SCHEMA, eventLogSchema } from '../postgres/sql/schema';
 import { createKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka-event-log';
 import { KafkaUnavailableError } from './kafka-writer';
 
@@ -58,7 +57,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       applicationName: 'admin',
       maxConnections: 1,
     });
-    await applyMigrations(admin, { schema: EVENT_LOG_SCHEMA, migrations: eventLogMigrations });
+    await applyMigrations(admin, eventLogSchema);
     await admin.end();
   });
 

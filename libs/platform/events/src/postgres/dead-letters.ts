@@ -11,7 +11,7 @@ import type { LoggedEvent, Unprocessable } from '../event-log';
 import { NOTIFY_CHANNEL } from './statements';
 
 const COLUMNS = `
-  position, key, state, reason, attempts, dead_at, coalesce(failed_at, dead_at) as failed_at,
+  position, key, state, reason, attempts, dead_at, failed_at,
   discarded_at, discarded_reason, octet_length(payload) as payload_bytes`;
 
 /** $1 topic, $2 group, $3 state, $4 before or null, $5 most rows. */

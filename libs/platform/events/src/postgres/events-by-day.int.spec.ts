@@ -13,9 +13,9 @@ import type { Pool, PoolClient } from 'pg';
 import { collector, numbered, textsOf } from '../event-log.contract';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
 import type { EventLogLimits } from '../delivery/limits';
-import { eventLogMigrations } from './migrations';
 import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
-import { EVENT_LOG_SCHEMA as schema, IS_BEHIND } from './statements';
+import { EVENT_LOG_SCHEMA as schema, eventLogSchema } from './sql/schema';
+import { IS_BEHIND } from './statements';
 
 jest.setTimeout(60_000);
 
@@ -39,8 +39,8 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function open(migrations = eventLogMigrations): Promise<void> {
-  await applyMigrations(pool, { schema, migrations });
+async function open(): Promise<void> {
+  await applyMigrations(pool, eventLogSchema);
   log = openLog(pool);
 }
 
@@ -124,25 +124,6 @@ it('refuses nothing when the day has no partition, and moves it there later, in 
   expect(await rowsOutsideOfDays()).toBe(0);
   await log.append('t', numbered(1));
   expect(await readAll('t', 5)).toEqual(['0', '1', '0', '1', '0']);
-});
-
-it('upgrades a log with events that are read, unread and from tomorrow in place, and goes on with it', async () => {
-  // Migrations go by the database's clock.
-  clock.advance(Date.now() - clock.now());
-  await open(eventLogMigrations.filter(({ name }) => name < '20261122020000_events_by_day'));
-  await log.append('t', numbered(4));
-  clock.advance(2 * DAY_MS);
-  await log.append('t', numbered(2));
-  clock.advance(-2 * DAY_MS);
-  await passTo('t', 'reader', 3);
-  await applyMigrations(pool, { schema, migrations: eventLogMigrations });
-  await log.start();
-  expect(await rowsOutsideOfDays()).toBe(0);
-  await log.append('t', numbered(1));
-  expect(await readAll('t', 4)).toEqual(['3', '0', '1', '0']);
-  clock.advance(30 * DAY_MS);
-  expect((await log.trim()).days).toBeGreaterThanOrEqual(1);
-  expect(await positions('t')).toEqual([]);
 });
 
 describe('among a million events of ten days', () => {

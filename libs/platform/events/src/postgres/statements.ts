@@ -1,6 +1,3 @@
-/** The schema of the log. Named in every statement, since appends also run in transactions of other domains. */
-export const EVENT_LOG_SCHEMA = 'event_log';
-
 /** Told the name of a topic when events of it are committed. */
 export const NOTIFY_CHANNEL = 'event_log';
 

@@ -2,7 +2,8 @@ import type { Clock } from '@gateway/base';
 import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { EventLogLimits } from '../delivery/limits';
-import { EVENT_LOG_SCHEMA, HOLDS_UNPASSED, TRIM_DEFAULT } from './statements';
+import { EVENT_LOG_SCHEMA } from './sql/schema';
+import { HOLDS_UNPASSED, TRIM_DEFAULT } from './statements';
 
 /** What went: whole days, and events that were in no day's partition. */
 export interface Trimmed {

@@ -1,14 +1,14 @@
-import { createPrismaAdapter } from '@gateway/database';
+import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import { PrismaClient, type Prisma } from './generated/client';
-
-/** The schema that holds everything of this domain. */
-export const AUTH_SCHEMA = 'auth';
+import { AUTH_SCHEMA } from './schema';
 
 export type AuthPrisma = PrismaClient;
 export type AuthTransaction = Prisma.TransactionClient;
 
 /** A Prisma client over the domain's own pool. The pool stays the caller's to end. */
 export function createAuthPrisma(pool: Pool): AuthPrisma {
-  return new PrismaClient({ adapter: createPrismaAdapter(pool, AUTH_SCHEMA) });
+  return new PrismaClient({
+    adapter: new PrismaPg(pool, { schema: AUTH_SCHEMA, disposeExternalPool: false }),
+  });
 }

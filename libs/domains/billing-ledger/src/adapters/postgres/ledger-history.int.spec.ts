@@ -11,7 +11,7 @@ import {
   usdNano,
   type LedgerRig,
 } from '../../testing/ledger-rig';
-import { BILLING_LEDGER_SCHEMA } from './ledger-store';
+import { BILLING_LEDGER_SCHEMA } from './sql/schema';
 
 const RETENTION_DAYS = 90;
 

@@ -4,7 +4,7 @@ import { leastIdAt } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { CLOSED_HOLD_RETENTION_MS } from '../../core/limits';
 import type { LedgerHistory } from '../../core/ports';
-import { BILLING_LEDGER_SCHEMA } from './ledger-store';
+import { BILLING_LEDGER_SCHEMA } from './sql/schema';
 
 export interface PostgresLedgerHistoryOptions {
   readonly pool: Pool;

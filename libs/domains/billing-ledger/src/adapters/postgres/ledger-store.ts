@@ -1,17 +1,13 @@
 import { nanoUsd, type Clock } from '@gateway/base';
-import { createPrismaAdapter } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import { NO_BALANCE } from '../../core/credit/balance';
 import type { LedgerStore } from '../../core/ports';
 import { addCredit } from './add-credit';
 import { holdCredit } from './hold-credit';
-import { PrismaClient } from '../prisma/generated/client';
 import { withRetries } from './retry';
 import { settleGenerations } from './settle-generations';
 import { voidHolds, voidOverdueHolds } from './void-holds';
-
-export const BILLING_LEDGER_SCHEMA = 'billing_ledger';
 
 export interface PostgresLedgerStoreOptions {
   /** Of the schema billing_ledger; the caller ends it. */
@@ -19,21 +15,25 @@ export interface PostgresLedgerStoreOptions {
   /** Appends in the pool's own transactions: the log is in the same database, or is an outbox there. */
   readonly appender: TransactionalAppender<PoolClient>;
   readonly clock: Clock;
-  readonly schema?: string;
 }
 
-/**
- * The ledger in PostgreSQL. Money moves in SQL functions that take a whole
- * batch; balances are read through Prisma.
- */
+const READ_BALANCE = `
+  select credited_nano_usd, charged_nano_usd, held_nano_usd, available_nano_usd
+  from accounts where organization_id = $1`;
+
+interface BalanceRow {
+  readonly credited_nano_usd: bigint;
+  readonly charged_nano_usd: bigint;
+  readonly held_nano_usd: bigint;
+  readonly available_nano_usd: bigint;
+}
+
+/** The ledger in PostgreSQL. Money moves in SQL functions that take a whole batch. */
 export function createPostgresLedgerStore({
   pool,
   appender,
   clock,
-  schema = BILLING_LEDGER_SCHEMA,
 }: PostgresLedgerStoreOptions): LedgerStore {
-  const prisma = new PrismaClient({ adapter: createPrismaAdapter(pool, schema) });
-
   return {
     holdCredit: (holds, expectation = 'held') =>
       withRetries(() => holdCredit(pool, holds, expectation, clock.now())),
@@ -46,13 +46,18 @@ export function createPostgresLedgerStore({
 
     readBalance: (organizationId) =>
       withRetries(async () => {
-        const account = await prisma.account.findUnique({ where: { organizationId } });
+        const { rows } = await pool.query<BalanceRow>({
+          name: 'billing_ledger.read_balance',
+          text: READ_BALANCE,
+          values: [organizationId],
+        });
+        const [account] = rows;
         if (!account) return NO_BALANCE;
         return {
-          creditedNanoUsd: nanoUsd(account.creditedNanoUsd),
-          chargedNanoUsd: nanoUsd(account.chargedNanoUsd),
-          heldNanoUsd: nanoUsd(account.heldNanoUsd),
-          availableNanoUsd: nanoUsd(account.availableNanoUsd),
+          creditedNanoUsd: nanoUsd(account.credited_nano_usd),
+          chargedNanoUsd: nanoUsd(account.charged_nano_usd),
+          heldNanoUsd: nanoUsd(account.held_nano_usd),
+          availableNanoUsd: nanoUsd(account.available_nano_usd),
         };
       }),
   };

@@ -14,7 +14,8 @@ import {
   type LedgerRig,
 } from '../../testing/ledger-rig';
 import { fillLedgerHistory } from '../../testing/synthetic-history';
-import { BILLING_LEDGER_SCHEMA as schema, createPostgresLedgerStore } from './ledger-store';
+import { createPostgresLedgerStore } from './ledger-store';
+import { BILLING_LEDGER_SCHEMA as schema } from './sql/schema';
 
 const GENERATIONS = 330_000;
 const ORGANIZATIONS = 1_000;

@@ -2,9 +2,6 @@ import type { UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { Drained, DrainStore } from '../../core/resilience/drains';
 
-/** The schema that holds everything of this domain. */
-export const INFERENCE_ROUTER_SCHEMA = 'inference_router';
-
 interface Row {
   readonly target: string;
   readonly since_unix_ms: bigint;

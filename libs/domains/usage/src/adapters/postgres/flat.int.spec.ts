@@ -4,10 +4,9 @@ import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import type { GenerationFilter } from '../../core/list-generations';
 import { syntheticGenerations } from '../../testing/synthetic-generations';
-import { usageMigrations } from '../prisma/migrations';
 import { MAX_SCANNED_ROWS, scanStatements } from './generation-scan';
 import { createPostgresUsageReader } from './usage-reader';
-import { USAGE_SCHEMA } from './usage-schema';
+import { USAGE_SCHEMA, usageSchema } from './sql/schema';
 
 const ROWS = 1_000_000;
 const END = Date.UTC(2026, 10, 20);
@@ -25,7 +24,7 @@ beforeAll(async () => {
     maxConnections: 2,
     statementTimeoutMs: TIMEOUT_MS,
   });
-  await applyMigrations(pool, { schema: USAGE_SCHEMA, migrations: usageMigrations });
+  await applyMigrations(pool, usageSchema);
   await syntheticGenerations(pool, { rows: ROWS, end: END as UnixMs });
 }, TIMEOUT_MS);
 

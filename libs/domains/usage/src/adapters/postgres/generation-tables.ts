@@ -1,7 +1,7 @@
 import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { GenerationTables } from '../../core/ports';
-import { USAGE_SCHEMA } from './usage-schema';
+import { USAGE_SCHEMA } from './sql/schema';
 
 const GENERATIONS: PartitionedTable = {
   schema: USAGE_SCHEMA,

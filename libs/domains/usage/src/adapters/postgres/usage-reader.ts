@@ -1,15 +1,12 @@
 import { nanoUsd, utcDay, type Prices, type UnixMs } from '@gateway/base';
-import { createPrismaAdapter } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 import type { UsageRow } from '../../core/usage-report';
-import { PrismaClient, type Generation } from '../prisma/generated/client';
 import { readKeyActivity } from './key-activity';
 import { readReconciliation } from './reconciliation-tables';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
-import { USAGE_SCHEMA } from './usage-schema';
 
 /**
  * $1 organization, $2 and $3 first and last day, $4 model or null, $5 to $7
@@ -51,7 +48,55 @@ interface PlaceRow {
   readonly created_unix_ms: bigint;
 }
 
-const NEWEST_FIRST = [{ createdUnixMs: 'desc' }, { id: 'desc' }] as const satisfies object[];
+/** $1 organization, $2 id. */
+const FIND_GENERATION = 'select * from generations where organization_id = $1 and id = $2 limit 1';
+
+/** $1 organization, $2 id of the generation or its request, $3 most rows. */
+const FIND_BY_IDS = `
+  select * from generations
+  where organization_id = $1 and (id = $2 or request_id = $2)
+  order by created_unix_ms desc, id desc
+  limit $3`;
+
+/** $1 organization, $2 ids, $3 and $4 the oldest and the newest time, which tell the database the months to read. */
+const READ_AT = `
+  select * from generations
+  where organization_id = $1 and id = any ($2::text[]) and created_unix_ms between $3 and $4
+  order by created_unix_ms desc, id desc`;
+
+interface GenerationRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly key_id: string;
+  readonly request_id: string;
+  readonly model_id: string;
+  readonly provider: string;
+  readonly provider_model: string;
+  readonly created_unix_ms: bigint;
+  readonly settled_unix_ms: bigint;
+  readonly streamed: boolean;
+  readonly cancelled: boolean;
+  readonly finish_reason: string;
+  readonly prompt_tokens: bigint;
+  readonly cached_tokens: bigint;
+  readonly image_tokens: bigint;
+  readonly completion_tokens: bigint;
+  readonly reasoning_tokens: bigint;
+  readonly cost_nano_usd: bigint;
+  readonly charged_nano_usd: bigint;
+  readonly latency_ms: bigint;
+  readonly generation_time_ms: bigint;
+  readonly external_user: string | null;
+  readonly error_code: string | null;
+  readonly usage_source: string | null;
+  readonly time_to_first_token_ms: bigint | null;
+  readonly attempts: readonly AttemptJson[] | null;
+  readonly input_nano_usd_per_million: bigint | null;
+  readonly cached_input_nano_usd_per_million: bigint | null;
+  readonly output_nano_usd_per_million: bigint | null;
+  readonly reasoning_nano_usd_per_million: bigint | null;
+  readonly image_nano_usd_per_million: bigint | null;
+}
 
 interface SumRow {
   readonly day: string | null;
@@ -67,26 +112,30 @@ interface SumRow {
 
 /** The read side on PostgreSQL. */
 export function createPostgresUsageReader(pool: Pool): UsageReader {
-  const prisma = new PrismaClient({ adapter: createPrismaAdapter(pool, USAGE_SCHEMA) });
   return {
     readKeyActivity: (organizationId, keyIds, now) => readKeyActivity(pool, organizationId, keyIds, now),
     readReconciliation: () => readReconciliation(pool),
     async findGeneration(organizationId, id) {
-      const row = await prisma.generation.findFirst({ where: { id, organizationId } });
+      const { rows } = await pool.query<GenerationRow>({
+        name: 'usage.find_generation',
+        text: FIND_GENERATION,
+        values: [organizationId, id],
+      });
+      const [row] = rows;
       return row ? generationOf(row) : undefined;
     },
     async findByIds(organizationId, id, limit) {
-      const rows = await prisma.generation.findMany({
-        where: { organizationId, OR: [{ id }, { requestId: id }] },
-        orderBy: [...NEWEST_FIRST],
-        take: limit,
+      const { rows } = await pool.query<GenerationRow>({
+        name: 'usage.find_by_ids',
+        text: FIND_BY_IDS,
+        values: [organizationId, id, limit],
       });
       return rows.map(generationOf);
     },
     async scan(filter, after, limit) {
       const { matches, end, mayStop } = scanStatements(filter, after, limit);
       const places = (await pool.query<PlaceRow>(matches.text, [...matches.values])).rows;
-      const found = await readAt(prisma, filter.organizationId, places);
+      const found = await readAt(pool, filter.organizationId, places);
       if (!mayStop || places.length === limit) return { found, stoppedAt: undefined };
       const [last] = (await pool.query<PlaceRow>(end.text, [...end.values])).rows;
       return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
@@ -125,22 +174,18 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
   };
 }
 
-/** The times tell the database which months to look in. */
 async function readAt(
-  prisma: PrismaClient,
+  pool: Pool,
   organizationId: string,
   places: readonly PlaceRow[],
 ): Promise<readonly SettledGeneration[]> {
   const newest = places[0]?.created_unix_ms;
   const oldest = places.at(-1)?.created_unix_ms;
   if (newest === undefined || oldest === undefined) return [];
-  const rows = await prisma.generation.findMany({
-    where: {
-      organizationId,
-      id: { in: places.map(({ id }) => id) },
-      createdUnixMs: { gte: oldest, lte: newest },
-    },
-    orderBy: [...NEWEST_FIRST],
+  const { rows } = await pool.query<GenerationRow>({
+    name: 'usage.read_at',
+    text: READ_AT,
+    values: [organizationId, places.map(({ id }) => id), oldest, newest],
   });
   return rows.map(generationOf);
 }
@@ -159,39 +204,37 @@ function usageRowOf(row: SumRow): UsageRow {
   };
 }
 
-function generationOf(row: Generation): SettledGeneration {
+function generationOf(row: GenerationRow): SettledGeneration {
   return {
     id: row.id,
-    organizationId: row.organizationId,
-    keyId: row.keyId,
-    requestId: row.requestId,
-    modelId: row.modelId,
+    organizationId: row.organization_id,
+    keyId: row.key_id,
+    requestId: row.request_id,
+    modelId: row.model_id,
     provider: row.provider,
-    providerModel: row.providerModel,
-    createdAt: Number(row.createdUnixMs) as UnixMs,
-    settledAt: Number(row.settledUnixMs) as UnixMs,
+    providerModel: row.provider_model,
+    createdAt: Number(row.created_unix_ms) as UnixMs,
+    settledAt: Number(row.settled_unix_ms) as UnixMs,
     streamed: row.streamed,
     cancelled: row.cancelled,
-    finishReason: row.finishReason,
+    finishReason: row.finish_reason,
     usage: {
-      promptTokens: Number(row.promptTokens),
-      cachedTokens: Number(row.cachedTokens),
-      imageTokens: Number(row.imageTokens),
-      completionTokens: Number(row.completionTokens),
-      reasoningTokens: Number(row.reasoningTokens),
+      promptTokens: Number(row.prompt_tokens),
+      cachedTokens: Number(row.cached_tokens),
+      imageTokens: Number(row.image_tokens),
+      completionTokens: Number(row.completion_tokens),
+      reasoningTokens: Number(row.reasoning_tokens),
     },
     usageSource:
-      row.usageSource === 'provider' || row.usageSource === 'counted' ? row.usageSource : undefined,
-    costNanoUsd: nanoUsd(row.costNanoUsd),
-    chargedNanoUsd: nanoUsd(row.chargedNanoUsd),
-    latencyMs: Number(row.latencyMs),
-    generationTimeMs: Number(row.generationTimeMs),
-    externalUser: row.externalUser ?? undefined,
-    errorCode: row.errorCode ?? undefined,
-    timeToFirstTokenMs: row.timeToFirstTokenMs === null ? undefined : Number(row.timeToFirstTokenMs),
-    attempts: Array.isArray(row.attempts)
-      ? (row.attempts as unknown as AttemptJson[]).map(attemptOf)
-      : undefined,
+      row.usage_source === 'provider' || row.usage_source === 'counted' ? row.usage_source : undefined,
+    costNanoUsd: nanoUsd(row.cost_nano_usd),
+    chargedNanoUsd: nanoUsd(row.charged_nano_usd),
+    latencyMs: Number(row.latency_ms),
+    generationTimeMs: Number(row.generation_time_ms),
+    externalUser: row.external_user ?? undefined,
+    errorCode: row.error_code ?? undefined,
+    timeToFirstTokenMs: row.time_to_first_token_ms === null ? undefined : Number(row.time_to_first_token_ms),
+    attempts: row.attempts?.map(attemptOf),
     prices: pricesOf(row),
   };
 }
@@ -209,13 +252,13 @@ function attemptOf(attempt: AttemptJson): ProviderAttempt {
   return { provider, providerModel, outcome, durationMs };
 }
 
-function pricesOf(row: Generation): Prices | undefined {
-  if (row.inputNanoUsdPerMillion === null) return undefined;
+function pricesOf(row: GenerationRow): Prices | undefined {
+  if (row.input_nano_usd_per_million === null) return undefined;
   return {
-    inputNanoUsdPerMillion: row.inputNanoUsdPerMillion,
-    cachedInputNanoUsdPerMillion: row.cachedInputNanoUsdPerMillion ?? 0n,
-    outputNanoUsdPerMillion: row.outputNanoUsdPerMillion ?? 0n,
-    reasoningNanoUsdPerMillion: row.reasoningNanoUsdPerMillion ?? 0n,
-    imageNanoUsdPerMillion: row.imageNanoUsdPerMillion ?? 0n,
+    inputNanoUsdPerMillion: row.input_nano_usd_per_million,
+    cachedInputNanoUsdPerMillion: row.cached_input_nano_usd_per_million ?? 0n,
+    outputNanoUsdPerMillion: row.output_nano_usd_per_million ?? 0n,
+    reasoningNanoUsdPerMillion: row.reasoning_nano_usd_per_million ?? 0n,
+    imageNanoUsdPerMillion: row.image_nano_usd_per_million ?? 0n,
   };
 }

@@ -3,9 +3,8 @@ import { createMetrics } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, type TestClock } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import type { EventLogLimits } from '../../delivery/limits';
-import { eventLogMigrations } from '../migrations';
 import { createPostgresEventLog, type PostgresEventLog } from '../postgres-event-log';
-import { EVENT_LOG_SCHEMA as schema } from '../statements';
+import { EVENT_LOG_SCHEMA as schema, eventLogSchema } from '../sql/schema';
 
 const ignore = () => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -42,7 +41,7 @@ export async function createLogRig(): Promise<LogRig> {
   const poolNamed = (applicationName: string) =>
     createPool({ url: database.url, schema, applicationName, maxConnections: 6 });
   const admin = poolNamed('admin');
-  await applyMigrations(admin, { schema, migrations: eventLogMigrations });
+  await applyMigrations(admin, eventLogSchema);
   let opened: OpenLog[] = [];
 
   async function stopAll(): Promise<void> {

@@ -1,0 +1,216 @@
+-- The tables of the schema auth in version 0.1.0; schema.prisma describes those
+-- that Prisma reads.
+
+CREATE TABLE "organizations" (
+  "id" TEXT PRIMARY KEY,
+  "name" TEXT NOT NULL,
+  "suspended" BOOLEAN NOT NULL,
+  "suspended_reason" TEXT,
+  "requests_per_minute" INTEGER,
+  "tokens_per_minute" INTEGER,
+  "daily_budget_nano_usd" BIGINT,
+  "concurrency" INTEGER,
+  "max_output_tokens" INTEGER,
+  "multiple_completions" BOOLEAN NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  -- Grows with each change. An editor names the version that it read, so that the second of two editors gets a conflict.
+  "version" INTEGER NOT NULL DEFAULT 1
+);
+
+-- A key that is rotated keeps its id and has two secrets for a while: the new one, and the previous one until its time.
+CREATE TABLE "api_keys" (
+  "id" TEXT PRIMARY KEY,
+  "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "name" TEXT NOT NULL,
+  "sha256" BYTEA NOT NULL,
+  "last4" TEXT NOT NULL,
+  "scopes" TEXT[],
+  "allowed_models" TEXT[],
+  "ip_allowlist" TEXT[],
+  "expires_on" DATE,
+  "requests_per_minute" INTEGER,
+  "tokens_per_minute" INTEGER,
+  "daily_budget_nano_usd" BIGINT,
+  "concurrency" INTEGER,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "revoked_at" TIMESTAMPTZ(3),
+  "version" INTEGER NOT NULL DEFAULT 1,
+  "previous_sha256" BYTEA,
+  "previous_last4" TEXT,
+  "previous_works_until" TIMESTAMPTZ(3),
+  -- Of keys that live for minutes, such as the playground's: when they expire, and the session that they end with.
+  "expires_at" TIMESTAMPTZ(3),
+  "session_id" TEXT,
+  CONSTRAINT "api_keys_previous_is_whole" CHECK (
+    ("previous_sha256" IS NULL) = ("previous_last4" IS NULL) AND ("previous_sha256" IS NULL) = ("previous_works_until" IS NULL)
+  )
+);
+
+CREATE UNIQUE INDEX "api_keys_sha256_key" ON "api_keys" ("sha256");
+CREATE UNIQUE INDEX "api_keys_previous_sha256_key" ON "api_keys" ("previous_sha256");
+CREATE INDEX "api_keys_organization_id_id_idx" ON "api_keys" ("organization_id", "id" DESC);
+CREATE INDEX "api_keys_session_id_idx" ON "api_keys" ("session_id");
+
+CREATE TABLE "members" (
+  "id" TEXT PRIMARY KEY,
+  "email" TEXT NOT NULL,
+  -- Null: signs in by single sign-on only.
+  "password_hash" TEXT,
+  "role" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "last_seen_at" TIMESTAMPTZ(3),
+  "totp_secret" TEXT,
+  "totp_confirmed_at" TIMESTAMPTZ(3),
+  "totp_last_step" BIGINT
+);
+
+CREATE UNIQUE INDEX "members_email_key" ON "members" ("email");
+
+-- Operators need no membership.
+CREATE TABLE "memberships" (
+  "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "role" TEXT NOT NULL CHECK ("role" IN ('owner', 'admin', 'member')),
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  PRIMARY KEY ("organization_id", "member_id")
+);
+
+CREATE INDEX "memberships_member_id_idx" ON "memberships" ("member_id");
+
+CREATE TABLE "sessions" (
+  "token_sha256" BYTEA PRIMARY KEY,
+  "id" TEXT NOT NULL,
+  "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "device" TEXT NOT NULL,
+  "ip_address" TEXT NOT NULL,
+  "signed_in_by" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+  "expires_at" TIMESTAMPTZ(3) NOT NULL
+);
+
+CREATE UNIQUE INDEX "sessions_id_key" ON "sessions" ("id");
+CREATE INDEX "sessions_member_id_idx" ON "sessions" ("member_id");
+CREATE INDEX "sessions_expires_at_idx" ON "sessions" ("expires_at");
+
+CREATE TABLE "sign_in_attempts" (
+  "bucket" BYTEA PRIMARY KEY,
+  "attempts" INTEGER NOT NULL,
+  "window_ends_at" TIMESTAMPTZ(3) NOT NULL
+);
+
+CREATE INDEX "sign_in_attempts_window_ends_at_idx" ON "sign_in_attempts" ("window_ends_at");
+
+-- Invitations and password resets are opened by links, whose tokens are stored as hashes only. Recovery codes are
+-- hashes as well.
+CREATE TABLE "invitations" (
+  "id" TEXT PRIMARY KEY,
+  "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "email" TEXT NOT NULL,
+  "role" TEXT NOT NULL CHECK ("role" IN ('owner', 'admin', 'member')),
+  "token_sha256" BYTEA NOT NULL,
+  "invited_by" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "expires_at" TIMESTAMPTZ(3) NOT NULL,
+  "accepted_at" TIMESTAMPTZ(3),
+  "revoked_at" TIMESTAMPTZ(3)
+);
+
+CREATE UNIQUE INDEX "invitations_token_sha256_key" ON "invitations" ("token_sha256");
+CREATE INDEX "invitations_organization_id_id_idx" ON "invitations" ("organization_id", "id" DESC);
+
+CREATE TABLE "password_resets" (
+  "token_sha256" BYTEA PRIMARY KEY,
+  "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "expires_at" TIMESTAMPTZ(3) NOT NULL
+);
+
+CREATE INDEX "password_resets_member_id_idx" ON "password_resets" ("member_id");
+CREATE INDEX "password_resets_expires_at_idx" ON "password_resets" ("expires_at");
+
+CREATE TABLE "recovery_codes" (
+  "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "code_sha256" BYTEA NOT NULL,
+  PRIMARY KEY ("member_id", "code_sha256")
+);
+
+-- Single sign-on: a member's identity at the provider, the domains whose people an organization admits, and the
+-- sign-ins that have started and not returned yet (only hashes of their secrets; each is deleted when it is used).
+CREATE TABLE "member_identities" (
+  "issuer" TEXT NOT NULL,
+  "subject" TEXT NOT NULL,
+  "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  PRIMARY KEY ("issuer", "subject")
+);
+
+CREATE UNIQUE INDEX "member_identities_member_id_issuer_key" ON "member_identities" ("member_id", "issuer");
+
+CREATE TABLE "organization_domains" (
+  "domain" TEXT PRIMARY KEY,
+  "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "role" TEXT NOT NULL CHECK ("role" IN ('admin', 'member')),
+  "mapped_by" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL
+);
+
+CREATE INDEX "organization_domains_organization_id_idx" ON "organization_domains" ("organization_id");
+
+CREATE TABLE "oidc_flows" (
+  "state_sha256" BYTEA PRIMARY KEY,
+  "browser_sha256" BYTEA NOT NULL,
+  "redirect_uri" TEXT NOT NULL,
+  "return_to" TEXT NOT NULL,
+  "replaced_token_sha256" BYTEA,
+  "expires_at" TIMESTAMPTZ(3) NOT NULL
+);
+
+CREATE INDEX "oidc_flows_expires_at_idx" ON "oidc_flows" ("expires_at");
+
+CREATE TABLE "audit_entries" (
+  "id" TEXT PRIMARY KEY,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "actor_id" TEXT NOT NULL,
+  "actor_label" TEXT NOT NULL,
+  "actor_ip_address" TEXT NOT NULL,
+  "organization_id" TEXT,
+  "action" TEXT NOT NULL,
+  "target" TEXT NOT NULL,
+  "details" JSONB NOT NULL,
+  "outcome" TEXT NOT NULL
+);
+
+CREATE INDEX "audit_entries_organization_id_id_idx" ON "audit_entries" ("organization_id", "id" DESC);
+
+-- Revocation that is immediate everywhere. An edge may use its cached keys only under a lease; a revocation waits for
+-- every lease either to acknowledge its sequence number or to expire. The database's clock measures the leases, so that
+-- auth replicas need no common clock. Prisma does not use these tables.
+
+-- The last sequence number that was assigned. Taking the next one locks this row until commit, so numbers become
+-- visible in order and without gaps: a reader that has seen n has been able to see everything below n.
+CREATE TABLE "invalidation_counter" (
+  "only" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("only"),
+  "last" BIGINT NOT NULL
+);
+
+INSERT INTO "invalidation_counter" ("last") VALUES (0);
+
+-- What edges must remove from their caches: one key, or every key of one organization.
+CREATE TABLE "invalidations" (
+  "sequence" BIGINT PRIMARY KEY,
+  "key_sha256" BYTEA,
+  "organization_id" TEXT,
+  "created_at" TIMESTAMPTZ NOT NULL,
+  CHECK (("key_sha256" IS NULL) <> ("organization_id" IS NULL))
+);
+
+CREATE INDEX "invalidations_created_at_idx" ON "invalidations" ("created_at");
+
+CREATE TABLE "edge_leases" (
+  "edge_id" TEXT PRIMARY KEY,
+  -- The edge's newest watch, and whether its stream is still open.
+  "watch_id" TEXT NOT NULL,
+  "watch_open" BOOLEAN NOT NULL,
+  "acknowledged_sequence" BIGINT NOT NULL,
+  "expires_at" TIMESTAMPTZ NOT NULL
+);

@@ -1,0 +1,11 @@
+import type { DatabaseSchema } from '@gateway/database';
+import baseline from './migrations/0.1.0_baseline/migration.sql';
+
+export const AUTH_SCHEMA = 'auth';
+
+/** The auth domain owns everything in it. */
+export const authSchema: DatabaseSchema = {
+  schema: AUTH_SCHEMA,
+  migrations: [{ name: '0.1.0_baseline', sql: baseline }],
+  functions: {},
+};

@@ -1,0 +1,34 @@
+-- Adds prepaid credit once. A credit id that exists answers 'added' again when
+-- it names the same credit, otherwise 'conflict'.
+create or replace function add_credit(
+  p_credit_id text, p_organization_id text, p_amount bigint, p_note text, p_now_unix_ms bigint
+) returns text
+language plpgsql
+as $$
+declare
+  known credits;
+begin
+  perform lock_accounts(array[p_organization_id]);
+
+  insert into credits (credit_id, organization_id, amount_nano_usd, note, added_unix_ms)
+  values (p_credit_id, p_organization_id, p_amount, p_note, p_now_unix_ms)
+  on conflict do nothing;
+  if not found then
+    select * into known from credits where credit_id = p_credit_id;
+    if known.organization_id = p_organization_id and known.amount_nano_usd = p_amount then
+      return 'added';
+    end if;
+    return 'conflict';
+  end if;
+
+  insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, funding_nano_usd)
+  values (p_credit_id, 'credit', p_organization_id, p_now_unix_ms, p_amount, -p_amount);
+
+  update accounts
+  set
+    credited_nano_usd = credited_nano_usd + p_amount,
+    available_nano_usd = available_nano_usd + p_amount
+  where organization_id = p_organization_id;
+  return 'added';
+end
+$$;

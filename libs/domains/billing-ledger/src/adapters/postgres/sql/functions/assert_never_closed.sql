@@ -1,0 +1,20 @@
+-- Whoever has entered ids into open_holds calls this before anything else is
+-- done with them. Another organization may have closed the same id since it was
+-- looked up; the batch is then repeated, and finds it.
+create or replace function assert_never_closed(p_hold_ids text[]) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  known_id text;
+begin
+  select hold.hold_id
+  into known_id
+  from unnest(p_hold_ids) as entered (hold_id)
+  join closed_holds hold on hold.hold_id = entered.hold_id collate "C"
+  limit 1;
+  if found then
+    raise unique_violation using message = format('hold %s is closed', known_id);
+  end if;
+end
+$$;

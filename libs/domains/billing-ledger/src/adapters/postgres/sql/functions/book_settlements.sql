@@ -1,0 +1,156 @@
+-- Books settlements of generations that open_settlements has locked in this
+-- transaction; each is in it once. p_releases is what the generation's open
+-- hold still bound, zero when it was voided or never taken. Where there was no
+-- hold a settled one is written with the prices given, so that the generation
+-- is not booked again. All of the batch is booked or nothing.
+create or replace function book_settlements(
+  p_generation_ids text[],
+  p_organization_ids text[],
+  p_key_ids text[],
+  p_days date[],
+  p_created_unix_ms bigint[],
+  p_has_hold boolean[],
+  p_releases bigint[],
+  p_costs bigint[],
+  p_charges bigint[],
+  p_waived boolean[],
+  p_input_prices bigint[],
+  p_cached_input_prices bigint[],
+  p_output_prices bigint[],
+  p_reasoning_prices bigint[],
+  p_image_prices bigint[],
+  p_now_unix_ms bigint
+) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  closed_count integer;
+begin
+  if not (true = all (p_has_hold)) then
+    -- A hold that was never seen has no row of its day yet, and its id has to enter like any other.
+    insert into daily_spend (organization_id, day, key_id)
+    select distinct named.organization_id, named.day, subject.key_id
+    from unnest(p_organization_ids, p_days, p_key_ids, p_has_hold) as named (organization_id, day, key_id, has_hold),
+      lateral (values (''), (named.key_id)) as subject (key_id)
+    where not named.has_hold
+    on conflict do nothing;
+
+    insert into open_holds (
+      hold_id, organization_id, key_id, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms
+    )
+    select
+      generation_id, organization_id, key_id, 0,
+      input_price, cached_input_price, output_price, reasoning_price, image_price,
+      day, created_unix_ms, created_unix_ms
+    from unnest(
+        p_generation_ids, p_organization_ids, p_key_ids, p_days, p_created_unix_ms, p_has_hold,
+        p_input_prices, p_cached_input_prices, p_output_prices, p_reasoning_prices, p_image_prices
+      ) as named (
+        generation_id, organization_id, key_id, day, created_unix_ms, has_hold,
+        input_price, cached_input_price, output_price, reasoning_price, image_price
+      )
+    where not has_hold;
+
+    perform assert_never_closed(
+      array(select id from unnest(p_generation_ids, p_has_hold) as named (id, has_hold) where not has_hold)
+    );
+  end if;
+
+  with booked as materialized (
+    select
+      named.*,
+      -- What is not collected: the rest of a cost that the balance could not
+      -- pay. A waived cost is not owed, so it is neither revenue nor uncollected.
+      case when is_waived then 0 else cost end as revenue,
+      case when is_waived then 0 else cost - charged end as uncollected
+    from unnest(
+        p_generation_ids, p_organization_ids, p_key_ids, p_days, p_releases, p_costs, p_charges, p_waived
+      ) as named (
+        generation_id, organization_id, key_id, day, released, cost, charged, is_waived
+      )
+  ),
+  opened as (
+    delete from open_holds hold
+    using booked
+    where hold.hold_id = booked.generation_id collate "C"
+    returning hold.*, booked.cost, booked.charged
+  ),
+  closed as (
+    insert into closed_holds (
+      hold_id, organization_id, key_id, state, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, closed_unix_ms, cost_nano_usd, charged_nano_usd
+    )
+    select
+      hold_id, organization_id, key_id, 'settled', amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, p_now_unix_ms, cost, charged
+    from opened
+    returning hold_id
+  ),
+  -- Only what binds nothing can have been voided before.
+  late as (
+    update closed_holds hold
+    set state = 'settled', closed_unix_ms = p_now_unix_ms, cost_nano_usd = booked.cost, charged_nano_usd = booked.charged
+    from booked
+    where hold.hold_id = booked.generation_id collate "C" and booked.released = 0 and hold.state = 'voided'
+    returning hold.hold_id
+  ),
+  new_postings as (
+    insert into postings (
+      reference, kind, organization_id, posted_unix_ms,
+      credit_nano_usd, held_nano_usd, revenue_nano_usd, uncollected_nano_usd
+    )
+    select
+      generation_id, 'settlement', organization_id, p_now_unix_ms,
+      released - charged, -released, revenue, -uncollected
+    from booked
+  ),
+  moved_spend as (
+    update daily_spend total
+    set
+      spent_nano_usd = total.spent_nano_usd + batch.charged,
+      held_nano_usd = total.held_nano_usd - batch.released
+    from (
+      select
+        organization_id, day, coalesce(key_id, '') as key_id,
+        sum(charged)::bigint as charged, sum(released)::bigint as released
+      from booked
+      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+    ) batch
+    where total.organization_id = batch.organization_id collate "C"
+      and total.day = batch.day
+      and total.key_id = batch.key_id collate "C"
+  ),
+  moved_money as (
+    update accounts account
+    set
+      available_nano_usd = account.available_nano_usd + batch.released - batch.charged,
+      held_nano_usd = account.held_nano_usd - batch.released,
+      charged_nano_usd = account.charged_nano_usd + batch.charged,
+      uncollected_nano_usd = account.uncollected_nano_usd + batch.uncollected
+    from (
+      select
+        organization_id, sum(released)::bigint as released, sum(charged)::bigint as charged,
+        sum(uncollected)::bigint as uncollected
+      from booked
+      group by organization_id
+    ) batch
+    where account.organization_id = batch.organization_id collate "C"
+  )
+  select (select count(*) from closed) + (select count(*) from late) into closed_count;
+
+  -- Two closings of one hold would book it twice; the batch is repeated and finds what was done.
+  if closed_count <> cardinality(p_generation_ids) then
+    raise unique_violation using message = format(
+      '%s of %s holds could be closed', closed_count, cardinality(p_generation_ids)
+    );
+  end if;
+end
+$$;

@@ -1,0 +1,25 @@
+-- Writes down what settlement decided about claims that open_settlements has
+-- locked: completes those with an answer, releases those without.
+create or replace function close_idempotency_claims(
+  p_scopes text[], p_generation_ids text[], p_responses_json bytea[], p_retained_until_unix_ms bigint
+) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  update idempotency_claims claim
+  set
+    state = 'completed', generation_id = named.generation_id, response_json = named.response_json,
+    retained_until_unix_ms = p_retained_until_unix_ms
+  from unnest(p_scopes, p_generation_ids, p_responses_json) as named (scope, generation_id, response_json)
+  where claim.scope = named.scope collate "C" and named.response_json is not null;
+
+  update idempotency_claims claim
+  set state = 'released'
+  from unnest(p_scopes, p_generation_ids, p_responses_json) as named (scope, generation_id, response_json)
+  where claim.scope = named.scope collate "C"
+    and claim.generation_id = named.generation_id collate "C"
+    and claim.state = 'running'
+    and named.response_json is null;
+end
+$$;

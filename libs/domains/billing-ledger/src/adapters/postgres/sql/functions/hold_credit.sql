@@ -1,0 +1,182 @@
+-- Decides each hold on its own in the order given: a refused one takes nothing,
+-- so a smaller one behind it may still pass. Hold ids within a call differ.
+-- A hold that exists answers 'held' again while it is open, 'closed' once it was
+-- settled, voided, given up or forgotten, and 'foreign' to another organization:
+-- nothing may run on what is no longer held.
+create or replace function hold_credit(
+  p_hold_ids text[],
+  p_organization_ids text[],
+  p_key_ids text[],
+  p_amounts bigint[],
+  p_input_prices bigint[],
+  p_cached_input_prices bigint[],
+  p_output_prices bigint[],
+  p_reasoning_prices bigint[],
+  p_image_prices bigint[],
+  p_organization_budgets bigint[],
+  p_key_budgets bigint[],
+  p_days date[],
+  p_created_unix_ms bigint[],
+  p_deadlines_unix_ms bigint[],
+  p_idempotency_scopes text[],
+  p_now_unix_ms bigint
+) returns table (outcome text, available_nano_usd bigint, used_nano_usd bigint)
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  item record;
+  size integer := cardinality(p_hold_ids);
+  accepted boolean[] := array_fill(false, array[size]);
+  accepted_ids text[] := '{}';
+  -- Taken so far in this batch, by the position of the first item of the same
+  -- organization, organization and day, key and day.
+  taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
+  taken_by_organization_day bigint[] := array_fill(0::bigint, array[size]);
+  taken_by_key_day bigint[] := array_fill(0::bigint, array[size]);
+  amount_left bigint;
+  organization_used bigint;
+  key_used bigint;
+begin
+  perform lock_accounts(p_organization_ids);
+
+  for item in
+    select
+      wanted.position::integer as position, wanted.hold_id, wanted.organization_id, wanted.amount,
+      wanted.organization_budget, wanted.key_budget,
+      account.available_nano_usd as available,
+      coalesce(of_organization.spent_nano_usd + of_organization.held_nano_usd, 0) as organization_used,
+      coalesce(of_key.spent_nano_usd + of_key.held_nano_usd, 0) as key_used,
+      coalesce(open.organization_id, closed.organization_id) as known_organization_id,
+      open.hold_id is null as is_not_open,
+      wanted.hold_id collate "C" >= 'gen-'
+        and wanted.hold_id collate "C" < retention.first_kept_hold_id as is_forgotten,
+      (min(wanted.position) over (partition by wanted.organization_id))::integer as organization_slot,
+      (min(wanted.position) over (partition by wanted.organization_id, wanted.day))::integer as organization_day_slot,
+      (min(wanted.position) over (partition by wanted.organization_id, wanted.day, wanted.key_id))::integer as key_day_slot
+    from unnest(
+        p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets, p_days
+      ) with ordinality as wanted (
+        hold_id, organization_id, key_id, amount, organization_budget, key_budget, day, position
+      )
+    cross join closed_hold_retention retention
+    join accounts account on account.organization_id = wanted.organization_id collate "C"
+    left join daily_spend of_organization
+      on of_organization.organization_id = wanted.organization_id collate "C"
+      and of_organization.day = wanted.day and of_organization.key_id = ''
+    left join daily_spend of_key
+      on of_key.organization_id = wanted.organization_id collate "C"
+      and of_key.day = wanted.day and of_key.key_id = wanted.key_id collate "C"
+    left join open_holds open on open.hold_id = wanted.hold_id collate "C"
+    left join closed_holds closed on closed.hold_id = wanted.hold_id collate "C"
+    order by wanted.position
+  loop
+    outcome := 'held';
+    available_nano_usd := null;
+    used_nano_usd := null;
+
+    if item.known_organization_id <> item.organization_id then
+      outcome := 'foreign';
+      return next;
+      continue;
+    end if;
+
+    if item.known_organization_id is not null or item.is_forgotten then
+      if item.is_not_open then
+        outcome := 'closed';
+      end if;
+      return next;
+      continue;
+    end if;
+
+    amount_left := item.available - taken_by_organization[item.organization_slot];
+    if amount_left < item.amount then
+      outcome := 'insufficient_credits';
+      available_nano_usd := amount_left;
+      return next;
+      continue;
+    end if;
+
+    if item.key_budget is not null then
+      key_used := item.key_used + taken_by_key_day[item.key_day_slot];
+      if item.key_budget - key_used < item.amount then
+        outcome := 'key_budget_exceeded';
+        used_nano_usd := key_used;
+        return next;
+        continue;
+      end if;
+    end if;
+
+    if item.organization_budget is not null then
+      organization_used := item.organization_used + taken_by_organization_day[item.organization_day_slot];
+      if item.organization_budget - organization_used < item.amount then
+        outcome := 'organization_budget_exceeded';
+        used_nano_usd := organization_used;
+        return next;
+        continue;
+      end if;
+    end if;
+
+    accepted[item.position] := true;
+    accepted_ids := accepted_ids || item.hold_id;
+    taken_by_organization[item.organization_slot] := taken_by_organization[item.organization_slot] + item.amount;
+    taken_by_organization_day[item.organization_day_slot] :=
+      taken_by_organization_day[item.organization_day_slot] + item.amount;
+    taken_by_key_day[item.key_day_slot] := taken_by_key_day[item.key_day_slot] + item.amount;
+    return next;
+  end loop;
+
+  if cardinality(accepted_ids) = 0 then
+    return;
+  end if;
+
+  with taken as materialized (
+    select *
+    from unnest(
+        p_hold_ids, p_organization_ids, p_key_ids, p_amounts,
+        p_input_prices, p_cached_input_prices, p_output_prices, p_reasoning_prices, p_image_prices,
+        p_days, p_created_unix_ms, p_deadlines_unix_ms, p_idempotency_scopes, accepted
+      ) as wanted (
+        hold_id, organization_id, key_id, amount,
+        input_price, cached_input_price, output_price, reasoning_price, image_price,
+        day, created_unix_ms, deadline_unix_ms, idempotency_scope, is_accepted
+      )
+    where wanted.is_accepted
+  ),
+  new_holds as (
+    insert into open_holds (
+      hold_id, organization_id, key_id, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope
+    )
+    select
+      hold_id, organization_id, key_id, amount,
+      input_price, cached_input_price, output_price, reasoning_price, image_price,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope
+    from taken
+  ),
+  new_postings as (
+    insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
+    select hold_id, 'hold', organization_id, p_now_unix_ms, -amount, amount
+    from taken
+  ),
+  new_spend as (
+    insert into daily_spend as total (organization_id, day, key_id, held_nano_usd)
+    select organization_id, day, coalesce(key_id, ''), sum(amount)::bigint
+    from taken
+    group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+    on conflict (organization_id, day, key_id)
+      do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
+  )
+  update accounts account
+  set
+    available_nano_usd = account.available_nano_usd - batch.amount,
+    held_nano_usd = account.held_nano_usd + batch.amount
+  from (select organization_id, sum(amount)::bigint as amount from taken group by organization_id) batch
+  where account.organization_id = batch.organization_id collate "C";
+
+  perform assert_never_closed(accepted_ids);
+end
+$$;

@@ -1,0 +1,22 @@
+-- Locks the accounts in one order, which every function that moves money does
+-- first, and makes those that are missing. Each is looked up once, however often
+-- the batch names it: the row of an account has as many versions as batches were
+-- booked since it was last tidied, and each look goes through them.
+create or replace function lock_accounts(p_organization_ids text[]) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  insert into accounts (organization_id)
+  select wanted.organization_id
+  from (select distinct id collate "C" as organization_id from unnest(p_organization_ids) as named (id)) wanted
+  where not exists (select from accounts known where known.organization_id = wanted.organization_id)
+  order by 1
+  on conflict do nothing;
+
+  perform from accounts
+  where organization_id = any (p_organization_ids)
+  order by organization_id
+  for update;
+end
+$$;

@@ -1,0 +1,75 @@
+-- Locks the accounts, then the claims, and answers a row per generation in the
+-- order given. The hold's columns are null when it is unknown, the claim's when
+-- the generation never claimed it for the body that it is now about. A
+-- generation that names no claim is looked up under the one of its hold. One
+-- whose hold is forgotten is shown as given up.
+create or replace function open_settlements(p_generation_ids text[], p_organization_ids text[], p_scopes text[])
+returns table (
+  available_nano_usd bigint,
+  hold_organization_id text,
+  hold_state text,
+  hold_key_id text,
+  hold_amount_nano_usd bigint,
+  hold_day text,
+  input_nano_usd_per_million bigint,
+  cached_input_nano_usd_per_million bigint,
+  output_nano_usd_per_million bigint,
+  reasoning_nano_usd_per_million bigint,
+  image_nano_usd_per_million bigint,
+  claim_scope text,
+  claim_state text,
+  claim_generation_id text
+)
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+  perform lock_accounts(p_organization_ids);
+
+  perform from idempotency_claims
+  where scope = any (
+    array(
+      select coalesce(named.scope, open.idempotency_scope, closed.idempotency_scope)
+      from unnest(p_generation_ids, p_scopes) as named (generation_id, scope)
+      left join open_holds open on open.hold_id = named.generation_id collate "C"
+      left join closed_holds closed on closed.hold_id = named.generation_id collate "C"
+    )
+  )
+  order by scope
+  for update;
+
+  return query
+  select
+    account.available_nano_usd,
+    coalesce(open.organization_id, closed.organization_id, forgotten.organization_id),
+    case when open.hold_id is not null then 'held' else coalesce(closed.state, forgotten.state) end,
+    coalesce(open.key_id, closed.key_id, ''),
+    coalesce(open.amount_nano_usd, closed.amount_nano_usd, 0),
+    coalesce(open.day, closed.day, 'epoch'::date)::text,
+    coalesce(open.input_nano_usd_per_million, closed.input_nano_usd_per_million, 0),
+    coalesce(open.cached_input_nano_usd_per_million, closed.cached_input_nano_usd_per_million, 0),
+    coalesce(open.output_nano_usd_per_million, closed.output_nano_usd_per_million, 0),
+    coalesce(open.reasoning_nano_usd_per_million, closed.reasoning_nano_usd_per_million, 0),
+    coalesce(open.image_nano_usd_per_million, closed.image_nano_usd_per_million, 0),
+    claim.scope,
+    claim.state,
+    claim.generation_id
+  from unnest(p_generation_ids, p_organization_ids, p_scopes) with ordinality
+    as wanted (generation_id, organization_id, scope, position)
+  join accounts account on account.organization_id = wanted.organization_id collate "C"
+  -- Not the view: a join with it would read it whole.
+  left join open_holds open on open.hold_id = wanted.generation_id collate "C"
+  left join closed_holds closed on closed.hold_id = wanted.generation_id collate "C"
+  left join lateral (
+    select wanted.organization_id, 'given_up' as state
+    from closed_hold_retention retention
+    where wanted.generation_id collate "C" >= 'gen-'
+      and wanted.generation_id collate "C" < retention.first_kept_hold_id
+  ) forgotten on true
+  left join idempotency_claims claim
+    on claim.scope = coalesce(wanted.scope, open.idempotency_scope, closed.idempotency_scope) collate "C"
+    and wanted.generation_id = any (claim.generation_ids)
+  order by wanted.position;
+end
+$$;

@@ -1,0 +1,114 @@
+-- Settles in one statement what is as it should be, which is nearly everything:
+-- each of these generations has an open hold of its organization, at these
+-- prices, that covers the cost and knows of no Idempotency-Key. The cost is then
+-- charged whole and the rest of the hold returned, whatever else there is on the
+-- account. Where one of them is not like that nothing is booked, and an error of
+-- class GW says so; open_settlements tells what it is like.
+create or replace function settle_held(
+  p_generation_ids text[],
+  p_organization_ids text[],
+  p_costs bigint[],
+  p_input_prices bigint[],
+  p_cached_input_prices bigint[],
+  p_output_prices bigint[],
+  p_reasoning_prices bigint[],
+  p_image_prices bigint[],
+  p_now_unix_ms bigint
+) returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  settled_count integer;
+begin
+  perform lock_accounts(p_organization_ids);
+
+  with named as (
+    select
+      generation_id,
+      p_organization_ids[i] as organization_id,
+      p_costs[i] as cost,
+      p_input_prices[i] as input_price,
+      p_cached_input_prices[i] as cached_input_price,
+      p_output_prices[i] as output_price,
+      p_reasoning_prices[i] as reasoning_price,
+      p_image_prices[i] as image_price
+    from unnest(p_generation_ids) with ordinality as named (generation_id, i)
+  ),
+  opened as (
+    delete from open_holds hold
+    using named
+    where hold.hold_id = named.generation_id collate "C"
+      and hold.organization_id = named.organization_id collate "C"
+      and hold.amount_nano_usd >= named.cost
+      and hold.input_nano_usd_per_million = named.input_price
+      and hold.cached_input_nano_usd_per_million = named.cached_input_price
+      and hold.output_nano_usd_per_million = named.output_price
+      and hold.reasoning_nano_usd_per_million = named.reasoning_price
+      and hold.image_nano_usd_per_million = named.image_price
+      and hold.idempotency_scope is null
+    returning hold.*, named.cost
+  ),
+  closed as (
+    insert into closed_holds (
+      hold_id, organization_id, key_id, state, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, closed_unix_ms, cost_nano_usd, charged_nano_usd
+    )
+    select
+      hold_id, organization_id, key_id, 'settled', amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, p_now_unix_ms, cost, cost
+    from opened
+  ),
+  new_postings as (
+    insert into postings (
+      reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd, revenue_nano_usd
+    )
+    select hold_id, 'settlement', organization_id, p_now_unix_ms, amount_nano_usd - cost, -amount_nano_usd, cost
+    from opened
+  ),
+  moved_spend as (
+    update daily_spend total
+    set
+      spent_nano_usd = total.spent_nano_usd + batch.cost,
+      held_nano_usd = total.held_nano_usd - batch.amount
+    from (
+      select
+        organization_id, day, coalesce(key_id, '') as key_id,
+        sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
+      from opened
+      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+    ) batch
+    where total.organization_id = batch.organization_id
+      and total.day = batch.day
+      and total.key_id = batch.key_id collate "C"
+  ),
+  moved_money as (
+    update accounts account
+    set
+      available_nano_usd = account.available_nano_usd + batch.amount - batch.cost,
+      held_nano_usd = account.held_nano_usd - batch.amount,
+      charged_nano_usd = account.charged_nano_usd + batch.cost
+    from (
+      select organization_id, sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
+      from opened
+      group by organization_id
+    ) batch
+    where account.organization_id = batch.organization_id
+  )
+  select count(*) from opened into settled_count;
+
+  if settled_count <> cardinality(p_generation_ids) then
+    raise exception using
+      errcode = 'GW001',
+      message = format(
+        '%s of %s generations have no such open hold; their batch is settled one decision after the other',
+        cardinality(p_generation_ids) - settled_count, cardinality(p_generation_ids)
+      );
+  end if;
+end
+$$;

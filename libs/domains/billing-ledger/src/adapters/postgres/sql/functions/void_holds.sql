@@ -1,0 +1,104 @@
+-- Gives open holds back in full and returns the ids of those it closed. Closed
+-- holds, and those of another organization, are left alone; unknown ones are
+-- given up.
+create or replace function void_holds(p_hold_ids text[], p_organization_ids text[], p_now_unix_ms bigint)
+returns setof text
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  given_up_ids text[];
+begin
+  -- A hold of these organizations is either taken by now, or waits for this lock and finds the row below.
+  perform lock_accounts(p_organization_ids);
+
+  with unknown as (
+    insert into open_holds (
+      hold_id, organization_id, key_id, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms
+    )
+    select distinct on (named.hold_id)
+      named.hold_id, named.organization_id, '', 0, 0, 0, 0, 0, 0,
+      (to_timestamp(p_now_unix_ms / 1000.0) at time zone 'UTC')::date, p_now_unix_ms, p_now_unix_ms
+    from unnest(p_hold_ids, p_organization_ids) as named (hold_id, organization_id)
+    cross join closed_hold_retention retention
+    left join open_holds open on open.hold_id = named.hold_id collate "C"
+    left join closed_holds closed on closed.hold_id = named.hold_id collate "C"
+    where open.hold_id is null and closed.hold_id is null
+      and not (named.hold_id collate "C" >= 'gen-' and named.hold_id collate "C" < retention.first_kept_hold_id)
+    on conflict do nothing
+    returning hold_id
+  )
+  select array_agg(hold_id) into given_up_ids from unknown;
+
+  if given_up_ids is not null then
+    perform assert_never_closed(given_up_ids);
+
+    with given_up as (
+      delete from open_holds where hold_id = any (given_up_ids) returning *
+    )
+    insert into closed_holds (
+      hold_id, organization_id, key_id, state, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, closed_unix_ms
+    )
+    select hold_id, organization_id, key_id, 'given_up', 0, 0, 0, 0, 0, 0,
+      day, created_unix_ms, deadline_unix_ms, p_now_unix_ms
+    from given_up;
+  end if;
+
+  return query
+  with opened as (
+    delete from open_holds hold
+    using (
+      select distinct hold_id, organization_id
+      from unnest(p_hold_ids, p_organization_ids) as named (hold_id, organization_id)
+    ) wanted
+    where hold.hold_id = wanted.hold_id collate "C"
+      and hold.organization_id = wanted.organization_id collate "C"
+    returning hold.*
+  ),
+  closed as (
+    insert into closed_holds (
+      hold_id, organization_id, key_id, state, amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, closed_unix_ms
+    )
+    select
+      hold_id, organization_id, key_id, 'voided', amount_nano_usd,
+      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, p_now_unix_ms
+    from opened
+    returning hold_id, organization_id, key_id, day, amount_nano_usd as amount
+  ),
+  new_postings as (
+    insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
+    select hold_id, 'void', organization_id, p_now_unix_ms, amount, -amount
+    from closed
+  ),
+  less_spend as (
+    update daily_spend total
+    set held_nano_usd = total.held_nano_usd - batch.amount
+    from (
+      select organization_id, day, coalesce(key_id, '') as key_id, sum(amount)::bigint as amount
+      from closed
+      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+    ) batch
+    where total.organization_id = batch.organization_id and total.day = batch.day and total.key_id = batch.key_id
+  ),
+  returned as (
+    update accounts account
+    set
+      available_nano_usd = account.available_nano_usd + batch.amount,
+      held_nano_usd = account.held_nano_usd - batch.amount
+    from (select organization_id, sum(amount)::bigint as amount from closed group by organization_id) batch
+    where account.organization_id = batch.organization_id
+  )
+  select closed.hold_id from closed;
+end
+$$;

@@ -1,0 +1,11 @@
+import type { DatabaseSchema } from '@gateway/database';
+import baseline from './schema.sql';
+
+export const INFERENCE_ROUTER_SCHEMA = 'inference_router';
+
+/** The inference router owns everything in it. */
+export const inferenceRouterSchema: DatabaseSchema = {
+  schema: INFERENCE_ROUTER_SCHEMA,
+  migrations: [{ name: '0.1.0_baseline', sql: baseline }],
+  functions: {},
+};

@@ -1,0 +1,205 @@
+-- The tables of the schema usage in version 0.1.0; what changed since is in
+-- migrations/. Amounts are nano-dollars, times are milliseconds since 1970.
+
+-- One row per settled generation; its id makes redelivery harmless. A table per
+-- UTC month of admission, so that old generations are deleted by dropping a
+-- table; the service creates the months. Rollups are kept. Ids and names compare
+-- by bytes: faster, and the same on every server.
+create table generations (
+  id                     text collate "C" not null,
+  organization_id        text collate "C" not null,
+  key_id                 text collate "C" not null,
+  request_id             text collate "C" not null,
+  model_id               text collate "C" not null,
+  provider               text not null,
+  provider_model         text not null,
+  created_unix_ms        bigint not null,
+  settled_unix_ms        bigint not null,
+  day                    date not null,
+  streamed               boolean not null,
+  cancelled              boolean not null,
+  finish_reason          text not null,
+  prompt_tokens          bigint not null,
+  cached_tokens          bigint not null,
+  image_tokens           bigint not null,
+  completion_tokens      bigint not null,
+  reasoning_tokens       bigint not null,
+  cost_nano_usd          bigint not null,
+  charged_nano_usd       bigint not null,
+  latency_ms             bigint not null,
+  generation_time_ms     bigint not null,
+  external_user          text collate "C",
+  error_code             text,
+  -- Which side counted the tokens: provider or counted (by the gateway). Null when unknown.
+  usage_source           text,
+  -- completed, cancelled or failed.
+  status                 text collate "C" not null,
+  -- From admission to the first output; null unless streamed.
+  time_to_first_token_ms bigint,
+  -- [{provider, provider_model, outcome, duration_ms}], in the order of the calls.
+  attempts               jsonb,
+  -- The prices that the cost was computed with; null when the settlement named none.
+  input_nano_usd_per_million        bigint,
+  cached_input_nano_usd_per_million bigint,
+  output_nano_usd_per_million       bigint,
+  reasoning_nano_usd_per_million    bigint,
+  image_nano_usd_per_million        bigint,
+  -- Includes the time because the table is partitioned by it; an id has one time only.
+  constraint generations_pkey primary key (id, created_unix_ms)
+) partition by range (created_unix_ms);
+
+-- Lists are newest first. Each index makes every settlement slower, so only those
+-- that find few rows among many exist; the rest of a filter is checked row by row
+-- along one of them, up to a limit.
+create index generations_by_time on generations (organization_id, created_unix_ms);
+create index generations_by_key on generations (key_id, created_unix_ms);
+create index generations_by_request on generations (request_id);
+create index generations_by_external_user on generations (organization_id, external_user, created_unix_ms)
+  where external_user is not null;
+create index generations_not_completed on generations (organization_id, status, created_unix_ms)
+  where status <> 'completed';
+
+-- Generations of months without a table: no time is ever refused.
+create table generations_default partition of generations default;
+
+-- Sums over generations, by day and by hour, updated in the transaction that
+-- stores the generations. Sorted by bytes, so that reports have the same order on
+-- every server. Latencies are sums, counts and a histogram: duration_to_250_ms
+-- counts those above the previous bound and up to 250 ms; requests minus all of
+-- the counts are above the last bound.
+create table usage_rollups (
+  organization_id text not null,
+  day date not null,
+  model_id text collate "C" not null,
+  key_id text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cancelled bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  image_tokens bigint not null,
+  completion_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  duration_ms bigint not null,
+  first_token_count bigint not null,
+  first_token_ms bigint not null,
+  duration_to_100_ms bigint not null,
+  duration_to_250_ms bigint not null,
+  duration_to_500_ms bigint not null,
+  duration_to_750_ms bigint not null,
+  duration_to_1000_ms bigint not null,
+  duration_to_1500_ms bigint not null,
+  duration_to_2500_ms bigint not null,
+  duration_to_5000_ms bigint not null,
+  duration_to_10000_ms bigint not null,
+  duration_to_20000_ms bigint not null,
+  duration_to_40000_ms bigint not null,
+  duration_to_90000_ms bigint not null,
+  first_token_to_100_ms bigint not null,
+  first_token_to_250_ms bigint not null,
+  first_token_to_500_ms bigint not null,
+  first_token_to_750_ms bigint not null,
+  first_token_to_1000_ms bigint not null,
+  first_token_to_1500_ms bigint not null,
+  first_token_to_2500_ms bigint not null,
+  first_token_to_5000_ms bigint not null,
+  first_token_to_10000_ms bigint not null,
+  first_token_to_20000_ms bigint not null,
+  first_token_to_40000_ms bigint not null,
+  first_token_to_90000_ms bigint not null,
+  primary key (organization_id, day, model_id, key_id)
+) with (fillfactor = 50);
+
+create table usage_rollups_hourly (
+  organization_id text collate "C" not null,
+  -- The start of the hour.
+  hour_unix_ms bigint not null,
+  model_id text collate "C" not null,
+  key_id text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cancelled bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  image_tokens bigint not null,
+  completion_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  duration_ms bigint not null,
+  first_token_count bigint not null,
+  first_token_ms bigint not null,
+  duration_to_100_ms bigint not null,
+  duration_to_250_ms bigint not null,
+  duration_to_500_ms bigint not null,
+  duration_to_750_ms bigint not null,
+  duration_to_1000_ms bigint not null,
+  duration_to_1500_ms bigint not null,
+  duration_to_2500_ms bigint not null,
+  duration_to_5000_ms bigint not null,
+  duration_to_10000_ms bigint not null,
+  duration_to_20000_ms bigint not null,
+  duration_to_40000_ms bigint not null,
+  duration_to_90000_ms bigint not null,
+  first_token_to_100_ms bigint not null,
+  first_token_to_250_ms bigint not null,
+  first_token_to_500_ms bigint not null,
+  first_token_to_750_ms bigint not null,
+  first_token_to_1000_ms bigint not null,
+  first_token_to_1500_ms bigint not null,
+  first_token_to_2500_ms bigint not null,
+  first_token_to_5000_ms bigint not null,
+  first_token_to_10000_ms bigint not null,
+  first_token_to_20000_ms bigint not null,
+  first_token_to_40000_ms bigint not null,
+  first_token_to_90000_ms bigint not null,
+  primary key (organization_id, hour_unix_ms, model_id, key_id)
+) with (fillfactor = 50);
+
+-- What the ledger reported as settled, an hour of admission at a time, until it
+-- is found to equal the generations here.
+create table reconciliation_told (
+  organization_id   text collate "C" not null,
+  -- Settled from this time on, and before the next.
+  from_unix_ms      bigint not null,
+  until_unix_ms     bigint not null,
+  -- The start of the hour of admission.
+  hour_unix_ms      bigint not null,
+  generations       bigint not null,
+  cost_nano_usd     bigint not null,
+  charged_nano_usd  bigint not null,
+  -- When it was compared last; zero before the first time.
+  compared_unix_ms  bigint not null default 0,
+  primary key (organization_id, from_unix_ms, hour_unix_ms)
+);
+
+create index reconciliation_told_by_turn on reconciliation_told (compared_unix_ms, from_unix_ms);
+
+-- Differences, kept for as long as they exist.
+create table reconciliation_differences (
+  organization_id           text collate "C" not null,
+  -- settlements, hourly_sums or daily_sums.
+  kind                      text collate "C" not null,
+  -- The start of the hour or day.
+  starts_unix_ms            bigint not null,
+  -- The start of the settlements compared; zero for sums.
+  from_unix_ms              bigint not null,
+  expected_generations      bigint not null,
+  expected_cost_nano_usd    bigint not null,
+  expected_charged_nano_usd bigint not null,
+  found_generations         bigint not null,
+  found_cost_nano_usd       bigint not null,
+  found_charged_nano_usd    bigint not null,
+  first_seen_unix_ms        bigint not null,
+  last_seen_unix_ms         bigint not null,
+  primary key (organization_id, kind, starts_unix_ms, from_unix_ms)
+);
+
+-- How far the comparison has got.
+create table reconciliation_progress (
+  is_the_only_row        boolean primary key default true check (is_the_only_row),
+  -- The latest end of the compared settlements.
+  compared_until_unix_ms bigint not null default 0
+);

@@ -1,2 +1,0 @@
-/** The schema that holds everything of this domain. */
-export const USAGE_SCHEMA = 'usage';
