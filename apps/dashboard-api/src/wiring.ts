@@ -6,23 +6,11 @@ import {
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
-import {
-  builtDocuments,
-  builtWebApp,
-  createDashboardApi,
-  createEstimator,
-  dashboardApiSettingsOf,
-  makeOperator,
-  readVersion,
-} from '@gateway/dashboard-api';
+import { makeOperator, openDashboardApi } from '@gateway/dashboard-api';
 import type { ServiceCommand, ServiceParts, ServiceWiring } from '@gateway/process';
 import { createClient } from '@gateway/rpc';
-import { newId, systemClock as clock } from '@gateway/runtime';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
-
-/** Long prompts whose estimate waits; the next is refused with `no_capacity`. */
-const MAX_WAITING_COUNTS = 64;
 
 export async function wireDashboardApi({
   config,
@@ -36,8 +24,8 @@ export async function wireDashboardApi({
   const ledger = connect(config.GATEWAY_BILLING_LEDGER_TARGET);
   const router = connect(config.GATEWAY_INFERENCE_ROUTER_TARGET);
   const usageAggregator = connect(config.GATEWAY_USAGE_AGGREGATOR_TARGET);
-  const { GATEWAY_PUBLIC_URL: publicUrl } = config;
-  const module = createDashboardApi({
+  const module = openDashboardApi({
+    config,
     authAdmin: createClient(AuthAdminDefinition, connect(config.GATEWAY_AUTH_TARGET)),
     ledger: createClient(BillingLedgerDefinition, ledger),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
@@ -47,23 +35,13 @@ export async function wireDashboardApi({
     ),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
-    estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS })),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],
       ['usage-aggregator', createClient(DeadLettersDefinition, usageAggregator)],
     ]),
-    newId,
-    clock,
+    tokenizer,
     log,
     metrics,
-    documents: builtDocuments(),
-    webApp: builtWebApp(),
-    settings: {
-      ...dashboardApiSettingsOf(config),
-      host: config.GATEWAY_HOST,
-      version: readVersion(),
-      ...(publicUrl !== undefined && { publicApiUrl: () => publicUrl }),
-    },
   });
   return { modules: [module] };
 }

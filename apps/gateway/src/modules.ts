@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import path from 'node:path';
-import { createAuthAdapters, createAuthModule } from '@gateway/auth';
+import { openAuthModule } from '@gateway/auth';
 import {
   billingLedgerSettingsOf,
   createBillingLedgerAdapters,
@@ -15,37 +14,11 @@ import {
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
-import {
-  builtDocuments,
-  builtWebApp,
-  createDashboardApi,
-  createEstimator,
-  dashboardApiSettingsOf,
-  readVersion,
-} from '@gateway/dashboard-api';
-import {
-  createEdgeProxyModule,
-  createKeyDirectory,
-  type EdgeProxyModule,
-  edgeProxySettingsOf,
-  openBodyThreads,
-} from '@gateway/edge-proxy';
+import { openDashboardApi } from '@gateway/dashboard-api';
+import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
 import { type PostgresEventLog } from '@gateway/events';
-import {
-  createBreakerObserver,
-  createFileCatalogue,
-  type FileCatalogue,
-  createFileSpool,
-  createInferenceRouterModule,
-  createOpenAiTransport,
-  createOpossumBreakers,
-  createPostgresDrainStore,
-  EMULATOR_VARIABLE,
-  nodeTimers,
-  readSecretsFrom,
-} from '@gateway/inference-router';
+import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
-import { oidcSettingsOf, peopleSettingsOf } from '@gateway/people';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
 import type { GatewayModule } from '@gateway/module';
 import {
@@ -55,14 +28,8 @@ import {
   type MessageTransport,
 } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
-import { createTokenizer, MAX_TOKENIZED_LENGTH, type Tokenizer } from '@gateway/tokenizer';
-import {
-  createGenerationQueryModule,
-  createPostgresSettlementStore,
-  createPostgresUsageReader,
-  createPostgresUsageReconciler,
-  createUsageAggregatorModule,
-} from '@gateway/usage';
+import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
+import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
 import { type Config } from './config';
 import { type Pools } from './database';
 import { ensureSecretsKey } from './secrets-key';
@@ -78,11 +45,6 @@ export interface ModuleParts {
   /** Of the calls between modules; as their transport has it when absent. */
   readonly freezesMessages?: boolean;
 }
-
-/** Long prompts that wait to be counted; the next is refused with `no_capacity`. */
-const MAX_WAITING_REQUEST_COUNTS = 64;
-/** Long answers that wait to be counted; the next is estimated, since its end must be recorded. */
-const MAX_WAITING_ANSWER_COUNTS = 1_000;
 
 /** The whole system on one page: every module with its adapters, and who calls whom. */
 export function createModules(parts: ModuleParts) {
@@ -122,19 +84,13 @@ export type Modules = ReturnType<typeof createModules>;
 function createStores(parts: ModuleParts) {
   const { config, pools, eventLog, log, metrics } = parts;
   const mailer = openMailer(config);
-  const auth = createAuthModule({
-    adapters: createAuthAdapters({
-      pool: pools.auth,
-      log,
-      mailer,
-      oidc: oidcSettingsOf(config),
-      sealingKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
-    }),
-    clock,
-    newId,
+  const auth = openAuthModule({
+    config,
+    pool: pools.auth,
+    mailer,
+    sealingKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
     log,
     metrics,
-    settings: peopleSettingsOf(config),
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const billingLedger = createBillingLedgerModule({
@@ -151,16 +107,14 @@ function createStores(parts: ModuleParts) {
     log,
     metrics,
   });
-  const usageAggregator = createUsageAggregatorModule({
-    store: createPostgresSettlementStore(pools.usage),
-    reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
+  const usageAggregator = openUsageAggregatorModule({
+    config,
+    pool: pools.usage,
     events: eventLog,
-    clock,
-    metrics,
     log,
-    retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,
+    metrics,
   });
-  const generationQuery = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
+  const generationQuery = openGenerationQueryModule({ pool: pools.usage });
   const services = [auth, rateLimit, billingLedger, generationQuery].flatMap((module) => module.services);
   return {
     clients: clientsOver(transportTo(services, parts)),
@@ -192,30 +146,18 @@ interface RouterParts {
 }
 
 function createRouter({ parts, ledger, tokenizer }: RouterParts) {
-  const { config, emulatorUrl, log, metrics } = parts;
-  const catalogue = createFileCatalogue({
-    path: path.resolve(config.GATEWAY_MODELS_FILE),
-    variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
-    secrets: readSecretsFrom(config.environment),
-    clock,
-    log,
-  });
-  const inferenceRouter = createInferenceRouterModule({
-    catalogue,
-    transport: createOpenAiTransport(),
-    breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
-    drainStore: createPostgresDrainStore(parts.pools.inferenceRouter),
+  const { config, emulatorUrl, pools, eventLog, log, metrics } = parts;
+  const { module: inferenceRouter, catalogue } = openInferenceRouterModule({
+    config,
+    emulatorUrl,
+    pool: pools.inferenceRouter,
+    stateDirectory: config.stateDirectory,
+    tokenizer,
     processName: `gateway on ${hostname()}`,
-    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_ANSWER_COUNTS }),
-    spool: createFileSpool({ directory: path.join(config.stateDirectory, 'spool') }),
-    events: parts.eventLog,
+    events: eventLog,
     ledger,
-    clock,
-    timers: nodeTimers,
-    random: Math.random,
     log,
     metrics,
-    drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
   const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services, parts));
   return { catalogue, inferenceRouter, routerClient };
@@ -229,24 +171,13 @@ interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics'> {
   readonly dashboardPort: () => number;
 }
 
-function createEdge({ config, clients, routerClient, tokenizer, dashboardPort, log, metrics }: EdgeParts) {
-  return createEdgeProxyModule({
-    keyDirectory: createKeyDirectory({ auth: clients.auth, edgeId: newId('edge'), clock, log, metrics }),
-    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS }),
-    bodyThreads: openBodyThreads({
-      maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
-      maxTextLength: MAX_TOKENIZED_LENGTH,
-    }),
+function createEdge({ clients, routerClient, dashboardPort, ...options }: EdgeParts) {
+  return openEdgeProxyModule({
+    ...options,
     ...clients,
     inferenceRouter: routerClient,
-    clock,
-    log,
-    metrics,
     settings: {
-      ...edgeProxySettingsOf(config),
-      host: config.GATEWAY_HOST,
-      isDashboardOrigin: (origin) => dashboardOrigins(config, dashboardPort()).includes(origin),
-      stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+      isDashboardOrigin: (origin) => dashboardOrigins(options.config, dashboardPort()).includes(origin),
     },
   });
 }
@@ -263,32 +194,24 @@ interface DashboardParts {
 function createDashboard({ parts, stores, inferenceRouter, routerClient, tokenizer, edge }: DashboardParts) {
   const { config, log, metrics } = parts;
   const { clients } = stores;
-  return createDashboardApi({
+  return openDashboardApi({
+    config,
     authAdmin: clients.authAdmin,
     ledger: clients.billingLedger,
     generationReports: clients.generationReports,
     ledgerAdmin: clients.ledgerAdmin,
     inferenceRouter: routerClient,
     routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services, parts)),
-    estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_REQUEST_COUNTS })),
     deadLetters: new Map(
       stores.withDeadLetters.map(({ name, services }) => [
         name,
         createClient(DeadLettersDefinition, transportTo(services, parts)),
       ]),
     ),
-    newId,
-    clock,
+    tokenizer,
     log,
     metrics,
-    documents: builtDocuments(),
-    webApp: builtWebApp(),
-    settings: {
-      ...dashboardApiSettingsOf(config),
-      host: config.GATEWAY_HOST,
-      version: readVersion(),
-      publicApiUrl: () => config.GATEWAY_PUBLIC_URL ?? `http://${config.GATEWAY_HOST}:${edge.port()}/v1`,
-    },
+    publicApiUrl: () => `http://${config.GATEWAY_HOST}:${edge.port()}/v1`,
   });
 }
 

@@ -1,5 +1,5 @@
 import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
-import { createGenerationQueryModule, createPostgresUsageReader, usageSchema } from '@gateway/usage';
+import { openGenerationQueryModule, usageSchema } from '@gateway/usage';
 import type { Config } from './config';
 
 const USAGE: ServiceSchema = { ...usageSchema, maxConnections: 8 };
@@ -8,8 +8,5 @@ export const schemas = [USAGE];
 
 export async function wireGenerationQuery(parts: ServiceParts<Config>): Promise<ServiceWiring> {
   const { pool, answers } = await openSchema(USAGE, parts);
-  return {
-    modules: [createGenerationQueryModule({ reader: createPostgresUsageReader(pool) })],
-    ready: answers,
-  };
+  return { modules: [openGenerationQueryModule({ pool })], ready: answers };
 }

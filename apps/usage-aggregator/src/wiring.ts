@@ -8,12 +8,7 @@ import {
   type ServiceWiring,
 } from '@gateway/process';
 import { systemClock as clock } from '@gateway/runtime';
-import {
-  createPostgresSettlementStore,
-  createPostgresUsageReconciler,
-  createUsageAggregatorModule,
-  usageSchema,
-} from '@gateway/usage';
+import { openUsageAggregatorModule, usageSchema } from '@gateway/usage';
 import type { Config } from './config';
 
 const USAGE: ServiceSchema = { ...usageSchema, maxConnections: 6 };
@@ -38,14 +33,6 @@ export async function wireUsageAggregator(parts: ServiceParts<Config>): Promise<
     metrics,
   });
   life.onStop(() => events.stop());
-  const module = createUsageAggregatorModule({
-    store: createPostgresSettlementStore(usage.pool),
-    reconciler: createPostgresUsageReconciler({ pool: usage.pool, clock }),
-    events,
-    clock,
-    metrics,
-    log,
-    retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,
-  });
+  const module = openUsageAggregatorModule({ config, pool: usage.pool, events, log, metrics });
   return { modules: [module], events, ready: usage.answers };
 }

@@ -6,3 +6,4 @@ export {
   type AuthModulePorts,
   type AuthServiceSettings,
 } from './service/module';
+export { openAuthModule, type OpenAuthOptions } from './open-module';

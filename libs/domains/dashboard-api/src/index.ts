@@ -11,3 +11,4 @@ export type {
   PublicDocuments,
   WebApp,
 } from './service/ports';
+export { openDashboardApi, type OpenDashboardApiOptions } from './open-module';

@@ -9,3 +9,4 @@ export { createEdgeProxyModule, type EdgeProxyModule, type EdgeProxyPorts } from
 export { type KeyDirectory } from './core/ports';
 export { edgeProxyEnvironment, edgeProxySettingsOf } from './service/environment';
 export { defaultEdgeProxySettings, type EdgeProxySettings } from './service/settings';
+export { openEdgeProxyModule, type OpenEdgeProxyOptions } from './open-module';

@@ -30,3 +30,4 @@ export {
 export { type BreakerState } from './adapters/opossum/circuit';
 export { createPostgresDrainStore } from './adapters/postgres/drain-store';
 export { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from './adapters/postgres/sql/schema';
+export { openInferenceRouterModule, type OpenInferenceRouterOptions } from './open-module';

@@ -13,6 +13,7 @@ export {
   oidcSettingsOf,
   peopleEnvironment,
   peopleSettingsOf,
+  type PeopleEnvironment,
   requireWholeOidc,
 } from './service/environment';
 export { createPeopleHandlers } from './service/handlers';

@@ -15,7 +15,7 @@ export const dashboardApiEnvironment = {
   GATEWAY_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
 };
 
-type DashboardApiEnvironment = z.output<z.ZodObject<typeof dashboardApiEnvironment>>;
+export type DashboardApiEnvironment = z.output<z.ZodObject<typeof dashboardApiEnvironment>>;
 
 export function dashboardApiSettingsOf(
   values: DashboardApiEnvironment,

@@ -47,7 +47,7 @@ export const edgeProxyEnvironment = {
     .default(defaults.claimLeaseMs),
 };
 
-type EdgeProxyEnvironment = z.output<z.ZodObject<typeof edgeProxyEnvironment>>;
+export type EdgeProxyEnvironment = z.output<z.ZodObject<typeof edgeProxyEnvironment>>;
 
 export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeProxySettings> {
   return {

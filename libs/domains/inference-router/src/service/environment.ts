@@ -7,3 +7,5 @@ export const inferenceRouterEnvironment = {
   /** What `${MODEL_EMULATOR_URL}` stands for in the models file. */
   MODEL_EMULATOR_URL: z.url({ protocol: /^http$/, error: 'must be an http:// URL' }).optional(),
 };
+
+export type InferenceRouterEnvironment = z.output<z.ZodObject<typeof inferenceRouterEnvironment>>;

@@ -39,7 +39,7 @@ export const peopleEnvironment = {
   GATEWAY_SESSION_IDLE_MS: sessionTime.default(DEFAULT_PEOPLE_SETTINGS.sessionIdleMs),
 };
 
-type PeopleEnvironment = z.output<z.ZodObject<typeof peopleEnvironment>>;
+export type PeopleEnvironment = z.output<z.ZodObject<typeof peopleEnvironment>>;
 
 const OIDC_SETTINGS = [
   'GATEWAY_OIDC_ISSUER',

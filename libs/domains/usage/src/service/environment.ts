@@ -1,4 +1,5 @@
 import { daysSetting } from '@gateway/runtime';
+import type { z } from 'zod';
 
 const MIN_RETENTION_DAYS = 31;
 const RETENTION_DAYS = 400;
@@ -7,3 +8,5 @@ const RETENTION_DAYS = 400;
 export const usageAggregatorEnvironment = {
   GATEWAY_GENERATION_RETENTION_DAYS: daysSetting.min(MIN_RETENTION_DAYS).default(RETENTION_DAYS),
 };
+
+export type UsageAggregatorEnvironment = z.output<z.ZodObject<typeof usageAggregatorEnvironment>>;

@@ -1,0 +1,24 @@
+import type { GatewayModule } from '@gateway/module';
+import { oidcSettingsOf, peopleSettingsOf, type PeopleEnvironment } from '@gateway/people';
+import { newId, systemClock as clock } from '@gateway/runtime';
+import { createAuthAdapters, type AuthAdapterOptions } from './adapters/create-adapters';
+import { createAuthModule, type AuthModulePorts } from './service/module';
+
+export interface OpenAuthOptions
+  extends
+    Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'sealingKeys'>,
+    Pick<AuthModulePorts, 'log' | 'metrics'> {
+  readonly config: PeopleEnvironment;
+}
+
+/** The module with its adapters, for each app that runs it. */
+export function openAuthModule({ config, log, metrics, ...options }: OpenAuthOptions): GatewayModule {
+  return createAuthModule({
+    adapters: createAuthAdapters({ ...options, log, oidc: oidcSettingsOf(config) }),
+    clock,
+    newId,
+    log,
+    metrics,
+    settings: peopleSettingsOf(config),
+  });
+}

@@ -1,0 +1,50 @@
+import { newId, systemClock as clock } from '@gateway/runtime';
+import type { Tokenizer } from '@gateway/tokenizer';
+import { builtDocuments, builtWebApp } from './adapters/file-system/built-files';
+import { readVersion } from './adapters/file-system/version';
+import { dashboardApiSettingsOf, type DashboardApiEnvironment } from './service/environment';
+import { createEstimator } from './service/estimate-request';
+import { createDashboardApi, type DashboardApi } from './service/module';
+import type { DashboardApiPorts } from './service/ports';
+
+/** Long prompts whose estimate waits; further ones are refused with `no_capacity`. */
+const MAX_WAITING_COUNTS = 64;
+
+export interface OpenDashboardApiOptions extends Pick<
+  DashboardApiPorts,
+  | 'authAdmin'
+  | 'ledger'
+  | 'ledgerAdmin'
+  | 'generationReports'
+  | 'inferenceRouter'
+  | 'routerAdmin'
+  | 'deadLetters'
+  | 'log'
+  | 'metrics'
+> {
+  readonly config: DashboardApiEnvironment & { readonly GATEWAY_HOST: string };
+  readonly tokenizer: Tokenizer;
+  /** Where the public API is, with /v1, when no setting says so. */
+  readonly publicApiUrl?: () => string;
+}
+
+/** The module with its adapters, for each app that runs it. */
+export function openDashboardApi(options: OpenDashboardApiOptions): DashboardApi {
+  const { config, tokenizer, publicApiUrl, ...ports } = options;
+  const { GATEWAY_PUBLIC_URL: publicUrl } = config;
+  const url = publicUrl === undefined ? publicApiUrl : () => publicUrl;
+  return createDashboardApi({
+    ...ports,
+    estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS })),
+    newId,
+    clock,
+    documents: builtDocuments(),
+    webApp: builtWebApp(),
+    settings: {
+      ...dashboardApiSettingsOf(config),
+      host: config.GATEWAY_HOST,
+      version: readVersion(),
+      ...(url && { publicApiUrl: url }),
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import { newId, systemClock as clock } from '@gateway/runtime';
+import { MAX_TOKENIZED_LENGTH, type Tokenizer } from '@gateway/tokenizer';
+import { createKeyDirectory, type KeyDirectoryPorts } from './adapters/auth-rpc';
+import { openBodyThreads } from './adapters/worker-threads';
+import { edgeProxySettingsOf, type EdgeProxyEnvironment } from './service/environment';
+import { createEdgeProxyModule, type EdgeProxyModule, type EdgeProxyPorts } from './service/module';
+import type { EdgeProxySettings } from './service/settings';
+
+/** Long prompts that wait to be counted; further ones are refused with `no_capacity`. */
+const MAX_WAITING_COUNTS = 64;
+
+export interface OpenEdgeProxyOptions extends Pick<
+  EdgeProxyPorts,
+  'rateLimit' | 'billingLedger' | 'inferenceRouter' | 'generationQuery' | 'log' | 'metrics'
+> {
+  readonly auth: KeyDirectoryPorts['auth'];
+  readonly config: EdgeProxyEnvironment & {
+    readonly GATEWAY_HOST: string;
+    readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
+  };
+  /** In place of the ones that follow from `config`. */
+  readonly settings?: Partial<EdgeProxySettings>;
+  readonly tokenizer: Tokenizer;
+}
+
+/** The module with its adapters, for each app that runs it. */
+export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyModule {
+  const { auth, config, settings, tokenizer, ...ports } = options;
+  const { log, metrics } = ports;
+  return createEdgeProxyModule({
+    ...ports,
+    keyDirectory: createKeyDirectory({ auth, edgeId: newId('edge'), clock, log, metrics }),
+    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS }),
+    bodyThreads: openBodyThreads({
+      maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
+      maxTextLength: MAX_TOKENIZED_LENGTH,
+    }),
+    clock,
+    settings: {
+      ...edgeProxySettingsOf(config),
+      host: config.GATEWAY_HOST,
+      stopGraceMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+      ...settings,
+    },
+  });
+}

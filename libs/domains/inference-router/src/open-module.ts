@@ -1,0 +1,63 @@
+import path from 'node:path';
+import type { Tokenizer } from '@gateway/tokenizer';
+import { systemClock as clock } from '@gateway/runtime';
+import type { Pool } from 'pg';
+import { createFileSpool } from './adapters/file-system/file-spool';
+import { readSecretsFrom } from './adapters/node/secrets';
+import { nodeTimers } from './adapters/node/timers';
+import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
+import { createPostgresDrainStore } from './adapters/postgres/drain-store';
+import { createOpenAiTransport } from './adapters/undici/openai-transport';
+import { createFileCatalogue, type FileCatalogue } from './adapters/yaml/file-catalogue';
+import { EMULATOR_VARIABLE } from './adapters/yaml/parse-catalogue';
+import type { InferenceRouterEnvironment } from './service/environment';
+import { createBreakerObserver } from './service/metrics';
+import { createInferenceRouterModule, type InferenceRouterPorts } from './service/module';
+
+/** Long responses that wait to be counted; further ones are estimated, because each generation must be recorded. */
+const MAX_WAITING_COUNTS = 1_000;
+
+export interface OpenInferenceRouterOptions extends Pick<
+  InferenceRouterPorts,
+  'events' | 'ledger' | 'processName' | 'log' | 'metrics'
+> {
+  readonly config: Pick<InferenceRouterEnvironment, 'GATEWAY_MODELS_FILE'> & {
+    readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
+    /** Where providers' keys are. */
+    readonly environment: Parameters<typeof readSecretsFrom>[0];
+  };
+  /** The value of `${MODEL_EMULATOR_URL}` in the models file. */
+  readonly emulatorUrl: string | undefined;
+  /** Of the schema `inference_router`, migrated. */
+  readonly pool: Pool;
+  /** The spool of finished generations is in this folder. */
+  readonly stateDirectory: string;
+  readonly tokenizer: Tokenizer;
+}
+
+/** The module with its adapters and its catalogue, for each app that runs it. */
+export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
+  const { config, emulatorUrl, pool, stateDirectory, tokenizer, ...ports } = options;
+  const { log, metrics } = ports;
+  const catalogue: FileCatalogue = createFileCatalogue({
+    path: path.resolve(config.GATEWAY_MODELS_FILE),
+    variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
+    secrets: readSecretsFrom(config.environment),
+    clock,
+    log,
+  });
+  const module = createInferenceRouterModule({
+    ...ports,
+    catalogue,
+    transport: createOpenAiTransport(),
+    breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
+    drainStore: createPostgresDrainStore(pool),
+    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS }),
+    spool: createFileSpool({ directory: path.join(stateDirectory, 'spool') }),
+    clock,
+    timers: nodeTimers,
+    random: Math.random,
+    drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
+  });
+  return { module, catalogue };
+}

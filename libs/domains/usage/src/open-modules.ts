@@ -1,0 +1,31 @@
+import type { GatewayModule } from '@gateway/module';
+import { systemClock as clock } from '@gateway/runtime';
+import type { Pool } from 'pg';
+import { createPostgresSettlementStore } from './adapters/postgres/settlement-store';
+import { createPostgresUsageReader } from './adapters/postgres/usage-reader';
+import { createPostgresUsageReconciler } from './adapters/postgres/usage-reconciler';
+import type { UsageAggregatorEnvironment } from './service/environment';
+import { createGenerationQueryModule } from './service/generation-query/module';
+import { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator/module';
+
+export interface OpenUsageAggregatorOptions extends Pick<UsageAggregatorPorts, 'events' | 'log' | 'metrics'> {
+  readonly config: UsageAggregatorEnvironment;
+  /** Of the schema `usage`, migrated. */
+  readonly pool: Pool;
+}
+
+/** The write side with its adapters, for each app that runs it. */
+export function openUsageAggregatorModule({ config, pool, ...options }: OpenUsageAggregatorOptions) {
+  return createUsageAggregatorModule({
+    ...options,
+    store: createPostgresSettlementStore(pool),
+    reconciler: createPostgresUsageReconciler({ pool, clock }),
+    clock,
+    retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,
+  });
+}
+
+/** The read side with its adapter, for each app that runs it. `pool`: of the schema `usage`, migrated. */
+export function openGenerationQueryModule({ pool }: { readonly pool: Pool }): GatewayModule {
+  return createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+}
