@@ -10,7 +10,7 @@ const COMMANDS = [
   'dead-letters.mjs',
   'simulate.mjs',
   'mutate.mjs',
-  'images.mjs',
+  'image.mjs',
   'support-bundle.mjs',
 ];
 

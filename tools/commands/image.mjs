@@ -1,14 +1,14 @@
-// `npm run images`: container images of the services, the embedded gateway and the model emulator, with Docker.
+// `node image.mjs PROGRAM [options]`: the container image of one program, by Docker. The Nx target `image` runs it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { capture, exitOnFailure, Misused, root, runVisibly, StepFailed } from './lib/run.mjs';
 import { IMAGE_PROGRAMS } from './lib/image-files.mjs';
 
-const USAGE = `npm run images -- [options]
+const USAGE = `npm run images -- [--projects=LIST] [options]
 
-  --app NAME           of ${IMAGE_PROGRAMS.join(', ')};
-                       may be repeated; all when absent
+  --projects LIST      of ${IMAGE_PROGRAMS.join(', ')};
+                       all when absent
   --base IMAGE         what images stand on: has the libraries of node
                        (default ${ofDockerfile('BASE_IMAGE')})
   --build-image IMAGE  what builds them: has node and npm
@@ -21,7 +21,7 @@ const USAGE = `npm run images -- [options]
 try {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const {
-    app: apps = IMAGE_PROGRAMS,
+    app,
     base = ofDockerfile('BASE_IMAGE'),
     'build-image': buildImage,
     tag = version,
@@ -35,31 +35,29 @@ try {
   if (isHere.code !== 0 && (await runVisibly('docker', ['pull', base]))) {
     throw new StepFailed(`There is no image '${base}'.`);
   }
-  for (const app of apps) {
-    const given = {
-      APP: app,
-      VERSION: version,
-      REVISION: revision,
-      BASE_IMAGE: base,
-      BUILD_IMAGE: buildImage,
-      // BuildKit's time of the image and of the folders that it makes; the files have the same time already.
-      SOURCE_DATE_EPOCH: 0,
-    };
-    const settings = Object.entries(given).filter(([, value]) => value !== undefined);
-    const image = [registry, 'inference-gateway', `${app}:${tag}`].filter(Boolean).join('/');
-    const failed = await runVisibly('docker', [
-      'build',
-      ...['--file', 'docker/Dockerfile', '--tag', image],
-      ...(network === undefined ? [] : ['--network', network]),
-      ...settings.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
-      '.',
-    ]);
-    if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
-    if (push && (await runVisibly('docker', ['push', image]))) {
-      throw new StepFailed(`${image} could not be pushed.`);
-    }
-    process.stdout.write(`${image}\n`);
+  const given = {
+    APP: app,
+    VERSION: version,
+    REVISION: revision,
+    BASE_IMAGE: base,
+    BUILD_IMAGE: buildImage,
+    // BuildKit's time of the image and of the folders that it makes; the files have the same time already.
+    SOURCE_DATE_EPOCH: 0,
+  };
+  const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+  const image = [registry, 'inference-gateway', `${app}:${tag}`].filter(Boolean).join('/');
+  const failed = await runVisibly('docker', [
+    'build',
+    ...['--file', 'docker/Dockerfile', '--tag', image],
+    ...(network === undefined ? [] : ['--network', network]),
+    ...settings.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+    '.',
+  ]);
+  if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
+  if (push && (await runVisibly('docker', ['push', image]))) {
+    throw new StepFailed(`${image} could not be pushed.`);
   }
+  process.stdout.write(`${image}\n`);
 } catch (error) {
   exitOnFailure(error.code === 'ENOENT' ? new StepFailed('There is no `docker` on the PATH.') : error);
 }
@@ -72,9 +70,9 @@ function ofDockerfile(name) {
 
 function readArguments() {
   try {
-    const { values } = parseArgs({
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
       options: {
-        app: { type: 'string', multiple: true },
         base: { type: 'string' },
         'build-image': { type: 'string' },
         tag: { type: 'string' },
@@ -83,9 +81,10 @@ function readArguments() {
         network: { type: 'string' },
       },
     });
-    const unknown = values.app?.find((name) => !IMAGE_PROGRAMS.includes(name));
-    if (unknown !== undefined) throw new Error(`there is no image of '${unknown}'`);
-    return values;
+    const [app, unexpected] = positionals;
+    if (!IMAGE_PROGRAMS.includes(app)) throw new Error(`there is no image of '${app}'`);
+    if (unexpected !== undefined) throw new Error(`unexpected argument '${unexpected}'`);
+    return { ...values, app };
   } catch (error) {
     throw new Misused(error.message, USAGE);
   }
