@@ -1,1 +1,0 @@
-export { createApiDocuments, type ApiDocuments } from './api-documents';
