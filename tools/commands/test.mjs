@@ -16,15 +16,15 @@ const jestArguments = process.argv.slice(2);
 /** Ninety seconds, each time of other faults; what fails prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-only'];
 
-/** They start a cluster of their own, so they run with those that have one, not beside all others. */
+/** They start a cluster of their own, so only the run of the cluster has them. */
 const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/old-beside-new', 'tools/verify/chaos/src/losses'];
-/** What holds wherever the services run; the others are about one process, its memory and its start, or about the dashboard. */
+/** Guarantees of the request path, which must hold in both deployments. Other suites are about one process, its memory and start, or the dashboard. */
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
   'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts|traces)',
   'apps/e2e/src/clients/openai-node',
-  // Some start one of their own settings, and two that start at once would starve each other.
+  // Some start a cluster with their own settings; two clusters that start at once starve each other.
   '--maxWorkers=1',
 ];
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -32,14 +32,12 @@ const totals = { passed: 0, failed: 0, skipped: 0 };
 try {
   await build('gateway', 'model-emulator', 'demo', 'bench', 'e2e', 'chaos', ...CLUSTER_PROJECTS);
   makeTestFolder();
-  if (jestArguments.length === 0) await runChecks();
-  await runJest(
-    jestArguments.length > 0
-      ? jestArguments
-      : ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
-  );
-  if (jestArguments.length === 0) {
-    await testCluster();
+  if (jestArguments.length > 0) {
+    await runJest(jestArguments);
+  } else {
+    await runChecks();
+    // The suites of the cluster mostly wait, such as for the end of a minute.
+    await Promise.all([testEmbedded(), testCluster()]);
   }
 } catch (error) {
   exitOnFailure(error);
@@ -64,15 +62,20 @@ function say(text) {
   process.stdout.write(`${text}\n`);
 }
 
+function testEmbedded() {
+  return runJest(
+    ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
+  );
+}
+
 /** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */
 async function testCluster() {
   const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
   if (missing.length > 0 && process.env.CI !== 'true') {
-    say(`SKIPPED: the tests of the cluster, for want of ${missing.join(' and ')}.`);
+    say(`SKIPPED: the tests of the cluster need ${missing.join(' and ')}.`);
     totals.skipped += 1;
     return;
   }
-  say('\nThe same with every service in processes of its own:');
   const cluster = await startClusterForTests({
     withPooler: isOnPath('pgbouncer') || process.env.CI === 'true',
   });
@@ -85,7 +88,6 @@ async function testCluster() {
   } finally {
     await cluster.stop();
   }
-  say('\nWhat breaks, and what the books say afterwards:');
   const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...SHORT_CHAOS]);
   totals[code === 0 ? 'passed' : 'failed'] += 1;
 }
@@ -96,7 +98,7 @@ function isOnPath(program) {
   return folders.some((folder) => existsSync(path.join(folder, program)));
 }
 
-/** @param of what its results are, in the name of their file. */
+/** @param of deployment; part of the results' file name. */
 async function runJest(chosen, env = {}, of = 'embedded') {
   const resultsFile = path.join(root, 'dist', `test-results-${of}.json`);
   rmSync(resultsFile, { force: true });
