@@ -171,18 +171,23 @@ describe('beside a long reader of the table', () => {
   it('makes and drops when the reader goes between two tries', async () => {
     await make(days, '2026-01-10T12:00', 0);
     let dropping: Promise<number> | undefined;
+    let readerLeft = () => {};
+    const readerHasLeft = new Promise<void>((resolve) => (readerLeft = resolve));
     await whileLocked(READ, async () => {
       let tries = 0;
-      const again = new Promise<void>((resolve) => {
+      await new Promise<void>((secondTry) => {
         const mayDrop = async () => {
           tries += 1;
-          if (tries === 2) resolve();
+          if (tries === 2) {
+            secondTry();
+            await readerHasLeft;
+          }
           return true;
         };
         dropping = dropPartitions(pool, days, { ...FEBRUARY, mayDrop });
       });
-      await again;
     });
+    readerLeft();
     expect(await dropping).toBe(1);
   });
 });
