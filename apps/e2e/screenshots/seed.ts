@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { APIError } from 'openai';
-import type { AdminClient } from '../src/support/admin-client';
+import type { AdminClient } from '@gateway/test-support';
 import { inviteTo, personWith } from '../src/support/people';
 import type { ScreenIds } from '../src/support/screens';
 import type { World } from '../src/support/world';

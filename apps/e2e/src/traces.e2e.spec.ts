@@ -11,7 +11,7 @@ import {
   type ReceivedSpan,
 } from '@gateway/test-support';
 import { startWorld, type World } from './support/world';
-import { type Tenant } from './support/admin-client';
+import { type Tenant } from '@gateway/test-support';
 
 jest.setTimeout(120_000);
 

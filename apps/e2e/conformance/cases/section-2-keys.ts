@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AdminCallFailed } from '../../src/support/admin-client';
+import { AdminCallFailed } from '@gateway/test-support';
 import { assertError, body, casesOf, chat, get, type PublicModel } from '../framework';
 
 /** Fields of a key, and of an organization, as the dashboard sets them. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AdminCallFailed } from '../../src/support/admin-client';
+import { AdminCallFailed } from '@gateway/test-support';
 import { assertError, body, casesOf, chat, day, get } from '../framework';
 
 /** Restrictions of a key by address, model, day and amount. */

@@ -1,4 +1,4 @@
-import { createTenant, signIn, type AdminClient, type Tenant } from '../../src/support/admin-client';
+import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
 import { type HttpTarget } from './http';
 
 /**

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@gateway/database';
-import type { Balance } from '../support/admin-client';
+import type { Balance } from '@gateway/test-support';
 import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
 import { storageOf, takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';

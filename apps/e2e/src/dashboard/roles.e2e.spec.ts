@@ -1,4 +1,4 @@
-import { NO_LIMITS } from '../support/admin-client';
+import { NO_LIMITS } from '@gateway/test-support';
 import { browserTests, type Browser, type Page } from '../support/chromium';
 import { takeSession } from '../support/dashboard-page';
 import { PASSWORD, personWith } from '../support/people';

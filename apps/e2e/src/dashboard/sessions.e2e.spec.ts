@@ -3,7 +3,7 @@ import { signInAgain, storageOf, takeSession } from '../support/dashboard-page';
 import { eventually } from '../support/eventually';
 import { PASSWORD, personWith } from '../support/people';
 import { jump, withShiftedClock } from '../support/shifted-clock';
-import { signIn } from '../support/admin-client';
+import { signIn } from '@gateway/test-support';
 import { startWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);

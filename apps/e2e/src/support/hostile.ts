@@ -1,4 +1,4 @@
-import { AdminCallFailed, type AdminClient } from './admin-client';
+import { AdminCallFailed, type AdminClient } from '@gateway/test-support';
 import type { ScreenIds } from './screens';
 import type { World } from './world';
 

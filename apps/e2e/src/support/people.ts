@@ -1,4 +1,4 @@
-import type { AdminClient } from './admin-client';
+import type { AdminClient } from '@gateway/test-support';
 
 export const PASSWORD = 'four words in a row';
 

@@ -1,6 +1,6 @@
 import { startModelEmulator } from '@gateway/model-emulator';
 import OpenAI from 'openai';
-import { createTenant, signIn, type AdminClient, type Tenant } from './admin-client';
+import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
 import {
   sharedCluster,
   startGateway,

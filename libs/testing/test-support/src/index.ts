@@ -2,7 +2,7 @@ export * from './api-document';
 export * from './begin-patiently';
 export * from './bundle-program';
 export * from './collect-garbage';
-export * from './dashboard-client';
+export * from './admin-client';
 export * from './documented-settings';
 export * from './eventually';
 export * from './fuzz-runs';

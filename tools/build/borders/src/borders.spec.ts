@@ -54,7 +54,9 @@ function lintWith(files: Readonly<Record<string, string>>, ...paths: string[]) {
 
 /** The command of `npm run lint`, such as `eslint --option`. */
 function lintCommand(): string {
-  const { targets } = JSON.parse(read('tools/commands/project.json')) as { targets: { lint: { command: string } } };
+  const { targets } = JSON.parse(read('tools/commands/project.json')) as {
+    targets: { lint: { command: string } };
+  };
   return targets.lint.command;
 }
 

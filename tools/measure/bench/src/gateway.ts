@@ -3,12 +3,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  DashboardClient,
+  type AdminClient,
+  createTenant,
   descendantsOf,
   NODE_OPTIONS,
   readDevFile,
   type DevFile,
-  type TenantLimits,
+  type Limits,
+  signIn,
+  spendingOf,
 } from '@gateway/test-support';
 import { type Destination } from './load';
 import { isNode, pin, type Cores } from './machine';
@@ -20,10 +23,10 @@ const SETTLE_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 const CREDIT_USD = '100000.00';
 /** All of them, far away: what is counted costs, whether it is reached or not. */
-const LIMITS: TenantLimits = {
-  requestsPerMinute: 10_000_000,
-  tokensPerMinute: 2_000_000_000,
-  dailyBudgetUsd: CREDIT_USD,
+const LIMITS: Partial<Limits> = {
+  requests_per_minute: 10_000_000,
+  tokens_per_minute: 2_000_000_000,
+  daily_budget_usd: CREDIT_USD,
   concurrency: 10_000,
 };
 
@@ -96,8 +99,8 @@ export async function startGateway(
   // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);
 
-  const dashboard = await DashboardClient.signIn(dev.dashboardUrl, dev.adminEmail, dev.adminPassword);
-  const tenant = await dashboard.createTenant('Bench', CREDIT_USD, LIMITS);
+  const dashboard = await signIn(dev.dashboardUrl, dev.adminEmail, dev.adminPassword);
+  const tenant = await createTenant(dashboard, { name: 'Bench', credit: CREDIT_USD, limits: LIMITS });
   const base = new URL(dev.baseUrl);
   return {
     child,
@@ -158,10 +161,10 @@ async function answers(dev: DevFile): Promise<boolean> {
 }
 
 /** Holds end within moments of the last answer; one that stays is a leak, and reported as such. */
-async function settled(dashboard: DashboardClient, organizationId: string) {
+async function settled(dashboard: AdminClient, organizationId: string) {
   const deadlineMs = Date.now() + SETTLE_TIMEOUT_MS;
   for (;;) {
-    const balance = await dashboard.balance(organizationId);
+    const balance = await spendingOf(dashboard, organizationId);
     if (balance.heldNanoUsd === 0n || Date.now() > deadlineMs) return balance;
     await sleep(POLL_MS);
   }

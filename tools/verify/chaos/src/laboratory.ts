@@ -5,13 +5,13 @@ import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName }
 import { nanoUsdOf, type Tenant } from '@gateway/load';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import type { Logger } from '@gateway/runtime';
-import { DashboardClient } from '@gateway/test-support';
+import { type AdminClient, createTenant, signIn } from '@gateway/test-support';
 
 /** A cluster to be broken, with a provider that errs now and then and tenants to pay for it. */
 export interface Laboratory {
   readonly cluster: Cluster;
   readonly emulator: ModelEmulator;
-  readonly dashboard: DashboardClient;
+  readonly dashboard: AdminClient;
   readonly tenants: readonly Tenant[];
   /** How much each was given. */
   readonly creditNanoUsd: ReadonlyMap<string, bigint>;
@@ -98,11 +98,11 @@ export async function openLaboratory({
       log,
     });
     const { dashboardUrl, adminEmail, adminPassword } = cluster.dev;
-    const dashboard = await DashboardClient.signIn(dashboardUrl, adminEmail, adminPassword);
+    const dashboard = await signIn(dashboardUrl, adminEmail, adminPassword);
     const tenants: Tenant[] = [];
     const creditNanoUsd = new Map<string, bigint>();
     for (const [name, usd] of Object.entries(CREDITS_USD)) {
-      const { organizationId, apiKey } = await dashboard.createTenant(name, usd);
+      const { organizationId, apiKey } = await createTenant(dashboard, { name, credit: usd });
       tenants.push({ name, organizationId, apiKey });
       creditNanoUsd.set(organizationId, nanoUsdOf(Number(usd)));
     }

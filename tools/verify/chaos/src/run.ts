@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createChatClient, isServed, startTraffic, type Traffic } from '@gateway/load';
-import { seededRandom } from '@gateway/test-support';
+import { seededRandom, spendingOf } from '@gateway/test-support';
 import { audit, type Audit } from './audit';
 import { allFaults, type Fault } from './faults';
 import { MODEL, openLaboratory, type Laboratory, type LaboratoryOptions } from './laboratory';
@@ -95,7 +95,7 @@ function rateOf({ attempts }: Traffic): number {
 
 async function readCredits({ dashboard, creditNanoUsd }: Laboratory) {
   const entries = [...creditNanoUsd].map(async ([organization, credit]) => {
-    const { usedNanoUsd } = await dashboard.balance(organization);
+    const { usedNanoUsd } = await spendingOf(dashboard, organization);
     return [organization, { creditNanoUsd: credit, usedNanoUsd }] as const;
   });
   return new Map(await Promise.all(entries));

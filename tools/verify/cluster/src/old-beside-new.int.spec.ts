@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describeWith } from '@gateway/dev-infra';
 import { createLogger } from '@gateway/runtime';
-import { DashboardClient, eventually } from '@gateway/test-support';
+import { type AdminClient, createTenant, eventually, signIn, spendingOf } from '@gateway/test-support';
 import { Client } from 'pg';
 import { startCluster, type Cluster } from './cluster';
 import type { Replica } from './replica';
@@ -35,7 +35,7 @@ jest.setTimeout(240_000);
 describeWith(clusterEngines, 'old replicas beside new ones', () => {
   let stateDirectory: string;
   let cluster: Cluster;
-  let dashboard: DashboardClient;
+  let dashboard: AdminClient;
   const lines: string[] = [];
   /** Of every generation so far: its id, and its cost as the client was told. */
   const costs = new Map<string, bigint>();
@@ -61,7 +61,7 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
       log: createLogger({ name: 'cluster', level: 'error', pretty: false }),
     });
     const { dashboardUrl, adminEmail, adminPassword } = cluster.dev;
-    dashboard = await DashboardClient.signIn(dashboardUrl, adminEmail, adminPassword);
+    dashboard = await signIn(dashboardUrl, adminEmail, adminPassword);
   });
 
   afterAll(async () => {
@@ -142,16 +142,16 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
 
   /** What people do in the dashboard: writes to auth and the ledger, reads of every service. */
   async function administrate(): Promise<void> {
-    const { organizationId } = await dashboard.createTenant(`Tenant ${sent}`, '1');
+    const { organizationId } = await createTenant(dashboard, { name: `Tenant ${sent}`, credit: '1' });
     const of = `/api/organizations/${organizationId}`;
     const days = 'start=2026-01-01T00:00:00Z&end=2026-02-01T00:00:00Z&granularity=day';
     for (const url of [`${of}/keys`, `${of}/usage?${days}`, `${of}/generations`, `${of}/audit`]) {
-      await dashboard.get(url);
+      await dashboard.call('GET', url);
     }
     for (const topic of ['catalogue', 'settlement', 'providers'])
-      await dashboard.get(`/api/operator/${topic}`);
-    await dashboard.get('/api/dead-letters');
-    expect(await dashboard.balance(organizationId)).toEqual({ usedNanoUsd: 0n, heldNanoUsd: 0n });
+      await dashboard.call('GET', `/api/operator/${topic}`);
+    await dashboard.call('GET', '/api/dead-letters');
+    expect(await spendingOf(dashboard, organizationId)).toEqual({ usedNanoUsd: 0n, heldNanoUsd: 0n });
   }
 
   async function migrate(service: ServiceName): Promise<string> {

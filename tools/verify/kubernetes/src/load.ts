@@ -1,5 +1,5 @@
 import { createChatClient, isServed, startTraffic, type Attempt, type Tenant } from '@gateway/load';
-import { DashboardClient, seededRandom } from '@gateway/test-support';
+import { type AdminClient, createTenant, seededRandom, signIn } from '@gateway/test-support';
 import type { Access } from './access';
 import type { Release } from './release';
 
@@ -26,15 +26,16 @@ export class Load {
   private constructor(
     private readonly baseUrl: string,
     private readonly rate: number,
-    readonly dashboard: DashboardClient,
+    readonly dashboard: AdminClient,
     readonly tenants: readonly Tenant[],
   ) {}
 
   static async open(release: Release, { apiUrl, dashboardUrl }: Access, rate: number): Promise<Load> {
     const { adminEmail, adminPassword } = await release.login();
-    const dashboard = await DashboardClient.signIn(dashboardUrl, adminEmail, adminPassword);
+    const dashboard = await signIn(dashboardUrl, adminEmail, adminPassword);
     const tenants: Tenant[] = [];
-    for (const name of TENANTS) tenants.push({ name, ...(await dashboard.createTenant(name, CREDIT_USD)) });
+    for (const name of TENANTS)
+      tenants.push({ name, ...(await createTenant(dashboard, { name, credit: CREDIT_USD })) });
     return new Load(`${apiUrl}/v1`, rate, dashboard, tenants);
   }
 

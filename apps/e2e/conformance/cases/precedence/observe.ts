@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Tenant } from '../../../src/support/admin-client';
+import { type Tenant } from '@gateway/test-support';
 import { chat, send, type Deployment, type ErrorBody, type RawResponse } from '../../framework';
 import { type Draft, type Fault, type FaultContext } from './faults';
 

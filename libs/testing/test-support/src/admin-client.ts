@@ -1,4 +1,9 @@
-/** The dashboard-api as the tests use it: sign in once, then JSON calls with the session's cookie. */
+import { parseUsd } from '@gateway/base';
+
+/**
+ * The dashboard API for tests and tools, signed in. Paths and bodies are plain JSON, unlike those of the web app's typed
+ * client, because tests also send invalid ones.
+ */
 export interface AdminClient {
   call<Answer = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer>;
 }
@@ -79,9 +84,9 @@ export const NO_LIMITS: Limits = {
 /** A new organization with credit and one key: each test has its own and disturbs no other. */
 export async function createTenant(
   admin: AdminClient,
-  options: { credit?: string; limits?: Partial<Limits>; key?: KeySettings } = {},
+  options: { name?: string; credit?: string; limits?: Partial<Limits>; key?: KeySettings } = {},
 ): Promise<Tenant> {
-  const name = `tenant ${Math.random().toString(36).slice(2)}`;
+  const { name = `tenant ${Math.random().toString(36).slice(2)}` } = options;
   const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
     name,
   });
@@ -139,4 +144,20 @@ export interface Tenant {
   revokeKey(keyId: string): Promise<void>;
   setSuspended(suspended: boolean): Promise<void>;
   balance(): Promise<Balance>;
+}
+
+/** What an organization has spent, and what is reserved for running requests. */
+export async function spendingOf(
+  admin: AdminClient,
+  organizationId: string,
+): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }> {
+  const path = `/api/organizations/${organizationId}/balance`;
+  const { balance } = await admin.call<{ balance: Balance }>('GET', path);
+  return { usedNanoUsd: nanoUsd(balance.total_usage_usd), heldNanoUsd: nanoUsd(balance.reserved_usd) };
+}
+
+function nanoUsd(decimal: string): bigint {
+  const amount = parseUsd(decimal);
+  if (amount === undefined) throw new Error(`not an amount in dollars: '${decimal}'`);
+  return amount;
 }
