@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs, parseUsd } from '@gateway/base';
+import { parseUsd, retry } from '@gateway/base';
 import {
   MemberRole,
   Scope,
@@ -53,15 +52,18 @@ export async function ensureDemo(
   earlier: EarlierDemo | undefined,
   log: Pick<Logger, 'warn'>,
 ): Promise<Demo> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await makeDemo(clients, earlier);
-    } catch (error) {
-      if (!(error instanceof GatewayError) || error.code !== 'no_capacity') throw error;
-      log.warn({ err: error, internal: error.internalMessage }, 'the demo is not set up yet; trying again');
-      await delay(backoffMs(failures, BACKOFF, Math.random()));
-    }
-  }
+  return retry(() => makeDemo(clients, earlier), {
+    backoff: BACKOFF,
+    isRetryable: isNoCapacity,
+    onRetry: (error) => {
+      const internal = isNoCapacity(error) ? error.internalMessage : undefined;
+      log.warn({ err: error, internal }, 'the demo is not set up yet; trying again');
+    },
+  });
+}
+
+function isNoCapacity(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === 'no_capacity';
 }
 
 async function makeDemo(clients: DemoClients, earlier: EarlierDemo | undefined): Promise<Demo> {

@@ -1,3 +1,4 @@
+import { withTimeout } from '@gateway/base';
 import { createPool, type PoolOptions } from './pool';
 
 /** Whether a database answers right now. */
@@ -26,19 +27,13 @@ export function createDatabaseProbe(
   let asking: Promise<boolean> | undefined;
 
   async function ask(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    // A server that is frozen keeps neither of the two promises above.
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), TIMEOUT_MS);
-    });
-    const answer = pool.query('select 1').then(
-      () => true,
-      () => false,
-    );
     try {
-      return await Promise.race([answer, late]);
+      // A frozen server keeps neither of the pool's two timeouts.
+      await withTimeout(pool.query('select 1'), TIMEOUT_MS, 'the probe of the database');
+      return true;
+    } catch {
+      return false;
     } finally {
-      clearTimeout(timer);
       asking = undefined;
     }
   }

@@ -7,8 +7,7 @@ export { createPool, MAX_IDLE_IN_TRANSACTION_MS, type PoolOptions } from './pool
 export { settleRole } from './settle-role';
 export * from './sql-arrays';
 export * from './transaction';
-export { isTransientDatabaseError } from './transient-error';
-export { noCapacityWhileAway } from './while-away';
+export { isDatabaseUnavailable, isTransientDatabaseError } from './transient-error';
 export {
   startEmbeddedPostgres,
   type EmbeddedPostgres,

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs, DAY_MS } from '@gateway/base';
+import { DAY_MS, retry } from '@gateway/base';
 import type { ClientBase, Pool } from 'pg';
 import { inTransaction } from './transaction';
 import { assertSchemaName } from './schema-name';
@@ -35,8 +34,8 @@ export interface Partition {
  * tries again a few times; then it leaves the table for the next time.
  */
 const LOCK_TIMEOUT_MS = 50;
-const MAX_TRIES = 5;
-const PAUSES = { firstMs: 100, maxMs: 400 };
+const MAX_ATTEMPTS = 5;
+const BACKOFF = { firstMs: 200, maxMs: 800 };
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The partitions that have an end, oldest first; not the default one. */
@@ -156,20 +155,15 @@ async function changing<Result>(
   table: PartitionedTable,
   work: (client: ClientBase) => Promise<Result>,
 ): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await inTransaction(pool, async (client) => {
-        await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-          `partitions of ${qualified(table, table.table)}`,
-        ]);
-        await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-        return work(client);
-      });
-    } catch (error) {
-      if (tries >= MAX_TRIES || !isLockTimeout(error)) throw error;
-    }
-    await delay(PAUSES.firstMs + backoffMs(tries, PAUSES, Math.random()));
-  }
+  const attempt = () =>
+    inTransaction(pool, async (client) => {
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `partitions of ${qualified(table, table.table)}`,
+      ]);
+      await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      return work(client);
+    });
+  return retry(attempt, { backoff: BACKOFF, maxAttempts: MAX_ATTEMPTS, isRetryable: isLockTimeout });
 }
 
 function isLockTimeout(error: unknown): boolean {

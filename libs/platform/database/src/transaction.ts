@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@gateway/base';
+import { retry } from '@gateway/base';
 import { traced } from '@gateway/telemetry';
 import type { Pool, PoolClient } from 'pg';
 import { statementSpan } from './traced-pool';
@@ -25,17 +24,14 @@ export async function inTransaction<Result>(
   work: (client: PoolClient) => Promise<Result>,
   options: TransactionOptions = {},
 ): Promise<Result> {
-  const maxAttempts = options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await traced('postgresql transaction', statementSpan('transaction'), () =>
-        attemptTransaction(pool, work, options.isolation ?? 'read committed'),
-      );
-    } catch (error) {
-      if (attempt >= maxAttempts || !isTransactionConflict(error)) throw error;
-      await delay(backoffMs(attempt, BACKOFF, Math.random()));
-    }
-  }
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, isolation = 'read committed' } = options;
+  return retry(
+    () =>
+      traced('postgresql transaction', statementSpan('transaction'), () =>
+        attemptTransaction(pool, work, isolation),
+      ),
+    { backoff: BACKOFF, maxAttempts, isRetryable: isTransactionConflict },
+  );
 }
 
 /**

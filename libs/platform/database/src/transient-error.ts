@@ -1,3 +1,5 @@
+import { GatewayError } from '@gateway/errors';
+
 const TRANSIENT_SQLSTATES = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
@@ -59,6 +61,11 @@ export function isTransientDatabaseError(error: unknown): boolean {
     current = current.cause ?? current.meta?.driverAdapterError;
   }
   return false;
+}
+
+/** A transient error as it came from the database, not one that already has its code. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return !(error instanceof GatewayError) && isTransientDatabaseError(error);
 }
 
 interface ErrorLike {

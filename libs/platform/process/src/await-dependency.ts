@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@gateway/base';
+import { retry } from '@gateway/base';
 import { isTransientDatabaseError, MigrationError } from '@gateway/database';
 import type { Logger } from '@gateway/runtime';
 
@@ -22,19 +21,15 @@ export async function awaitDependency<Value>(
   attempt: () => Promise<Value>,
   { log, signal, isWorthAnotherTry = isNoFailedMigration }: AwaitOptions,
 ): Promise<Value> {
-  for (let failures = 1; ; failures += 1) {
-    signal.throwIfAborted();
-    try {
-      return await attempt();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isWorthAnotherTry(error)) throw error;
-      const waitMs = Math.ceil(backoffMs(failures, BACKOFF, Math.random()));
-      log.warn({ err: error, waitMs }, `waiting for ${what}`);
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
+  return retry(attempt, {
+    backoff: BACKOFF,
+    signal,
+    isRetryable: isWorthAnotherTry,
+    onRetry: (error, { pauseMs }) =>
+      log.warn({ err: error, waitMs: Math.ceil(pauseMs) }, `waiting for ${what}`),
+  });
 }
+
 function isNoFailedMigration(error: unknown): boolean {
   return !(error instanceof MigrationError) || isTransientDatabaseError(error);
 }

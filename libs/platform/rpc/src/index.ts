@@ -7,6 +7,7 @@ export { createInProcessTransport, type InProcessTransportOptions } from './in-p
 export {
   isRpcCancelled,
   isRpcDeadlineExceeded,
+  isRpcWithoutResponse,
   isRpcLost,
   isRpcUnavailable,
   isRpcUnimplemented,

@@ -54,6 +54,11 @@ export function isRpcUnavailable(error: unknown): error is RpcError {
   return isRpcUnreachable(error) || isRpcLost(error);
 }
 
+/** Whether there was no response: the service was unavailable, or too slow. */
+export function isRpcWithoutResponse(error: unknown): error is RpcError {
+  return isRpcUnavailable(error) || isRpcDeadlineExceeded(error);
+}
+
 /** Whether the call was never sent, so that the service knows nothing of it. */
 export function isRpcUnreachable(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unreachable';

@@ -4,7 +4,7 @@ export * from './config';
 export * from './ids';
 export * from './logger';
 export * from './metrics';
-export * from './natural-batcher';
+export * from './adaptive-batcher';
 export * from './recurring';
 export * from './run-process';
 export * from './settings';

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { withTimeout } from '@gateway/base';
 import { pgbouncer } from '@gateway/dev-infra';
 import { NODE_OPTIONS } from './node-options';
 
@@ -124,7 +125,11 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       async stop({ keepState = false } = {}) {
         if (child.exitCode === null && child.signalCode === null) {
           child.kill('SIGTERM');
-          const code = await within(exited, STOP_TIMEOUT_MS, () => `the gateway did not stop:\n${output()}`);
+          const code = await withTimeout(exited, STOP_TIMEOUT_MS, 'stopping the gateway').catch(
+            (error: unknown) => {
+              throw new Error(`the gateway did not stop:\n${output()}`, { cause: error });
+            },
+          );
           if (code !== 0) throw new Error(`the gateway ended with ${code}:\n${tail(output())}`);
         }
         if (!keepState) rmSync(stateDirectory, { recursive: true, force: true });
@@ -198,25 +203,13 @@ async function ready(
   const early = exited.then((code) => {
     throw new Error(`the gateway ended with ${code} before it was ready:\n${tail(output())}`);
   });
-  return within(
-    Promise.race([found, early]),
-    START_TIMEOUT_MS,
-    () => `the gateway was not ready in time:\n${tail(output())}`,
+  return withTimeout(Promise.race([found, early]), START_TIMEOUT_MS, 'starting the gateway').catch(
+    (error: unknown) => {
+      throw new Error(`the gateway did not start:\n${tail(output())}`, { cause: error });
+    },
   );
 }
 
 function tail(text: string): string {
   return text.slice(-4_000);
-}
-
-async function within<Value>(promise: Promise<Value>, ms: number, message: () => string): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message())), ms);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

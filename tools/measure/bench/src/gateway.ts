@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@gateway/base';
 import {
   type AdminClient,
   createTenant,
@@ -16,7 +17,7 @@ import {
 import { type Destination } from './load';
 import { isNode, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
-import { withTimeout, type Child, type Processes } from './processes';
+import { type Child, type Processes } from './processes';
 
 const READY_TIMEOUT_MS = 180_000;
 const SETTLE_TIMEOUT_MS = 60_000;
@@ -133,7 +134,7 @@ async function waitUntilServing(child: Child, state: string): Promise<DevFile> {
     }
   };
   try {
-    return await withTimeout('the gateway did not serve', READY_TIMEOUT_MS, poll());
+    return await withTimeout(poll(), READY_TIMEOUT_MS, 'starting the gateway');
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${child.output()}`);
   }

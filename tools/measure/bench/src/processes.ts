@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { withTimeout } from '@gateway/base';
 import { descendantsOf } from '@gateway/test-support';
 import { startTime, type Cores } from './machine';
 
@@ -66,14 +67,14 @@ export class Processes {
   ): Promise<Child & { port: number }> {
     const child = this.start(side, [process.argv[1] ?? '', '--role', role, ...args]);
     const port = await withTimeout(
-      `${role} did not start`,
-      READY_TIMEOUT_MS,
       new Promise<number>((resolve, reject) => {
         child.process.once('message', (message) => resolve((message as { port: number }).port));
         child.process.once('exit', (code) =>
           reject(new Error(`${role} ended with ${code}: ${child.output()}`)),
         );
       }),
+      READY_TIMEOUT_MS,
+      `starting ${role}`,
     );
     return { ...child, port };
   }
@@ -100,7 +101,7 @@ export class Processes {
     if (child.process.exitCode !== null || child.process.signalCode !== null) return;
     const exited = new Promise<void>((resolve) => child.process.once('exit', () => resolve()));
     child.process.kill('SIGTERM');
-    await withTimeout('', STOP_TIMEOUT_MS, exited).catch(() => this.kill(child));
+    await withTimeout(exited, STOP_TIMEOUT_MS, 'stopping').catch(() => this.kill(child));
   }
 
   private killAll(): void {
@@ -119,17 +120,5 @@ function killNow(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It has ended by itself.
-  }
-}
-
-export async function withTimeout<T>(problem: string, ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${problem} within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

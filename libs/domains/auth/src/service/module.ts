@@ -1,7 +1,8 @@
 import type { IdSource } from '@gateway/auth-shared';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
-import { noCapacityWhileAway } from '@gateway/database';
+import { isDatabaseUnavailable } from '@gateway/database';
+import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { type GatewayModule } from '@gateway/module';
 import {
   createPeopleHandlers,
@@ -57,8 +58,11 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   return {
     name: 'auth',
     services: [
-      bindService(AuthDefinition, noCapacityWhileAway(createAuthHandlers(ports, metrics))),
-      bindService(AuthAdminDefinition, noCapacityWhileAway(authAdmin)),
+      bindService(
+        AuthDefinition,
+        handlersUnavailableAsNoCapacity(createAuthHandlers(ports, metrics), isDatabaseUnavailable),
+      ),
+      bindService(AuthAdminDefinition, handlersUnavailableAsNoCapacity(authAdmin, isDatabaseUnavailable)),
     ],
     consumers: [],
     async start() {

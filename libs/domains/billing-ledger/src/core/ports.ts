@@ -232,3 +232,7 @@ export class LedgerUnavailableError extends Error {
 export class UnbookableError extends Error {
   override readonly name = 'UnbookableError';
 }
+
+export function isUnbookable(error: unknown): error is UnbookableError {
+  return error instanceof UnbookableError;
+}

@@ -19,7 +19,6 @@ import {
   renderPlace,
   renderReconciliation,
 } from './admin-messages';
-import { answering } from './answering';
 import type { AlertDispatcher } from './alert-dispatcher';
 import { parseAmount, parseIdentifier, parseNote, parseRequest, renderBalance } from './messages';
 
@@ -46,14 +45,14 @@ export function createAdminHandlers(
     parseRequest(() => parseIdentifier('organization_id', organizationId));
 
   return {
-    listEntries: answering(async (request) => {
+    listEntries: async (request) => {
       const organizationId = organizationOf(request);
       // What is no id names nothing.
       if (!/^[\x21-\x7e]{1,200}$/.test(request.reference)) return { entries: [] };
       return { entries: (await books.listEntries(organizationId, request.reference)).map(renderEntry) };
-    }),
+    },
 
-    listStatement: answering(async (request) => {
+    listStatement: async (request) => {
       const organizationId = organizationOf(request);
       const limit = Math.min(Math.max(request.pageSize, 1), MAX_LINES);
       const { sums, lines } = await books.readStatement({
@@ -70,13 +69,13 @@ export function createAdminHandlers(
         lines: shown.map(renderLine),
         nextPageToken: lines.length > limit && last ? renderPlace(last, request.oldestFirst) : '',
       };
+    },
+
+    listStatementMonths: async (request) => ({
+      months: (await books.readMonths(organizationOf(request))).map(renderMonth),
     }),
 
-    listStatementMonths: answering(async (request) => ({
-      months: (await books.readMonths(organizationOf(request))).map(renderMonth),
-    })),
-
-    previewCorrection: answering(async (request) => {
+    previewCorrection: async (request) => {
       const correction = { ...correctionOf(request), correctionId: newId('crd') };
       const outcome = await books.previewCorrection(correction);
       if (outcome.kind === 'insufficient') {
@@ -93,9 +92,9 @@ export function createAdminHandlers(
           },
         },
       };
-    }),
+    },
 
-    correctCredit: answering(async (request) => {
+    correctCredit: async (request) => {
       const correction = correctionOf(request);
       const correctionId = parseRequest(() => parseIdentifier('correction_id', request.correctionId));
       const { kind } = await books.correctCredit({ ...correction, correctionId });
@@ -110,9 +109,9 @@ export function createAdminHandlers(
         case 'different':
           return refused(CorrectionRefusal.CORRECTION_REFUSAL_DIFFERENT, balance);
       }
-    }),
+    },
 
-    getLedgerHealth: answering(async () => {
+    getLedgerHealth: async () => {
       const { openHolds, heldNanoUsd, oldestHold, overdueHolds } = await books.readHealth();
       return {
         openHolds,
@@ -120,15 +119,15 @@ export function createAdminHandlers(
         oldestHoldUnixMs: oldestHold === undefined ? undefined : BigInt(oldestHold),
         overdueHolds,
       };
+    },
+
+    getLedgerReconciliation: async () => renderReconciliation(await books.readReconciliation()),
+
+    getCreditAlert: async (request) => ({
+      alert: renderAlert(await alerts.readAlert(organizationOf(request))),
     }),
 
-    getLedgerReconciliation: answering(async () => renderReconciliation(await books.readReconciliation())),
-
-    getCreditAlert: answering(async (request) => ({
-      alert: renderAlert(await alerts.readAlert(organizationOf(request))),
-    })),
-
-    setCreditAlert: answering(async (request) => {
+    setCreditAlert: async (request) => {
       const organizationId = organizationOf(request);
       const { thresholdNanoUsd, webhookUrl, emails } = request;
       if (webhookUrl !== undefined) {
@@ -151,13 +150,13 @@ export function createAdminHandlers(
         `whsec_${randomBytes(32).toString('base64url')}`,
       );
       return { alert: renderAlert(alert), webhookSecret: secret };
-    }),
+    },
 
-    testCreditAlert: answering(async (request) => {
+    testCreditAlert: async (request) => {
       const due = await alerts.readDue(organizationOf(request));
       if (!due) return { hasRecipient: false, failure: undefined };
       return { hasRecipient: true, failure: await dispatcher.deliver(due) };
-    }),
+    },
   };
 }
 

@@ -5,7 +5,6 @@ import type { RpcHandlers } from '@gateway/rpc';
 import type { ClaimStore, LedgerStore } from '../core/ports';
 import { KEY_RULES, type KeyRule } from '../core/idempotency/endings';
 import { SETTLING_LEASE_MS } from '../core/limits';
-import { answering } from './answering';
 import type { HoldBatcher } from './hold-batcher';
 import {
   parseAmount,
@@ -42,7 +41,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
   const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher } = options;
 
   return {
-    holdCredit: answering(async (request, { signal }) => {
+    holdCredit: async (request, { signal }) => {
       const holds = parseRequest(() => parseItems('holds', request.holds)).map(readHold);
       const outcomes = await holdBatcher.holdAll(holds, signal);
       return {
@@ -50,15 +49,15 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
           renderHoldOutcome(outcome, request.holds[index]?.amountNanoUsd ?? 0n),
         ),
       };
-    }),
+    },
 
-    voidHolds: answering(async (request) => {
+    voidHolds: async (request) => {
       const holds = parseRequest(() => parseItems('holds', request.holds).map(parseHoldRef));
       await voidBatcher.voidAll(holds);
       return {};
-    }),
+    },
 
-    settleGenerations: answering(async (request, { metadata }) => {
+    settleGenerations: async (request, { metadata }) => {
       const items = parseRequest(() =>
         parseItems('generations', request.generations).map((message) => ({
           message,
@@ -74,14 +73,14 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         });
       }
       return {};
-    }),
+    },
 
-    getBalance: answering(async (request) => {
+    getBalance: async (request) => {
       const organizationId = parseRequest(() => parseIdentifier('organization_id', request.organizationId));
       return renderBalance(await store.readBalance(organizationId));
-    }),
+    },
 
-    addCredit: answering(async (request) => {
+    addCredit: async (request) => {
       const credit = parseRequest(() => ({
         creditId: parseIdentifier('credit_id', request.creditId),
         organizationId: parseIdentifier('organization_id', request.organizationId),
@@ -95,9 +94,9 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         });
       }
       return { balance: renderBalance(await store.readBalance(credit.organizationId)) };
-    }),
+    },
 
-    claimIdempotencyKey: answering(async (request) => {
+    claimIdempotencyKey: async (request) => {
       const claim = parseRequest(() => {
         const ref = parseClaimRef(request);
         return {
@@ -108,16 +107,16 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         };
       });
       return renderClaimOutcome(await claimBatcher.claim(claim));
-    }),
+    },
 
-    renewIdempotencyClaims: answering(async (request) => {
+    renewIdempotencyClaims: async (request) => {
       const refs = parseRequest(() => parseItems('claims', request.claims).map(parseClaimRef));
       const leaseMs = parseRequest(() => parseLease(request.leaseMs));
       await claims.renewClaims(refs, leaseMs);
       return {};
-    }),
+    },
 
-    endIdempotencyClaims: answering(async (request) => {
+    endIdempotencyClaims: async (request) => {
       const ended = parseRequest(() =>
         parseItems('endings', request.endings).map(({ claim, ending }) => ({
           claim: parseClaimRef(claim),
@@ -131,7 +130,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         claims.renewClaims(claimsWith('in_flight'), SETTLING_LEASE_MS),
       ]);
       return {};
-    }),
+    },
   };
 }
 

@@ -1,10 +1,10 @@
-import type { CancelSignal } from '@gateway/base';
-import { createNaturalBatcher } from '@gateway/runtime';
+import { bisectBatch, type CancelSignal } from '@gateway/base';
+import { createAdaptiveBatcher } from '@gateway/runtime';
 import { GatewayError } from '@gateway/errors';
 import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
-import { UnbookableError, type HoldExpectation, type LedgerStore } from '../core/ports';
+import { isUnbookable, type UnbookableError, type HoldExpectation, type LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
-import { noCapacity } from './answering';
+import { noCapacity } from './no-capacity';
 import type { LedgerMetrics } from './metrics';
 
 /** Two, so that one batch is decided while the other's commit reaches the disk. */
@@ -39,7 +39,7 @@ interface Item {
 
 export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): HoldBatcher {
   const refusals = createLastRefusals();
-  const batcher = createNaturalBatcher<Item, HoldOutcome | undefined>({
+  const batcher = createAdaptiveBatcher<Item, HoldOutcome | undefined>({
     run,
     maxBatchSize: MAX_BATCH_ROWS,
     maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
@@ -84,22 +84,16 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
     return parts.filter(([, part]) => part.length > 0);
   }
 
-  /** A batch that holds something unbookable is halved until that stands alone. */
-  async function decide(
+  function decide(
     holds: readonly HoldRequest[],
     expectation: HoldExpectation,
   ): Promise<readonly HoldOutcome[]> {
-    try {
-      return await store.holdCredit(holds, expectation);
-    } catch (error) {
-      if (!(error instanceof UnbookableError)) throw error;
-      if (holds.length === 1) return [{ kind: 'impossible', reason: error.message }];
-      const middle = Math.ceil(holds.length / 2);
-      return [
-        ...(await decide(holds.slice(0, middle), expectation)),
-        ...(await decide(holds.slice(middle), expectation)),
-      ];
-    }
+    return bisectBatch<HoldRequest, HoldOutcome, UnbookableError>(
+      holds,
+      (part) => store.holdCredit(part, expectation),
+      isUnbookable,
+      (_, { message }) => [{ kind: 'impossible', reason: message }],
+    );
   }
 
   return {

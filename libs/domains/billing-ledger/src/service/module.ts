@@ -1,17 +1,19 @@
 import type { Clock } from '@gateway/base';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { createDeadLetterService, type WatchedEventLog } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
-import type {
-  AlertSender,
-  ClaimStore,
-  CreditAlertStore,
-  LedgerBooks,
-  LedgerHistory,
-  LedgerReconciler,
-  LedgerStore,
+import {
+  type AlertSender,
+  type ClaimStore,
+  type CreditAlertStore,
+  type LedgerBooks,
+  type LedgerHistory,
+  type LedgerReconciler,
+  type LedgerStore,
+  LedgerUnavailableError,
 } from '../core/ports';
 import { createAdminHandlers } from './admin-handlers';
 import { createAlertDispatcher } from './alert-dispatcher';
@@ -103,9 +105,19 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     services: [
       bindService(
         BillingLedgerDefinition,
-        createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher }),
+        handlersUnavailableAsNoCapacity(
+          createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher }),
+          isLedgerUnavailable,
+        ),
       ),
-      ...(admin ? [bindService(BillingLedgerAdminDefinition, createAdminHandlers({ ...admin, store }))] : []),
+      ...(admin
+        ? [
+            bindService(
+              BillingLedgerAdminDefinition,
+              handlersUnavailableAsNoCapacity(createAdminHandlers({ ...admin, store }), isLedgerUnavailable),
+            ),
+          ]
+        : []),
       ...(options.events ? [createDeadLetterService(options.events, consumers)] : []),
     ],
     consumers,
@@ -120,4 +132,8 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
       await Promise.all(batchers.map((batcher) => batcher.idle()));
     },
   };
+}
+
+function isLedgerUnavailable(error: unknown): boolean {
+  return error instanceof LedgerUnavailableError;
 }

@@ -1,7 +1,7 @@
-import { createNaturalBatcher } from '@gateway/runtime';
+import { createAdaptiveBatcher } from '@gateway/runtime';
 import type { RejectedGeneration } from '../core/settlement/settlement';
 import { MAX_BATCH_ROWS } from '../core/limits';
-import { noCapacity } from './answering';
+import { noCapacity } from './no-capacity';
 import type { Settle, SettleItem } from './settler';
 
 /** One: settlements of one organization would only wait for each other's row locks. */
@@ -16,7 +16,7 @@ export interface SettleBatcher {
 
 /** For settlements that come one by one, by RPC; what comes from the event log comes in batches already. */
 export function createSettleBatcher(settle: Settle): SettleBatcher {
-  const batcher = createNaturalBatcher<SettleItem, RejectedGeneration | undefined>({
+  const batcher = createAdaptiveBatcher<SettleItem, RejectedGeneration | undefined>({
     async run(items) {
       const rejected = new Map((await settle(items)).map((one) => [one.generationId, one]));
       return items.map(({ generation }) => rejected.get(generation.generationId));

@@ -1,7 +1,7 @@
 import { WireType } from '@bufbuild/protobuf/wire';
-import type { Clock } from '@gateway/base';
+import { bisectBatch, type Clock } from '@gateway/base';
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
-import { UnbookableError, type Announce, type LedgerStore } from '../core/ports';
+import { isUnbookable, type UnbookableError, type Announce, type LedgerStore } from '../core/ports';
 import { encodeMessage, encodeWith } from '@gateway/rpc';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
@@ -34,36 +34,30 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
     const rejected: RejectedGeneration[] = [];
     for (const alike of byWhetherClaimed(items)) {
       for (let start = 0; start < alike.length; start += MAX_BATCH_ROWS) {
-        rejected.push(...(await settleBatch(alike.slice(start, start + MAX_BATCH_ROWS))));
+        const batch = alike.slice(start, start + MAX_BATCH_ROWS);
+        rejected.push(...(await bisectBatch(batch, settleBatch, isUnbookable, reject)));
       }
     }
     return rejected;
   }
 
-  /** A batch that holds something unbookable is halved until that stands alone. */
   async function settleBatch(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
-    try {
-      const report = await store.settleGenerations(
-        items.map((item) => item.generation),
-        announceOf(items),
-      );
-      metrics.settlementBatch(report);
-      const endedAt = new Map(items.map(({ message }) => [message.generationId, endOf(message)]));
-      for (const { generationId } of report.settlements) {
-        metrics.settledAfter(clock.now() - (endedAt.get(generationId) ?? clock.now()));
-      }
-      return report.rejected;
-    } catch (error) {
-      if (!(error instanceof UnbookableError)) throw error;
-      const [only] = items;
-      if (items.length === 1 && only) {
-        const rejected = [{ generationId: only.generation.generationId, reason: error.message }];
-        metrics.settlementBatch({ settlements: [], duplicates: 0, rejected });
-        return rejected;
-      }
-      const middle = Math.ceil(items.length / 2);
-      return [...(await settleBatch(items.slice(0, middle))), ...(await settleBatch(items.slice(middle)))];
+    const report = await store.settleGenerations(
+      items.map((item) => item.generation),
+      announceOf(items),
+    );
+    metrics.settlementBatch(report);
+    const endedAt = new Map(items.map(({ message }) => [message.generationId, endOf(message)]));
+    for (const { generationId } of report.settlements) {
+      metrics.settledAfter(clock.now() - (endedAt.get(generationId) ?? clock.now()));
     }
+    return report.rejected;
+  }
+
+  function reject({ generation }: SettleItem, error: UnbookableError): readonly RejectedGeneration[] {
+    const rejected = [{ generationId: generation.generationId, reason: error.message }];
+    metrics.settlementBatch({ settlements: [], duplicates: 0, rejected });
+    return rejected;
   }
 
   return settle;

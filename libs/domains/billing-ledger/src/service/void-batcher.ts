@@ -1,8 +1,8 @@
-import { createNaturalBatcher } from '@gateway/runtime';
+import { createAdaptiveBatcher } from '@gateway/runtime';
 import type { HoldRef } from '../core/credit/hold';
 import type { LedgerStore } from '../core/ports';
 import { MAX_BATCH_ROWS } from '../core/limits';
-import { noCapacity } from './answering';
+import { noCapacity } from './no-capacity';
 import type { LedgerMetrics } from './metrics';
 
 const MAX_CONCURRENT_BATCHES = 1;
@@ -15,7 +15,7 @@ export interface VoidBatcher {
 
 /** Voids holds, together with what others void meanwhile. */
 export function createVoidBatcher(store: LedgerStore, metrics: LedgerMetrics): VoidBatcher {
-  const batcher = createNaturalBatcher<HoldRef, void>({
+  const batcher = createAdaptiveBatcher<HoldRef, void>({
     async run(holds) {
       metrics.voided('caller', await store.voidHolds(holds));
       return holds.map(() => undefined);

@@ -1,5 +1,5 @@
 import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
-import { type Clock } from '@gateway/base';
+import { type Clock, withTimeout } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
@@ -167,7 +167,11 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     server.destroy();
     await closed;
     await noneRunning(limits.releases.stopGraceMs);
-    await withinMs(Promise.all([limiter.idle(), ledger.idle()]), limits.releases.stopGraceMs);
+    await withTimeout(
+      Promise.all([limiter.idle(), ledger.idle()]),
+      limits.releases.stopGraceMs,
+      'delivering the last releases',
+    ).catch(() => undefined);
     keepAlive.stop();
     limiter.stop();
     ledger.stop();
@@ -184,7 +188,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       };
       onIdle();
     });
-    return withinMs(done, graceMs);
+    return withTimeout(done, graceMs, 'finishing the running requests').catch(() => undefined);
   }
 
   return {
@@ -196,14 +200,4 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     port: () => port,
     isReady: () => port !== undefined && catalogue.isReady() && !stopping,
   };
-}
-
-function withinMs(work: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

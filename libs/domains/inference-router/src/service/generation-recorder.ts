@@ -1,3 +1,4 @@
+import { withTimeout } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
@@ -92,7 +93,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   ): Promise<KeptIn> {
     const { generationId, organizationId } = message;
     try {
-      await within(timers, appendTo(organizationId, payload, headers));
+      await appendTo(organizationId, payload, headers);
       return 'event_log';
     } catch (error) {
       log.warn({ err: error, generationId }, 'the event log did not take a finished generation');
@@ -113,7 +114,8 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   }
 
   function appendTo(key: string, payload: Uint8Array, headers: Readonly<Record<string, string>>) {
-    return events.append(TOPIC_GENERATION_FINISHED, [{ key, payload, headers }]);
+    const appending = events.append(TOPIC_GENERATION_FINISHED, [{ key, payload, headers }]);
+    return withTimeout(appending, RECORD_TIMEOUT_MS, 'appending a finished generation');
   }
 
   /** Where the last round ended, so that the next one begins with others. */
@@ -149,7 +151,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       return true;
     }
     try {
-      await within(timers, appendTo(message.organizationId, payload, {}));
+      await appendTo(message.organizationId, payload, {});
     } catch {
       try {
         await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
@@ -203,13 +205,4 @@ function decode(payload: Uint8Array): GenerationFinished | undefined {
   } catch {
     return undefined;
   }
-}
-
-function within<Result>(timers: Timers, work: Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = timers.after(RECORD_TIMEOUT_MS, () =>
-      reject(new Error(`no answer within ${RECORD_TIMEOUT_MS} ms`)),
-    );
-    work.then(resolve, reject).finally(() => timer.cancel());
-  });
 }

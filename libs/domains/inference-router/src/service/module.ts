@@ -8,7 +8,8 @@ import type { EventAppender } from '@gateway/events';
 import { bindService, type RpcClient } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
-import { noCapacityWhileAway } from '@gateway/database';
+import { isDatabaseUnavailable } from '@gateway/database';
+import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { Bulkheads } from '../core/resilience/bulkhead';
 import { createMemoryDrainStore, type DrainStore } from '../core/resilience/drains';
 import { TargetHealth } from '../core/resilience/target-health';
@@ -100,7 +101,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
       ),
       bindService(
         InferenceRouterAdminDefinition,
-        noCapacityWhileAway(
+        handlersUnavailableAsNoCapacity(
           createAdminHandlers({
             ...ports,
             bulkheads,
@@ -108,6 +109,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
             drains,
             processName: ports.processName ?? 'inference-router',
           }),
+          isDatabaseUnavailable,
         ),
       ),
     ],

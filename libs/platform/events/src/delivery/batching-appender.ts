@@ -1,5 +1,6 @@
-import { createNaturalBatcher } from '@gateway/runtime';
+import { createAdaptiveBatcher } from '@gateway/runtime';
 import type { EventAppender, NewEvent } from '../event-log';
+import { chunksOfEvents } from './chunks';
 import type { EventLogLimits } from './limits';
 import { appendTraced } from './traced-events';
 import { assertValid } from './valid-events';
@@ -32,7 +33,7 @@ export function createBatchingAppender(
   { write, onAppended }: BatchingAppenderPorts,
   limits: EventLogLimits,
 ): BatchingAppender {
-  const batcher = createNaturalBatcher<Write, void>({
+  const batcher = createAdaptiveBatcher<Write, void>({
     maxBatchSize: limits.maxAppendEvents,
     maxConcurrentBatches: 1,
     maxQueuedItems: limits.maxQueuedAppends,
@@ -64,25 +65,9 @@ function writesOf(submissions: readonly Write[], limits: EventLogLimits): Write[
     else byTopic.set(topic, [...events]);
   }
   return [...byTopic].flatMap(([topic, events]) =>
-    chunk(events, limits).map((part) => ({ topic, events: part })),
+    chunksOfEvents(events, limits.maxAppendEvents, limits.maxAppendBytes).map((part) => ({
+      topic,
+      events: part,
+    })),
   );
-}
-
-function chunk(events: readonly NewEvent[], limits: EventLogLimits): NewEvent[][] {
-  const chunks: NewEvent[][] = [];
-  let current: NewEvent[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    const full =
-      current.length >= limits.maxAppendEvents || bytes + event.payload.length > limits.maxAppendBytes;
-    if (full && current.length > 0) {
-      chunks.push(current);
-      current = [];
-      bytes = 0;
-    }
-    current.push(event);
-    bytes += event.payload.length;
-  }
-  if (current.length > 0) chunks.push(current);
-  return chunks;
 }

@@ -1,4 +1,5 @@
-import { createNaturalBatcher } from '@gateway/runtime';
+import { chunksWithin } from '@gateway/base';
+import { createAdaptiveBatcher } from '@gateway/runtime';
 import { DeliveryStopped, type Deliver } from '../delivery/deliver';
 import type { LoggedEvent } from '../event-log';
 
@@ -44,14 +45,15 @@ export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeli
   }
 
   // One at a time: the next part of a partition comes after this one.
-  const batcher = createNaturalBatcher<Part, boolean>({
+  const batcher = createAdaptiveBatcher<Part, boolean>({
     maxBatchSize: Number.MAX_SAFE_INTEGER,
     maxQueuedItems: Number.MAX_SAFE_INTEGER,
     maxConcurrentBatches: 1,
     overflow: () => new Error('unreachable: there are only so many partitions'),
     run: async (parts) => {
       const delivered: boolean[] = [];
-      for (const together of upTo(maxBatchSize, parts)) delivered.push(...(await deliverTogether(together)));
+      const limit = { max: maxBatchSize, measure: ({ events }: Part) => events.length };
+      for (const together of chunksWithin(parts, limit)) delivered.push(...(await deliverTogether(together)));
       return delivered;
     },
   });
@@ -62,19 +64,4 @@ export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeli
       if (!underWay.every(({ isOurs }) => isOurs())) throw new DeliveryStopped();
     },
   };
-}
-
-function* upTo(maxEvents: number, parts: readonly Part[]): Generator<readonly Part[]> {
-  let together: Part[] = [];
-  let events = 0;
-  for (const part of parts) {
-    if (together.length > 0 && events + part.events.length > maxEvents) {
-      yield together;
-      together = [];
-      events = 0;
-    }
-    together.push(part);
-    events += part.events.length;
-  }
-  if (together.length > 0) yield together;
 }

@@ -1,5 +1,6 @@
 import { backoffMs } from '@gateway/base';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
+import { chunksOfEvents } from '../delivery/chunks';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
 import type { LoggedEvent, RunningSubscription, Subscription, TopicGroup, Unprocessable } from '../event-log';
@@ -101,7 +102,7 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
     const isOurs = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
-      for (const chunk of chunksOf(events, maxBatchSize, limits.maxBatchBytes)) {
+      for (const chunk of chunksOfEvents(events, maxBatchSize, limits.maxBatchBytes)) {
         // What was not delivered must come again, so its offset is not resolved.
         if (!(await joint.submit({ events: chunk, isOurs }))) break;
         resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
@@ -158,23 +159,4 @@ function toEvent(
     payload: value ?? Buffer.alloc(0),
     headers: Object.fromEntries(Object.entries(headers ?? {}).map(([name, text]) => [name, String(text)])),
   };
-}
-
-function* chunksOf(
-  events: readonly LoggedEvent[],
-  maxEvents: number,
-  maxBytes: number,
-): Generator<readonly LoggedEvent[]> {
-  let chunk: LoggedEvent[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    if (chunk.length > 0 && (chunk.length >= maxEvents || bytes + event.payload.length > maxBytes)) {
-      yield chunk;
-      chunk = [];
-      bytes = 0;
-    }
-    chunk.push(event);
-    bytes += event.payload.length;
-  }
-  if (chunk.length > 0) yield chunk;
 }

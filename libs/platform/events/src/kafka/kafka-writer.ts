@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { retry, withTimeout } from '@gateway/base';
 import type { DatabaseLog } from '@gateway/database';
 import type { Kafka, Producer } from 'kafkajs';
 import type { Write } from '../delivery/batching-appender';
@@ -30,7 +30,7 @@ export interface KafkaWriter {
 const ALL_IN_SYNC = -1;
 /** A topic that was just made, or a broker that just came, has its leaders a moment later. */
 const NO_LEADER = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE', 'UNKNOWN_TOPIC_OR_PARTITION']);
-const LEADER_POLL_MS = 50;
+const NO_LEADER_BACKOFF = { firstMs: 100, maxMs: 100 };
 
 /**
  * Writes by an idempotent producer, one request at a time. A producer that
@@ -60,17 +60,14 @@ export function createKafkaWriter(
     await (await producer).send({ topic, messages, acks: ALL_IN_SYNC, timeout: writeTimeoutMs });
   }
 
-  /** Sends again for as long as the brokers only say that the partition's leader is about to change. */
-  async function sendToLeader(write: Write, untilMs: number): Promise<void> {
-    for (;;) {
-      try {
-        return await send(write);
-      } catch (error) {
-        if (!isWithoutLeader(error) || performance.now() >= untilMs) throw error;
-        discard();
-        await delay(LEADER_POLL_MS);
-      }
-    }
+  /** Sends again while the partition has no leader. */
+  function sendToLeader(write: Write, signal: AbortSignal): Promise<void> {
+    return retry(() => send(write), {
+      backoff: NO_LEADER_BACKOFF,
+      signal,
+      isRetryable: isWithoutLeader,
+      onRetry: discard,
+    });
   }
 
   /** Ends without being waited for: it may hang on a connection that is silent. */
@@ -86,7 +83,11 @@ export function createKafkaWriter(
         throw new KafkaUnavailableError('Kafka could not be written a moment ago');
       }
       try {
-        await inTime(sendToLeader(write, performance.now() + writeTimeoutMs), writeTimeoutMs);
+        await withTimeout(
+          (signal) => sendToLeader(write, signal),
+          writeTimeoutMs,
+          'the acknowledgement of a write',
+        );
       } catch (error) {
         discard();
         restsUntilMs = performance.now() + restMs;
@@ -105,13 +106,4 @@ export function createKafkaWriter(
 function isWithoutLeader(error: unknown): boolean {
   const { type, cause } = error as { type?: string; cause?: unknown };
   return (type !== undefined && NO_LEADER.has(type)) || (cause instanceof Error && isWithoutLeader(cause));
-}
-
-function inTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no acknowledgement within ${ms} ms`)), ms);
-  });
-  work.catch(() => undefined);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

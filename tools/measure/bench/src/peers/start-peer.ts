@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@gateway/base';
 import { descendantsOf } from '@gateway/test-support';
 import { requestBody, STREAM_CHUNKS } from '../canned';
 import { newTally, runLoad, type Destination } from '../load';
-import { withTimeout, type Child, type Processes } from '../processes';
+import { type Child, type Processes } from '../processes';
 import { listen } from '../roles/listen';
 import { type Target } from '../targets';
 import { installPeer, reasonOf } from './install-peer';
@@ -40,9 +41,9 @@ export async function startPeer(
   };
   try {
     await withTimeout(
-      `${peer.title} gave no right answer`,
-      READY_TIMEOUT_MS,
       firstAnswers(child, destination),
+      READY_TIMEOUT_MS,
+      `the first correct response of ${peer.title}`,
     );
   } catch (error) {
     await processes.stop(child);

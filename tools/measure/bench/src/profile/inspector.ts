@@ -1,5 +1,6 @@
+import { withTimeout } from '@gateway/base';
 import { WebSocket } from 'undici';
-import { withTimeout, type Child } from '../processes';
+import { type Child } from '../processes';
 import { type CpuProfile } from './profile-figures';
 
 /** For Node, before the program; it says on its standard error at which port. */
@@ -33,12 +34,12 @@ export class Profiler {
     if (address === undefined) throw new Error('the gateway did not say where its inspector listens');
     const socket = new WebSocket(address);
     await withTimeout(
-      'the inspector did not answer',
-      ANSWER_TIMEOUT_MS,
       new Promise<void>((resolve, reject) => {
         socket.addEventListener('open', () => resolve(), { once: true });
         socket.addEventListener('error', () => reject(new Error('the inspector refused')), { once: true });
       }),
+      ANSWER_TIMEOUT_MS,
+      'connecting to the inspector',
     );
     return new Profiler(socket);
   }
@@ -62,7 +63,7 @@ export class Profiler {
     const answered = new Promise<Answer>((resolve) => this.waiting.set(id, resolve));
     this.socket.send(JSON.stringify({ id, method, params }));
     try {
-      const { result, error } = await withTimeout(`no answer to ${method}`, ANSWER_TIMEOUT_MS, answered);
+      const { result, error } = await withTimeout(answered, ANSWER_TIMEOUT_MS, `the response to ${method}`);
       if (error !== undefined) throw new Error(`${method}: ${error.message}`);
       return result;
     } finally {

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@gateway/base';
+import { retry } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool, PoolClient } from 'pg';
 import type { Invalidation, InvalidationFeed } from '@gateway/auth-shared';
@@ -111,17 +110,17 @@ export function createPostgresInvalidationFeed({
     listener = undefined;
     lost.release(true);
     log.warn('the connection that listens for key invalidations was lost; connecting again');
-    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
-      try {
-        const pauseMs = backoffMs(attempt, RECONNECT, Math.random());
-        await delay(pauseMs, undefined, { signal: stopping.signal });
-        await listen();
-        await catchUp();
-        return;
-      } catch (error) {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'cannot listen for key invalidations yet');
-      }
+    try {
+      await retry(listen, {
+        backoff: RECONNECT,
+        signal: stopping.signal,
+        onRetry: (error) => log.warn({ err: error }, 'cannot listen for key invalidations yet'),
+      });
+    } catch {
+      // Stopped while it was reconnecting.
+      return;
     }
+    catchUpOrLog();
   }
 
   function catchUpOrLog(): void {

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@gateway/base';
+import { retry } from '@gateway/base';
 import { isTransientDatabaseError } from '@gateway/database';
 import { InvalidEventError } from '@gateway/events';
 import { LedgerUnavailableError, UnbookableError } from '../../core/ports';
@@ -16,20 +15,19 @@ const UNIQUE_VIOLATION = '23505';
  * repetition finds what was done.
  */
 export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      const mayHelp = isTransientDatabaseError(error) || sqlStateOf(error) === UNIQUE_VIOLATION;
-      if (!mayHelp) throw isDataFault(error) ? new UnbookableError(textOf(error), { cause: error }) : error;
-      if (attempt >= MAX_ATTEMPTS) {
-        throw new LedgerUnavailableError(`gave up after ${attempt} attempts: ${textOf(error)}`, {
-          cause: error,
-        });
-      }
-      await delay(backoffMs(attempt, BACKOFF, Math.random()));
+  try {
+    return await retry(work, { backoff: BACKOFF, maxAttempts: MAX_ATTEMPTS, isRetryable });
+  } catch (error) {
+    if (isRetryable(error)) {
+      const message = `gave up after ${MAX_ATTEMPTS} attempts: ${textOf(error)}`;
+      throw new LedgerUnavailableError(message, { cause: error });
     }
+    throw isDataFault(error) ? new UnbookableError(textOf(error), { cause: error }) : error;
   }
+}
+
+function isRetryable(error: unknown): boolean {
+  return isTransientDatabaseError(error) || sqlStateOf(error) === UNIQUE_VIOLATION;
 }
 
 /**

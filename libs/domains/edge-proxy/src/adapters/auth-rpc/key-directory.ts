@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs, type Clock } from '@gateway/base';
+import { keepOpen, type Clock } from '@gateway/base';
 import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
@@ -115,34 +114,16 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 
-  async function watchForGood(): Promise<void> {
-    let failures = 0;
-    while (!stopping.signal.aborted) {
-      let forgets = 0;
-      try {
-        await keepWatch(
-          {
-            auth,
-            edgeId,
-            lease,
-            forget(target) {
-              forgets += 1;
-              instruments.invalidations.inc();
-              cache.forget(target);
-            },
-          },
-          stopping.signal,
-        );
-      } catch (error) {
-        cache.forgetAll();
-        if (stopping.signal.aborted) return;
-        instruments.watchesLost.inc();
-        // A watch that was opened shows that auth is there: begin again with short pauses.
-        failures = forgets > 0 ? 1 : failures + 1;
-        log.warn({ err: error, edgeId }, 'the watch on key changes was lost; asking auth for every key');
-      }
-      const pauseMs = backoffMs(failures, RECONNECT, Math.random());
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+  async function watch(opened: () => void): Promise<void> {
+    const forget = (target: Parameters<KeyCache['forget']>[0]): void => {
+      opened();
+      instruments.invalidations.inc();
+      cache.forget(target);
+    };
+    try {
+      await keepWatch({ auth, edgeId, lease, forget }, stopping.signal);
+    } finally {
+      cache.forgetAll();
     }
   }
 
@@ -150,7 +131,14 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
     lookup,
     isLive,
     start() {
-      watching ??= watchForGood();
+      watching ??= keepOpen(watch, {
+        backoff: RECONNECT,
+        signal: stopping.signal,
+        onFailure(error) {
+          instruments.watchesLost.inc();
+          log.warn({ err: error, edgeId }, 'the watch on key changes was lost; asking auth for every key');
+        },
+      });
     },
     async stop() {
       stopping.abort();

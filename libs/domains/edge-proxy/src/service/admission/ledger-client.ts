@@ -9,12 +9,11 @@ import {
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
 import { type IdempotentEnding } from '@gateway/contracts/events';
-import { GatewayError } from '@gateway/errors';
-import { type RpcClient } from '@gateway/rpc';
-import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
+import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
+import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
 import { limits } from '../settings';
 import { createLeaseKeeper } from './lease-keeper';
-import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
 export interface LedgerClient {
@@ -58,10 +57,10 @@ export function createLedgerClient(
 ): LedgerClient {
   const { billingLedger, now, log, onReleaseDropped } = ports;
 
-  const holds = createNaturalBatcher<Hold, HoldResult>({
+  const holds = createAdaptiveBatcher<Hold, HoldResult>({
     run: async (batch) => {
       const call = billingLedger.holdCredit({ holds: [...batch] }, { timeoutMs: limits.calls.holdMs });
-      return (await withoutDispatch(call)).results;
+      return (await unavailableAsNoCapacity(call, isRpcWithoutResponse)).results;
     },
     maxBatchSize: limits.batches.maxSize,
     maxConcurrentBatches: limits.batches.maxConcurrent,
@@ -103,11 +102,12 @@ export function createLedgerClient(
     hold: holds.submit,
     voidHold: voids.submit,
     claim: (request) =>
-      withoutDispatch(
+      unavailableAsNoCapacity(
         billingLedger.claimIdempotencyKey(
           { leaseMs: claimLeaseMs, ...request },
           { timeoutMs: limits.calls.claimMs },
         ),
+        isRpcWithoutResponse,
       ),
     keepClaim: (claim) => claims.keep(claim, claimLeaseMs),
     endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),

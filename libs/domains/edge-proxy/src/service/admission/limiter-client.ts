@@ -5,12 +5,11 @@ import {
   type RateLimitDefinition,
   type SlotRef,
 } from '@gateway/contracts/rate-limit';
-import { GatewayError } from '@gateway/errors';
-import { type RpcClient } from '@gateway/rpc';
-import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
+import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
+import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
 import { limits } from '../settings';
 import { createLeaseKeeper } from './lease-keeper';
-import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
 export interface LimiterClient {
@@ -39,10 +38,10 @@ export interface LimiterClientPorts {
 export function createLimiterClient(ports: LimiterClientPorts): LimiterClient {
   const { rateLimit, now, log, onReleaseDropped } = ports;
 
-  const admissions = createNaturalBatcher<Admission, AdmissionResult>({
+  const admissions = createAdaptiveBatcher<Admission, AdmissionResult>({
     run: async (batch) => {
       const call = rateLimit.admit({ admissions: [...batch] }, { timeoutMs: limits.calls.admitMs });
-      return (await withoutDispatch(call)).results;
+      return (await unavailableAsNoCapacity(call, isRpcWithoutResponse)).results;
     },
     maxBatchSize: limits.batches.maxSize,
     maxConcurrentBatches: limits.batches.maxConcurrent,

@@ -1,5 +1,5 @@
-import { backoffMs } from '@gateway/base';
-import { createNaturalBatcher, type Logger } from '@gateway/runtime';
+import { retry } from '@gateway/base';
+import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
 import { limits } from '../settings';
 
 export interface ReleaseQueuePorts<Item> {
@@ -21,7 +21,7 @@ export interface ReleaseQueue<Item> {
 const { maxBatchSize, maxConcurrentBatches, maxPending, maxAttempts, backoff } = limits.releases;
 
 /**
- * Releases things at another service: in natural batches, and again when that
+ * Releases things at another service: in batches, and again when that
  * service cannot be reached. What is given up after about twenty seconds falls
  * to that service's own safety net (slot leases, hold deadlines, claim leases).
  */
@@ -34,7 +34,7 @@ export function createReleaseQueue<Item>({
   let pending = 0;
   let idleWaiters: (() => void)[] = [];
 
-  const batcher = createNaturalBatcher<Item, undefined>({
+  const batcher = createAdaptiveBatcher<Item, undefined>({
     run: async (items) => {
       await send(items);
       return items.map(() => undefined);
@@ -60,18 +60,11 @@ export function createReleaseQueue<Item>({
   }
 
   async function deliver(item: Item): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await batcher.submit(item);
-        return;
-      } catch (error) {
-        if (attempt === maxAttempts) {
-          onDropped(1);
-          log.error({ err: error, what }, 'gave up releasing something; its lease or deadline frees it');
-          return;
-        }
-        await delay(backoffMs(attempt, backoff, Math.random()));
-      }
+    try {
+      await retry(() => batcher.submit(item), { backoff, maxAttempts });
+    } catch (error) {
+      onDropped(1);
+      log.error({ err: error, what }, 'gave up releasing something; its lease or deadline frees it');
     }
   }
 
@@ -86,8 +79,4 @@ export function createReleaseQueue<Item>({
     idle: () =>
       pending === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(() => resolve())),
   };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,4 @@
-import { backoffMs } from '@gateway/base';
+import { keepOpen } from '@gateway/base';
 import {
   type InferenceRouterDefinition,
   type Model,
@@ -43,38 +43,20 @@ export function watchModelCatalogue({ inferenceRouter, log }: ModelCataloguePort
     announceReady();
   }
 
-  async function watch(): Promise<void> {
-    let failures = 0;
-    while (!stopping.signal.aborted) {
-      try {
-        for await (const catalogue of inferenceRouter.watchCatalogue({}, { signal: stopping.signal })) {
-          failures = 0;
-          take(catalogue);
-        }
-      } catch (error) {
-        if (!stopping.signal.aborted)
-          log.warn({ err: error }, 'the watch on the model catalogue broke; opening it again');
-      }
-      failures += 1;
-      await pause(backoffMs(failures, limits.catalogue.reconnect, Math.random()));
+  async function watch(opened: () => void): Promise<void> {
+    for await (const catalogue of inferenceRouter.watchCatalogue({}, { signal: stopping.signal })) {
+      opened();
+      take(catalogue);
     }
   }
 
-  function pause(ms: number): Promise<void> {
-    if (stopping.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = () => {
-        clearTimeout(timer);
-        stopping.signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const timer = setTimeout(settle, ms);
-      stopping.signal.addEventListener('abort', settle);
-    });
-  }
-
   function start(timeoutMs: number): Promise<void> {
-    watching ??= watch();
+    watching ??= keepOpen(watch, {
+      backoff: limits.catalogue.reconnect,
+      signal: stopping.signal,
+      onFailure: (error) =>
+        log.warn({ err: error }, 'the watch on the model catalogue broke; opening it again'),
+    });
     if (ready) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);

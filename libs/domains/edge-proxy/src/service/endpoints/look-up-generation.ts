@@ -1,15 +1,14 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
-import { isRefusal, refusalError } from '@gateway/errors';
-import { type RpcClient } from '@gateway/rpc';
+import { isRefusal, refusalError, unavailableAsNoCapacity } from '@gateway/errors';
+import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
 import {
   generationIdMissing,
   generationNotFound,
   generationView,
   MAX_GENERATION_ID_LENGTH,
 } from '@gateway/public-api';
-import { withoutDispatch } from '../admission/without-dispatch';
 import { type Authenticator } from '../access/authenticate';
 import { type Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -46,11 +45,12 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
   if (typeof id !== 'string' || id === '' || id.length > MAX_GENERATION_ID_LENGTH) {
     return answer.error(exchange, refusalError(generationIdMissing()));
   }
-  const { generation } = await withoutDispatch(
+  const { generation } = await unavailableAsNoCapacity(
     generationQuery.getGeneration(
       { organizationId: grant.organizationId, generationId: id },
       { timeoutMs: limits.calls.readMs, metadata: callMetadata(exchange) },
     ),
+    isRpcWithoutResponse,
   );
   if (!generation) return answer.error(exchange, refusalError(generationNotFound()));
   exchange.generationId = generation.id;

@@ -1,9 +1,8 @@
 import { nanoUsd } from '@gateway/base';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { isRefusal, refusalError } from '@gateway/errors';
-import { type RpcClient } from '@gateway/rpc';
+import { isRefusal, refusalError, unavailableAsNoCapacity } from '@gateway/errors';
+import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
 import { creditsView } from '@gateway/public-api';
-import { withoutDispatch } from '../admission/without-dispatch';
 import { type Authenticator } from '../access/authenticate';
 import { type Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -22,11 +21,12 @@ export async function readCredits(ports: ReadCreditsPorts, exchange: Exchange): 
   const grant = await authenticate(exchange, 'usage:read');
   if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
   const { organizationId } = grant;
-  const balance = await withoutDispatch(
+  const balance = await unavailableAsNoCapacity(
     billingLedger.getBalance(
       { organizationId },
       { timeoutMs: limits.calls.readMs, metadata: callMetadata(exchange) },
     ),
+    isRpcWithoutResponse,
   );
   const view = creditsView({
     totalCredits: nanoUsd(balance.totalCreditsNanoUsd),

@@ -4,10 +4,9 @@ import {
   UsageDimension as ContractDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
-import { isRefusal, refusalError } from '@gateway/errors';
-import { type RpcClient } from '@gateway/rpc';
+import { isRefusal, refusalError, unavailableAsNoCapacity } from '@gateway/errors';
+import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
 import { parseUsageQuery, type UsageDimension, type UsageGroup, usageView } from '@gateway/public-api';
-import { withoutDispatch } from '../admission/without-dispatch';
 import { type Authenticator } from '../access/authenticate';
 import { type Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -36,7 +35,7 @@ export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Prom
 
   const query = parseUsageQuery(queryOf(exchange.request), clock.now());
   if (isRefusal(query)) return answer.error(exchange, refusalError(query));
-  const { totals, rows } = await withoutDispatch(
+  const { totals, rows } = await unavailableAsNoCapacity(
     generationQuery.getUsage(
       {
         organizationId: grant.organizationId,
@@ -47,6 +46,7 @@ export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Prom
       },
       { timeoutMs: limits.calls.readMs, metadata: callMetadata(exchange) },
     ),
+    isRpcWithoutResponse,
   );
   answer.json(exchange, 200, JSON.stringify(usageView(query, groupOf(totals ?? NOTHING), rows.map(groupOf))));
 }

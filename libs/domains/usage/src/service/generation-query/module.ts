@@ -1,5 +1,6 @@
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
-import { noCapacityWhileAway } from '@gateway/database';
+import { isDatabaseUnavailable } from '@gateway/database';
+import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { bindService } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import type { UsageReader } from '../../core/ports';
@@ -15,8 +16,14 @@ export function createGenerationQueryModule({ reader }: GenerationQueryPorts): G
   return {
     name: 'generation-query',
     services: [
-      bindService(GenerationQueryDefinition, noCapacityWhileAway(createGenerationQueryHandlers(reader))),
-      bindService(GenerationReportsDefinition, noCapacityWhileAway(createGenerationReportsHandlers(reader))),
+      bindService(
+        GenerationQueryDefinition,
+        handlersUnavailableAsNoCapacity(createGenerationQueryHandlers(reader), isDatabaseUnavailable),
+      ),
+      bindService(
+        GenerationReportsDefinition,
+        handlersUnavailableAsNoCapacity(createGenerationReportsHandlers(reader), isDatabaseUnavailable),
+      ),
     ],
     consumers: [],
     start: async () => undefined,

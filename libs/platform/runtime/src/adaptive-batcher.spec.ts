@@ -1,4 +1,4 @@
-import { createNaturalBatcher, type NaturalBatcherOptions } from './natural-batcher';
+import { createAdaptiveBatcher, type AdaptiveBatcherOptions } from './adaptive-batcher';
 
 /** A backend whose batches are answered by hand. */
 function backend() {
@@ -10,9 +10,9 @@ function backend() {
   return { batches, run };
 }
 
-function setUp(options: Partial<NaturalBatcherOptions<number, number>> = {}) {
+function setUp(options: Partial<AdaptiveBatcherOptions<number, number>> = {}) {
   const { batches, run } = backend();
-  const batcher = createNaturalBatcher({
+  const batcher = createAdaptiveBatcher({
     run,
     maxBatchSize: 100,
     maxConcurrentBatches: 1,
@@ -29,7 +29,7 @@ async function turn(): Promise<void> {
   for (let turns = 0; turns < 2; turns += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-describe('natural batching', () => {
+describe('adaptive batching', () => {
   it('what is submitted together travels together, and each item gets its own answer', async () => {
     const { batcher, batches } = setUp();
     const answers = Promise.all([1, 2, 3].map((item) => batcher.submit(item)));

@@ -1,35 +1,32 @@
 import { runBatch as runTracedBatch, tracing, type BatchMember } from '@gateway/telemetry';
 
 /**
- * Natural batching: what arrives while a batch is under way forms the next
- * one. There is no timer, so an idle caller waits for nothing but the end of the
- * event loop's turn, and under load one round trip serves many.
- *
- * A batch costs more than an item. So one in company leaves once a turn of the
- * event loop has brought nothing more: a loop that has time passes such a turn
- * within microseconds, and one that has none would not get an answer sooner by
- * asking more often.
+ * Batches by load: the items that arrive while a batch is in flight form the
+ * next one. An item alone leaves at the end of the turn of the event loop; with
+ * more than one queued, the batch is flushed after a turn that adds none. A batch
+ * costs more than an item, and a busy loop would get no result sooner from
+ * smaller batches.
  */
-export interface NaturalBatcherOptions<Item, Result> {
-  /** Answers each item, in order. A rejection rejects every item of that batch. */
+export interface AdaptiveBatcherOptions<Item, Result> {
+  /** Returns a result per item, in order. A rejection rejects every item of that batch. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** At least one, as the other limits. */
   readonly maxBatchSize: number;
-  /** Batches under way at once. */
+  /** Batches in flight at once. */
   readonly maxConcurrentBatches: number;
   /**
-   * The longest that a batch gathers, in milliseconds. Default 2; at 0 it leaves
-   * at the end of the turn, as one does that is alone like the one before.
+   * The longest that a batch lingers, in milliseconds. Default 2; at 0 it leaves
+   * at the end of the turn.
    */
   readonly maxGatherMs?: number;
-  /** Items waiting beyond this are refused with `overflow()`, so that a slow backend cannot eat memory. */
+  /** Queued items beyond this are refused with `overflow()`, so that a slow backend cannot eat memory. */
   readonly maxQueuedItems: number;
   readonly overflow: () => Error;
 }
 
-export interface NaturalBatcher<Item, Result> {
+export interface AdaptiveBatcher<Item, Result> {
   submit(item: Item): Promise<Result>;
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or in flight. */
   idle(): Promise<void>;
 }
 
@@ -39,13 +36,13 @@ interface Waiting<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** The span that asked for it, while there is one. */
+  /** The span of the caller, if there is one. */
   readonly member: BatchMember | undefined;
 }
 
-export function createNaturalBatcher<Item, Result>(
-  options: NaturalBatcherOptions<Item, Result>,
-): NaturalBatcher<Item, Result> {
+export function createAdaptiveBatcher<Item, Result>(
+  options: AdaptiveBatcherOptions<Item, Result>,
+): AdaptiveBatcher<Item, Result> {
   const { maxBatchSize, maxConcurrentBatches, maxQueuedItems, maxGatherMs = DEFAULT_GATHER_MS } = options;
   if (!(Math.min(maxBatchSize, maxConcurrentBatches, maxQueuedItems) >= 1)) {
     throw new RangeError('the limits of a batcher are at least one');
@@ -64,8 +61,8 @@ export function createNaturalBatcher<Item, Result>(
     });
   }
 
-  // After everything that the event loop has at hand now: what several sockets
-  // have brought travels together even when nothing is under way.
+  // After the callbacks that are due in this turn, so that items from several
+  // sockets share a batch even when none is in flight.
   function schedule(): void {
     if (scheduled || running >= maxConcurrentBatches) return;
     scheduled = true;
@@ -73,7 +70,7 @@ export function createNaturalBatcher<Item, Result>(
     gather(isAlone ? 1 : 0, maxGatherMs === 0 ? 0 : performance.now() + maxGatherMs);
   }
 
-  /** @param seen of the queue by the end of the turn before. */
+  /** @param seen length of the queue at the end of the previous turn. */
   function gather(seen: number, untilMs: number): void {
     setImmediate(() => {
       if (queue.length > seen && queue.length < maxBatchSize && performance.now() < untilMs) {

@@ -1,0 +1,23 @@
+/**
+ * Runs a batch. When it fails because of one of its items, it is halved until
+ * each such item is alone, so that the others succeed.
+ *
+ * @param isItemError whether an item of the batch caused the error. Other errors reject.
+ * @param rejectItem the results of an item that fails alone.
+ */
+export async function bisectBatch<Item, Result, ItemError>(
+  items: readonly Item[],
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  isItemError: (error: unknown) => error is ItemError,
+  rejectItem: (item: Item, error: ItemError) => readonly Result[],
+): Promise<readonly Result[]> {
+  try {
+    return await run(items);
+  } catch (error) {
+    if (!isItemError(error)) throw error;
+    if (items.length === 1) return rejectItem(items[0] as Item, error);
+    const middle = Math.ceil(items.length / 2);
+    const first = await bisectBatch(items.slice(0, middle), run, isItemError, rejectItem);
+    return [...first, ...(await bisectBatch(items.slice(middle), run, isItemError, rejectItem))];
+  }
+}
