@@ -13,8 +13,8 @@ export interface EventLogLimits {
   readonly maxBatchBytes: number;
   /** Unless the subscription names its own. */
   readonly maxBatchSize: number;
-  /** Of events just written by this process that wait for a consumer in it; what is beyond is read back. */
-  readonly maxBytesAtHand: number;
+  /** Of committed events in memory for one consumer of this process; beyond it they are read from the database. */
+  readonly maxBufferedBytes: number;
   /** Of one event on its own, before it is dead-lettered. */
   readonly maxAttempts: number;
   /** Between deliveries of a batch that failed, and between attempts to connect. */
@@ -44,7 +44,7 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxQueuedAppends: 10_000,
   maxBatchBytes: 32 * 1024 * 1024,
   maxBatchSize: 500,
-  maxBytesAtHand: 8 * 1024 * 1024,
+  maxBufferedBytes: 8 * 1024 * 1024,
   maxAttempts: 5,
   backoff: { firstMs: 50, maxMs: 5_000 },
   gatherMs: 100,

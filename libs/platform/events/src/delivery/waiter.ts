@@ -1,58 +1,47 @@
-/** The pauses of one consumer, some at the same time, all of which end at once when it is stopped. */
+import { Cancellation, sleep, type CancelSignal } from '@gateway/base';
+
+/** The pauses of one consumer, some at the same time. All end at once when it is stopped. */
 export interface Waiter {
   readonly stopped: boolean;
-  stop(): void;
+  /** Aborts when it is stopped. */
+  readonly signal: CancelSignal;
   /** Resolves when it is stopped. */
   readonly whenStopped: Promise<void>;
-  /** Ends the present `waitForWake`, or the next one before it begins. */
+  stop(): void;
+  /** Ends the current `waitForWake`, or the next one before it starts. */
   wake(): void;
   waitForWake(timeoutMs: number): Promise<void>;
   pause(ms: number): Promise<void>;
 }
 
 export function createWaiter(): Waiter {
-  let stopped = false;
+  const stopping = new Cancellation();
+  const whenStopped = new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve()));
   let woken = false;
-  let endWait: (() => void) | undefined;
-  const endsOfPauses = new Set<() => void>();
-  let tellStopped: () => void = () => undefined;
-  const whenStopped = new Promise<void>((resolve) => (tellStopped = resolve));
+  let waiting: Cancellation | undefined;
 
-  /** Resolves after that time, or when what it hands out is called. */
-  async function timed(ms: number, offerEnd: (end: () => void) => void): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-      offerEnd(resolve);
-    });
-    clearTimeout(timer);
+  function wake(): void {
+    woken = true;
+    waiting?.abort();
   }
 
   return {
     get stopped() {
-      return stopped;
+      return stopping.aborted;
     },
+    signal: stopping,
     whenStopped,
     stop() {
-      stopped = true;
-      tellStopped();
-      endWait?.();
-      for (const end of endsOfPauses) end();
+      stopping.abort();
+      wake();
     },
-    wake() {
-      woken = true;
-      endWait?.();
-    },
+    wake,
     async waitForWake(timeoutMs) {
-      if (!woken && !stopped) await timed(timeoutMs, (end) => (endWait = end));
-      endWait = undefined;
+      waiting = new Cancellation();
+      if (!woken && !stopping.aborted) await sleep(timeoutMs, waiting);
+      waiting = undefined;
       woken = false;
     },
-    async pause(ms) {
-      if (stopped) return;
-      let endOfThis: () => void = () => undefined;
-      await timed(ms, (end) => endsOfPauses.add((endOfThis = end)));
-      endsOfPauses.delete(endOfThis);
-    },
+    pause: (ms) => sleep(ms, stopping),
   };
 }

@@ -1,15 +1,15 @@
-import { backoffMs } from '@gateway/base';
+import { keepOpen } from '@gateway/base';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { chunksOfEvents } from '../delivery/chunks';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
 import type { LoggedEvent, RunningSubscription, Subscription, TopicGroup, Unprocessable } from '../event-log';
-import type { ConsumerParts } from '../postgres/consumer-parts';
+import type { ConsumerDeps } from '../postgres/consumer-session';
 import { createJointDelivery, type JointDelivery } from './joint-delivery';
 import type { KafkaTopics } from './kafka-topics';
 import { afterPosition, offsetOf, positionOf } from './positions';
 
-export interface KafkaConsumerParts extends Omit<ConsumerParts, 'pool'> {
+export interface KafkaConsumerDeps extends Omit<ConsumerDeps, 'pool'> {
   readonly kafka: Kafka;
   readonly topics: KafkaTopics;
   /** Idempotent. */
@@ -37,46 +37,41 @@ export function groupIdOf({ topic, group }: TopicGroup): string {
  * the commit: at least once. kafkajs gives up on some errors, such as a group
  * that no longer knows its member; then a new consumer takes its place.
  */
-export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsumerParts): RunningSubscription {
+export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumerDeps): RunningSubscription {
   const { topic, group } = subscription;
-  const { limits, log, options } = parts;
+  const { limits, log, options } = deps;
   const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
   const waiter = createWaiter();
   const heartbeatMs = Math.floor(options.sessionTimeoutMs / HEARTBEATS_PER_SESSION);
 
-  /** Runs consumers one after another, for as long as it takes. */
-  async function runConsumers(): Promise<void> {
-    for (let failures = 0; !waiter.stopped;) {
-      const consumer = parts.kafka.consumer({
-        groupId: groupIdOf(subscription),
-        sessionTimeout: options.sessionTimeoutMs,
-        rebalanceTimeout: 2 * options.sessionTimeoutMs,
-        heartbeatInterval: heartbeatMs,
-        maxWaitTimeInMs: MAX_WAIT_MS,
-        maxBytes: limits.maxBatchBytes,
-        allowAutoTopicCreation: false,
-        // Whoever crashes is replaced, here; two who do so would be one too many.
-        retry: { retries: 5, restartOnFailure: async () => false },
+  /** Runs one consumer until it crashes or is stopped. */
+  async function runOnce(opened: () => void): Promise<void> {
+    const consumer = deps.kafka.consumer({
+      groupId: groupIdOf(subscription),
+      sessionTimeout: options.sessionTimeoutMs,
+      rebalanceTimeout: 2 * options.sessionTimeoutMs,
+      heartbeatInterval: heartbeatMs,
+      maxWaitTimeInMs: MAX_WAIT_MS,
+      maxBytes: limits.maxBatchBytes,
+      allowAutoTopicCreation: false,
+      // keepOpen replaces a crashed consumer, so kafkajs must not restart it as well.
+      retry: { retries: 5, restartOnFailure: async () => false },
+    });
+    const joint = jointDeliveryOf(consumer);
+    try {
+      await deps.topics.ensure(topic);
+      const crashed = crashOf(consumer, opened);
+      await consumer.connect();
+      await consumer.subscribe({ topic, fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: JOINT_PARTITIONS,
+        eachBatch: (payload) => handleBatch(joint, payload),
       });
-      const joint = jointDeliveryOf(consumer);
-      try {
-        await parts.topics.ensure(topic);
-        const crashed = crashOf(consumer, () => (failures = 0));
-        await consumer.connect();
-        await consumer.subscribe({ topic, fromBeginning: true });
-        await consumer.run({
-          autoCommit: false,
-          eachBatchAutoResolve: false,
-          partitionsConsumedConcurrently: JOINT_PARTITIONS,
-          eachBatch: (payload) => handleBatch(joint, payload),
-        });
-        await Promise.race([crashed, waiter.whenStopped]);
-      } catch (error) {
-        failures += 1;
-        log.warn({ err: error, topic, group, failures }, 'a Kafka consumer failed; another takes its place');
-      }
+      await Promise.race([crashed, waiter.whenStopped]);
+    } finally {
       await consumer.disconnect().catch(() => undefined);
-      if (!waiter.stopped) await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
     }
   }
 
@@ -85,7 +80,7 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
       await consumer.commitOffsets(last.map(({ position }) => ({ topic, ...afterPosition(position) })));
     };
     const deliver = createDelivery(subscription, {
-      ...parts,
+      ...deps,
       commit: (event) => commit([event]),
       pause: async (ms) => {
         if (ms > 0) await waiter.pause(ms);
@@ -128,7 +123,12 @@ export function runKafkaConsumer(subscription: Subscription, parts: KafkaConsume
     return { lost: () => lost, stop: () => clearInterval(timer) };
   }
 
-  const running = runConsumers();
+  const running = keepOpen(runOnce, {
+    backoff: limits.backoff,
+    signal: waiter.signal,
+    onFailure: (error, { failures }) =>
+      log.warn({ err: error, topic, group, failures }, 'a Kafka consumer failed; another takes its place'),
+  });
   return {
     async stop() {
       waiter.stop();

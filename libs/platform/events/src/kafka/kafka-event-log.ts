@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@gateway/base';
 import { isTransientDatabaseError, type DatabaseLog } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
+import { drainGroups } from '../delivery/drain';
 import { createInstruments } from '../delivery/instruments';
 import { createLagWatch } from '../delivery/lag-watch';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
@@ -18,7 +18,7 @@ import type {
   WatchesLag,
 } from '../event-log';
 import { createPostgresDeadLetters } from '../postgres/dead-letters';
-import { runLetterCarrier } from '../postgres/letter-carrier';
+import { runDeadLetterWorker } from '../postgres/dead-letter-worker';
 import { connectKafka, type KafkaConnection } from './kafka-connection';
 import { groupIdOf, runKafkaConsumer, type KafkaConsumerOptions } from './kafka-consumer';
 import { createKafkaTopics } from './kafka-topics';
@@ -92,18 +92,18 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
     if (letters === undefined) throw new Error('a subscription needs a database for its dead letters');
-    const parts = { clock, log, limits, instruments, isTransient };
-    const carrier = runLetterCarrier(subscription, { ...parts, pool: letters });
+    const deps = { clock, log, limits, instruments, isTransient };
+    const worker = runDeadLetterWorker(subscription, { ...deps, pool: letters });
     const consumer = runKafkaConsumer(subscription, {
-      ...parts,
+      ...deps,
       kafka,
       topics,
       options,
-      bury: (unprocessable, attempts) => carrier.bury(unprocessable, attempts),
+      bury: (unprocessable, attempts) => worker.bury(unprocessable, attempts),
     });
     const tracked: RunningSubscription = {
       async stop() {
-        await Promise.all([consumer.stop(), carrier.stop()]);
+        await Promise.all([consumer.stop(), worker.stop()]);
         subscriptions.delete(tracked);
       },
     };
@@ -128,16 +128,12 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     }
   }
 
-  async function readAll(signal: AbortSignal): Promise<boolean> {
-    await appender.idle();
-    for (const subscription of subscriptions.values()) {
-      while ((await countWaiting(subscription)) > 0) {
-        if (signal.aborted) return false;
-        await delay(DRAIN_POLL_MS);
-      }
-    }
-    return true;
-  }
+  const drainPorts = {
+    appended: () => appender.idle(),
+    groups: () => subscriptions.values(),
+    isBehind: async (group: TopicGroup) => (await countWaiting(group)) > 0,
+    pollMs: DRAIN_POLL_MS,
+  };
 
   return {
     append: (topic, events) => appender.append(topic, events),
@@ -148,15 +144,7 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
       if (deadLetters === undefined) throw new Error('there is no database for dead letters');
       return deadLetters;
     },
-    drain(timeoutMs) {
-      const over = AbortSignal.timeout(timeoutMs);
-      const tooLate = new Promise<false>((resolve) => {
-        over.addEventListener('abort', () => resolve(false), { once: true });
-      });
-      const reading = readAll(over);
-      reading.catch(() => undefined);
-      return Promise.race([reading, tooLate]);
-    },
+    drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
     async stop() {
       await Promise.all([lagWatch.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
       await appender.idle();

@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { version } from 'kafkajs/package.json';
 import RequestQueue from 'kafkajs/src/network/requestQueue';
 import { letRequestQueuesRest } from './resting-request-queue';
+
+const PATCHED_SHA256 = 'b55986089c14f8f7bfc377922e2e65b3e4c1e7c7af2752d3b10a75dfe9e9260c';
 
 const silent = { debug: () => undefined, error: () => undefined };
 
@@ -32,6 +37,14 @@ describe('the request queue of kafkajs', () => {
     correlationId: name,
     send: () => sent.push(name),
     expectResponse: true,
+  });
+
+  // The patch relies on these internals: after an upgrade compare them, and remove the patch if kafkajs was fixed.
+  it('is the one that the patch was written for', () => {
+    const source = readFileSync(require.resolve('kafkajs/src/network/requestQueue'));
+    const sourceSha256 = createHash('sha256').update(source).digest('hex');
+    expect({ version, sourceSha256 }).toEqual({ version: '2.2.4', sourceSha256: PATCHED_SHA256 });
+    expect(queue).toMatchObject({ pending: [], throttledUntil: -1, throttleCheckTimeoutId: null });
   });
 
   it('sets no timer while nothing waits', () => {

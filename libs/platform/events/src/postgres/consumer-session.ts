@@ -1,6 +1,12 @@
+import { keepOpen, type Clock } from '@gateway/base';
+import type { DatabaseLog } from '@gateway/database';
 import type { Pool } from 'pg';
-import type { LoggedEvent, Unprocessable } from '../event-log';
-import type { NextEvents } from './at-hand';
+import type { EventLogInstruments } from '../delivery/instruments';
+import type { EventLogLimits } from '../delivery/limits';
+import type { Waiter } from '../delivery/waiter';
+import type { LoggedEvent, TopicGroup, Unprocessable } from '../event-log';
+import { NOTIFY_CHANNEL } from './append-events';
+import type { NextEvents } from './committed-event-buffer';
 import {
   BURY_AGAIN,
   COUNT_OPEN_LETTERS,
@@ -8,28 +14,74 @@ import {
   redeliveryNote,
   REMOVE_LETTER,
 } from './dead-letters';
-import { BURY, COMMIT_POSITION, FETCH, LOCK_GROUP, NOTIFY_CHANNEL, REGISTER_GROUP } from './statements';
 
-/** A connection that gives no answer for this long is taken for dead. */
-const ANSWER_TIMEOUT_MS = 45_000;
+/** $1 topic, $2 group. */
+const REGISTER_GROUP = `
+  insert into event_log.consumer_groups (topic, group_name, position) values ($1, $2, 0)
+  on conflict do nothing`;
+
+/** $1 topic, $2 group. Held by the session, so it ends with the connection. */
+const LOCK_GROUP = `
+  select pg_try_advisory_lock(hashtextextended('event_log/' || $1 || '/' || $2, 0)) as locked`;
 
 /**
- * One connection that holds a group's lock, hears of new events and moves the
- * group's position. All of it on one connection: when that is lost the lock is
- * too, and with it the means to move the position, so that two members never
- * both believe to be in charge.
+ * $1 topic, $2 group, $3 most events, $4 most bytes. The events after the
+ * group's position; always at least one, however large. Each row also tells how
+ * far the topic has come, and the first has the payloads of all, one after the
+ * other: reading each out of digits of its own takes five times as long.
+ */
+const FETCH = `
+  with next as (
+    select e.position, e.key, e.payload, e.headers,
+           sum(octet_length(e.payload)) over (order by e.position) - octet_length(e.payload) as bytes_before
+    from event_log.events e
+    where e.topic = $1
+      and e.position > (select position from event_log.consumer_groups where topic = $1 and group_name = $2)
+    order by e.position
+    limit $3
+  ), taken as (
+    select position, key, payload, headers from next where bytes_before < $4
+  )
+  select position, key, octet_length(payload) as bytes, headers,
+         (select last_position from event_log.topics where topic = $1) as last_position,
+         case position when (select min(position) from taken)
+           then (select string_agg(payload, '' order by position) from taken) end as payloads
+  from taken order by position`;
+
+/** $1 topic, $2 group, $3 position. */
+const COMMIT_POSITION = `
+  update event_log.consumer_groups set position = greatest(position, $3)
+  where topic = $1 and group_name = $2`;
+
+/** $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts. Doing it again changes nothing. */
+const BURY = `
+  insert into event_log.dead_letters (
+    topic, group_name, position, key, payload, headers, reason, dead_at, failed_at, attempts
+  )
+  select e.topic, $2, e.position, e.key, e.payload, e.headers, d.reason, $5, $5, $6
+  from unnest($3::bigint[], $4::text[]) as d (position, reason)
+  join event_log.events e on e.topic = $1 and e.position = d.position
+  on conflict do nothing`;
+
+/** A connection without a response for this long counts as lost. */
+const RESPONSE_TIMEOUT_MS = 45_000;
+
+/**
+ * One connection that holds a group's lock, listens for new events and moves the
+ * group's position. A lost connection loses the lock and can no longer move the
+ * position, so a group never has two leaders.
  */
 export interface ConsumerSession {
-  /** Makes this the member in charge; false while another one is. To be called first. */
-  takeOver(): Promise<boolean>;
+  /** Makes this member the leader; false while another one is. Must be called first. */
+  becomeLeader(): Promise<boolean>;
   fetch(maxEvents: number, maxBytes: number): Promise<NextEvents>;
   /** The group is done with everything up to and with this position. */
   commit(position: bigint): Promise<void>;
   /** Puts events that failed so many times into the dead letters. Idempotent. */
   bury(letters: readonly Unprocessable[], attempts: number, at: Date): Promise<void>;
-  /** Dead letters of the group that wait, and those that are to be delivered again. */
+  /** The group's dead letters, by state. */
   countLetters(): Promise<{ readonly waiting: number; readonly redelivering: number }>;
-  /** The oldest dead letter after this position that someone asked to have delivered again. */
+  /** The oldest dead letter after this position that is to be redelivered. */
   fetchRedelivery(after: bigint): Promise<LoggedEvent | undefined>;
   /** A redelivered letter was handled. */
   removeLetter(position: bigint): Promise<void>;
@@ -48,17 +100,17 @@ interface EventRow {
 interface FetchedRow extends Omit<EventRow, 'payload'> {
   readonly bytes: number;
   readonly last_position: bigint;
-  /** Of all rows, one after the other, in the first. */
+  /** In the first row: the payloads of all rows, concatenated. */
   readonly payloads: Buffer | null;
 }
 
-export interface SessionEars {
+export interface ConsumerCallbacks {
   /** There are new events. */
-  readonly wake: () => void;
-  /** The connection is lost, and with it the charge: whatever is tried next fails. */
-  readonly lose: () => void;
-  /** Dead letters are to be delivered again. */
-  readonly redeliver: () => void;
+  readonly onEvents: () => void;
+  /** The connection is lost, and with it the lock: the next query fails. */
+  readonly onLost: () => void;
+  /** Dead letters are to be redelivered. */
+  readonly onRedeliver: () => void;
 }
 
 /** Opens a session. */
@@ -66,29 +118,29 @@ export async function openConsumerSession(
   pool: Pool,
   topic: string,
   group: string,
-  { wake, lose, redeliver }: SessionEars,
+  { onEvents, onLost, onRedeliver }: ConsumerCallbacks,
 ): Promise<ConsumerSession> {
   const client = await pool.connect();
   let lost: Error | undefined;
   client.on('error', (error) => {
     lost = error;
-    lose();
+    onLost();
   });
   client.on('notification', ({ payload }) => {
-    if (payload === topic) wake();
-    if (payload === redeliveryNote({ topic, group })) redeliver();
+    if (payload === topic) onEvents();
+    if (payload === redeliveryNote({ topic, group })) onRedeliver();
   });
   const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
     if (lost) throw lost;
-    const query = { name: `event_log.${name}`, text, values, query_timeout: ANSWER_TIMEOUT_MS };
+    const query = { name: `event_log.${name}`, text, values, query_timeout: RESPONSE_TIMEOUT_MS };
     return client.query<Row>(query);
   };
   return {
-    async takeOver() {
+    async becomeLeader() {
       const { rows } = await run<{ locked: boolean }>('lock', LOCK_GROUP, [topic, group]);
       if (!rows[0]?.locked) return false;
       await run('register', REGISTER_GROUP, [topic, group]);
-      // Plans are kept for as long as the session lasts: one made while a day was young would read it whole when it is old.
+      // A plan is kept as long as the session. One made for a small partition would scan a large one.
       await client.query(`set enable_seqscan = off; listen ${NOTIFY_CHANNEL}`);
       return true;
     },
@@ -124,10 +176,54 @@ export async function openConsumerSession(
     },
     close() {
       client.removeAllListeners('notification');
-      // Never back into the pool: the session carries a lock and a subscription.
+      // Never back into the pool: the session has a lock and listens.
       client.release(true);
     },
   };
+}
+
+export interface ConsumerDeps {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: DatabaseLog;
+  readonly limits: EventLogLimits;
+  readonly instruments: EventLogInstruments;
+  /** Whether a handler's error is temporary. Such deliveries are retried indefinitely. */
+  readonly isTransient: (error: unknown) => boolean;
+}
+
+export interface SessionWork extends Omit<ConsumerCallbacks, 'onEvents'> {
+  /** Called for each session once this member leads the group. */
+  readonly lead: (session: ConsumerSession) => Promise<void>;
+  /** For the log. */
+  readonly failureText: string;
+}
+
+/** Keeps a session open until the waiter stops: waits for the group's lock, then leads. */
+export function keepSessionOpen(
+  { topic, group }: TopicGroup,
+  { pool, limits, log }: ConsumerDeps,
+  waiter: Waiter,
+  { lead, failureText, onLost, onRedeliver }: SessionWork,
+): Promise<void> {
+  return keepOpen(
+    async (opened) => {
+      const callbacks = { onEvents: waiter.wake, onLost, onRedeliver };
+      const session = await openConsumerSession(pool, topic, group, callbacks);
+      try {
+        while (!waiter.stopped && !(await session.becomeLeader())) await waiter.pause(limits.lockRetryMs);
+        opened();
+        await lead(session);
+      } finally {
+        session.close();
+      }
+    },
+    {
+      backoff: limits.backoff,
+      signal: waiter.signal,
+      onFailure: (error, { failures }) => log.warn({ err: error, topic, group, failures }, failureText),
+    },
+  );
 }
 
 function storable(reason: string): string {

@@ -1,63 +1,38 @@
-import { backoffMs } from '@gateway/base';
-import { isTransientDatabaseError } from '@gateway/database';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
 import type { RunningSubscription, Subscription } from '../event-log';
-import type { AtHand, Inbox, NextEvents } from './at-hand';
-import type { ConsumerParts } from './consumer-parts';
-import { openConsumerSession, type ConsumerSession } from './consumer-session';
-import { createDeadLetterDesk } from './dead-letter-desk';
+import type { CommittedEventBuffer, GroupBuffer, NextEvents } from './committed-event-buffer';
+import { keepSessionOpen, type ConsumerDeps, type ConsumerSession } from './consumer-session';
+import { createDeadLetterRedeliverer } from './dead-letter-worker';
 
-export interface TableConsumerParts extends ConsumerParts {
-  readonly atHand: AtHand;
+export interface PostgresConsumerDeps extends ConsumerDeps {
+  readonly buffer: CommittedEventBuffer;
 }
 
 /** Runs one member of a consumer group until it is stopped. */
-export function runConsumer(subscription: Subscription, parts: TableConsumerParts): RunningSubscription {
-  const { topic, group } = subscription;
-  const { limits, log } = parts;
+export function runConsumer(subscription: Subscription, deps: PostgresConsumerDeps): RunningSubscription {
+  const { limits } = deps;
   const maxBatchSize = subscription.maxBatchSize ?? limits.maxBatchSize;
   const waiter = createWaiter();
-  const desk = createDeadLetterDesk(subscription, parts, waiter);
+  const redeliverer = createDeadLetterRedeliverer(subscription, deps, waiter);
+  let buffer: GroupBuffer | undefined;
 
-  /** Opens sessions one after another, for as long as it takes. */
-  async function runSessions(): Promise<void> {
-    for (let failures = 0; !waiter.stopped;) {
-      let session: ConsumerSession | undefined;
-      let inbox: Inbox | undefined;
-      try {
-        session = await openConsumerSession(parts.pool, topic, group, {
-          wake: waiter.wake,
-          redeliver: desk.ask,
-          lose() {
-            // At once, so that what is appended meanwhile is announced to whoever takes over.
-            inbox?.leave();
-            waiter.wake();
-          },
-        });
-        while (!waiter.stopped && !(await session.takeOver())) await waiter.pause(limits.lockRetryMs);
-        inbox = parts.atHand.enter(subscription, waiter.wake);
-        failures = 0;
-        await consume(session, inbox);
-      } catch (error) {
-        if (error instanceof DeliveryStopped) return;
-        failures += 1;
-        log.warn({ err: error, topic, group, failures }, 'event consumer lost its connection; reconnecting');
-        await waiter.pause(backoffMs(failures, limits.backoff, Math.random()));
-      } finally {
-        inbox?.leave();
-        desk.leave();
-        session?.close();
-      }
+  async function lead(session: ConsumerSession): Promise<void> {
+    const opened = (buffer = deps.buffer.open(subscription, waiter.wake));
+    try {
+      await consume(session, opened);
+    } finally {
+      opened.close();
+      redeliverer.reset();
     }
   }
 
-  async function consume(session: ConsumerSession, inbox: Inbox): Promise<void> {
+  async function consume(session: ConsumerSession, buffered: GroupBuffer): Promise<void> {
     const deliver = createDelivery(subscription, {
-      ...parts,
+      ...deps,
       bury: async (letters, attempts) => {
-        await session.bury(letters, attempts, new Date(parts.clock.now()));
-        desk.ask();
+        await session.bury(letters, attempts, new Date(deps.clock.now()));
+        redeliverer.request();
       },
       commit: ({ position }) => session.commit(position),
       pause: pauseOrStop,
@@ -65,8 +40,8 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
     /** The group's position, once this session has moved it. */
     let position: bigint | undefined;
     while (!waiter.stopped) {
-      await desk.attend(session);
-      const { events, isLast } = await next(session, inbox, position);
+      await redeliverer.run(session);
+      const { events, isLast } = await nextEvents(session, buffered, position);
       const last = events.at(-1);
       if (!last) {
         await waiter.waitForWake(limits.pollIntervalMs);
@@ -75,16 +50,20 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
       await deliver(events);
       await session.commit(last.position);
       position = last.position;
-      // A batch costs much the same for one event as for fifty, and nobody waits for the answer.
+      // A batch costs about the same for one event as for fifty, and no response waits for it.
       if (isLast) await waiter.pause(limits.gatherMs);
     }
   }
 
-  /** From what is at hand, and from the database where that is not what comes next. */
-  async function next(session: ConsumerSession, inbox: Inbox, position?: bigint): Promise<NextEvents> {
+  /** From memory where it has the next event, from the database otherwise. */
+  async function nextEvents(
+    session: ConsumerSession,
+    buffered: GroupBuffer,
+    position?: bigint,
+  ): Promise<NextEvents> {
     if (position !== undefined) {
-      const atHand = inbox.take(position, maxBatchSize, limits.maxBatchBytes);
-      if (atHand.events.length > 0) return atHand;
+      const next = buffered.take(position, maxBatchSize, limits.maxBatchBytes);
+      if (next.events.length > 0) return next;
     }
     return session.fetch(maxBatchSize, limits.maxBatchBytes);
   }
@@ -94,7 +73,16 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
     if (waiter.stopped) throw new DeliveryStopped();
   }
 
-  const running = runSessions();
+  const running = keepSessionOpen(subscription, deps, waiter, {
+    onLost() {
+      // At once, so that later events are announced to the next leader.
+      buffer?.close();
+      waiter.wake();
+    },
+    onRedeliver: redeliverer.request,
+    lead,
+    failureText: 'event consumer lost its connection; reconnecting',
+  });
   return {
     async stop() {
       waiter.stop();
@@ -102,5 +90,3 @@ export function runConsumer(subscription: Subscription, parts: TableConsumerPart
     },
   };
 }
-
-export const isTransientByDefault = isTransientDatabaseError;

@@ -8,7 +8,7 @@ import type {
   WholeDeadLetter,
 } from '../dead-letters';
 import type { LoggedEvent, Unprocessable } from '../event-log';
-import { NOTIFY_CHANNEL } from './statements';
+import { NOTIFY_CHANNEL } from './append-events';
 
 const COLUMNS = `
   position, key, state, reason, attempts, dead_at, failed_at,
@@ -25,7 +25,7 @@ const READ = `
   select ${COLUMNS}, payload, headers from event_log.dead_letters
   where topic = $1 and group_name = $2 and position = $3`;
 
-/** Tells the member in charge. */
+/** Notifies the leader of the group. */
 const REDELIVER = `
   with asked as (
     update event_log.dead_letters

@@ -13,9 +13,8 @@ import type { Pool, PoolClient } from 'pg';
 import { collector, numbered, textsOf } from '../event-log.contract';
 import { openConsumerSession, type ConsumerSession } from './consumer-session';
 import type { EventLogLimits } from '../delivery/limits';
-import { createPostgresEventLog, type PostgresEventLog } from './postgres-event-log';
+import { createPostgresEventLog, IS_BEHIND, type PostgresEventLog } from './postgres-event-log';
 import { EVENT_LOG_SCHEMA as schema, eventLogSchema } from './sql/schema';
-import { IS_BEHIND } from './statements';
 
 jest.setTimeout(60_000);
 
@@ -155,13 +154,13 @@ describe('among a million events of ten days', () => {
   it('no statement reads more of the table than it hands over, and trimming no more than the ends of the days', async () => {
     await onOneConnection(async (one, client) => {
       const appending = openLog(one);
-      const ears = { wake: ignore, lose: ignore, redeliver: ignore };
+      const callbacks = { onEvents: ignore, onLost: ignore, onRedeliver: ignore };
       let session: ConsumerSession | undefined;
       const reads = await readsOf(client, async () => {
         await appending.append('finished', numbered(5));
         expect((await one.query(IS_BEHIND, ['finished', 'g'])).rowCount).toBe(1);
-        session = await openConsumerSession(one, 'finished', 'g', ears);
-        expect(await session.takeOver()).toBe(true);
+        session = await openConsumerSession(one, 'finished', 'g', callbacks);
+        expect(await session.becomeLeader()).toBe(true);
         const { events, isLast } = await session.fetch(200, 32 * 1024 * 1024);
         expect([events.length, isLast]).toEqual([200, false]);
         const letters = events.slice(0, 3).map((event) => ({ event, reason: 'test' }));

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@gateway/base';
-import type { DatabaseLog } from '@gateway/database';
+import { isTransientDatabaseError, type DatabaseLog } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
 import type { Registry } from 'prom-client';
 import type {
@@ -16,15 +15,15 @@ import type {
 import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
 import { assertValid } from '../delivery/valid-events';
-import { writeEvents } from './appending';
-import { createAtHand } from './at-hand';
-import { isTransientByDefault, runConsumer } from './consumer';
+import { drainGroups } from '../delivery/drain';
+import { writeEvents } from './append-events';
+import { createCommittedEventBuffer } from './committed-event-buffer';
+import { runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from '../delivery/instruments';
 import { createLagWatch } from '../delivery/lag-watch';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
-import { COUNT_WAITING, IS_BEHIND } from './statements';
-import { prepareDays, trimEvents, type Trimmed } from './trimming';
+import { prepareDays, trimEvents, type Trimmed } from './trim-events';
 
 export interface PostgresEventLogOptions {
   /** On the `event_log` schema. Each subscription keeps one of its connections, so it needs two more than those. */
@@ -68,15 +67,28 @@ export interface PostgresEventLog
 
 const DRAIN_POLL_MS = 20;
 
+/** $1 topic, $2 group. No row when there is nothing left to read. */
+export const IS_BEHIND = `
+  select from event_log.topics t
+  where t.topic = $1
+    and t.last_position > coalesce(
+      (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0)`;
+
+/** $1 topic, $2 group. Positions have no gaps but of what was rolled back, so their difference is the number. */
+const COUNT_WAITING = `
+  select t.last_position - coalesce(
+    (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0) as events
+  from event_log.topics t where t.topic = $1`;
+
 export function createPostgresEventLog(options: PostgresEventLogOptions): PostgresEventLog {
   const { pool, clock, log } = options;
   const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const instruments = createInstruments(options.metrics);
-  const atHand = createAtHand(limits);
+  const buffer = createCommittedEventBuffer(limits);
   const appender = createBatchingAppender(
     {
       async write({ topic, events }) {
-        atHand.offer(topic, await writeEvents(pool, clock, topic, events, atHand.groupsOf(topic)));
+        buffer.add(topic, await writeEvents(pool, clock, topic, events, buffer.groupsOf(topic)));
       },
       onAppended: (topic, count) => instruments.appended.labels({ topic }).inc(count),
     },
@@ -93,7 +105,7 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     return trimEvents(pool, clock, limits);
   }
 
-  async function keepHouse(): Promise<void> {
+  async function maintain(): Promise<void> {
     try {
       await prepareDays(pool, clock);
       const { days, events } = await trim();
@@ -108,26 +120,13 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     return Number(rows[0]?.events ?? 0);
   }
 
-  async function readAll(signal: AbortSignal): Promise<boolean> {
-    for (const { topic, group } of subscriptions.values()) {
-      while ((await pool.query(IS_BEHIND, [topic, group])).rowCount) {
-        if (signal.aborted) return false;
-        await delay(DRAIN_POLL_MS);
-      }
-    }
-    return true;
-  }
-
-  /** The database may not answer at all, so the time is kept apart from what it says. */
-  async function drain(timeoutMs: number): Promise<boolean> {
-    const over = AbortSignal.timeout(timeoutMs);
-    const tooLate = new Promise<false>((resolve) => {
-      over.addEventListener('abort', () => resolve(false), { once: true });
-    });
-    const reading = appender.idle().then(() => readAll(over));
-    reading.catch(() => undefined);
-    return Promise.race([reading, tooLate]);
-  }
+  const drainPorts = {
+    appended: () => appender.idle(),
+    groups: () => subscriptions.values(),
+    isBehind: async ({ topic, group }: TopicGroup) =>
+      (await pool.query(IS_BEHIND, [topic, group])).rowCount !== 0,
+    pollMs: DRAIN_POLL_MS,
+  };
 
   return {
     deadLetters,
@@ -138,10 +137,10 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
       return {
         async write(transaction) {
           if (events.length === 0) return;
-          written = await writeEvents(transaction, clock, topic, events, atHand.groupsOf(topic));
+          written = await writeEvents(transaction, clock, topic, events, buffer.groupsOf(topic));
         },
         committed() {
-          atHand.offer(topic, written);
+          buffer.add(topic, written);
         },
       };
     },
@@ -152,8 +151,8 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
         log,
         limits,
         instruments,
-        atHand,
-        isTransient: options.isTransient ?? isTransientByDefault,
+        buffer,
+        isTransient: options.isTransient ?? isTransientDatabaseError,
       });
       const tracked: RunningSubscription = {
         async stop() {
@@ -168,12 +167,12 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     countWaiting,
     watchLag: (group) => lagWatch.watch(group),
     trim,
-    drain,
+    drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
     async start() {
       if (trimTimer) return;
-      trimTimer = setInterval(() => (trimming = keepHouse()), limits.trimIntervalMs);
+      trimTimer = setInterval(() => (trimming = maintain()), limits.trimIntervalMs);
       trimTimer.unref();
-      await keepHouse();
+      await maintain();
     },
     async stop() {
       clearInterval(trimTimer);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => rig.close());
 
-describe('what this process wrote', () => {
+describe('events of this process', () => {
   let log: OpenLog;
 
   beforeEach(async () => {
@@ -23,11 +23,11 @@ describe('what this process wrote', () => {
   /** A row once the group has recorded the first event. */
   const MOVED = `select from consumer_groups where topic = 't' and position = 1`;
 
-  /** A subscription whose handler waits in its first batch until it is let go. */
+  /** A subscription whose handler waits in its first batch until it is released. */
   async function subscribeHeld(of: OpenLog) {
     const seen = collector();
-    let letGo: () => void = ignore;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
+    let release: () => void = ignore;
+    const held = new Promise<void>((resolve) => (release = resolve));
     const handle = async (events: Parameters<typeof seen.handle>[0]) => {
       await seen.handle(events);
       await held;
@@ -35,28 +35,28 @@ describe('what this process wrote', () => {
     await of.subscribe({ topic: 't', group: 'g', handle });
     await of.append('t', [event('a', 'first')]);
     await seen.atLeast(1);
-    return { seen, letGo };
+    return { seen, release };
   }
 
-  it('comes to its consumer without being read back', async () => {
-    const { seen, letGo } = await subscribeHeld(log);
+  it('reach its consumer without a read of the database', async () => {
+    const { seen, release } = await subscribeHeld(log);
     await log.append('t', [event('a', 'appended'), event('b', 'beside it')]);
     const append = log.appending('t', [event('a', 'in a transaction')]);
     await inTransaction(rig.admin, (client) => append.write(client));
     append.committed();
     await rig.admin.query(`update events set payload = 'read back' where position > 1`);
-    letGo();
+    release();
     const texts = ['first', 'appended', 'beside it', 'in a transaction'];
     expect(textsOf(await seen.atLeast(4))).toEqual(texts);
     expect(await log.drain(10_000)).toBe(true);
     expect(textsOf(await seen.atLeast(4))).toEqual(texts);
   });
 
-  it('is for nobody before it is committed', async () => {
-    const { seen, letGo } = await subscribeHeld(log);
+  it('are delivered only after their commit', async () => {
+    const { seen, release } = await subscribeHeld(log);
     const undone = inTransaction(rig.admin, async (client) => {
       await log.appending('t', [event('a', 'undone')]).write(client);
-      letGo();
+      release();
       while ((await client.query(MOVED)).rowCount === 0);
       throw new Error('no');
     });
@@ -65,15 +65,15 @@ describe('what this process wrote', () => {
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'next']);
   });
 
-  it('is read back where there is more of it than may lie about', async () => {
-    const small = rig.openLog({ maxBytesAtHand: 1 });
-    const { seen, letGo } = await subscribeHeld(small);
+  it('are read from the database beyond the limit of the buffer', async () => {
+    const small = rig.openLog({ maxBufferedBytes: 1 });
+    const { seen, release } = await subscribeHeld(small);
     for (const text of ['second', 'third', 'fourth']) await small.append('t', [event('a', text)]);
-    letGo();
+    release();
     expect(textsOf(await seen.atLeast(4))).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('stays in its order among what others wrote', async () => {
+  it('keep their order among events of other processes', async () => {
     const other = rig.openLog();
     const seen = collector();
     await log.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
@@ -86,7 +86,7 @@ describe('what this process wrote', () => {
     expect(positions).toEqual(Array.from({ length: 300 }, (_, index) => BigInt(index + 1)));
   });
 
-  it('is no longer for a consumer that lost its charge, also while it lets events gather', async () => {
+  it('are not for a consumer that lost its lock, also while it lingers', async () => {
     const seen = collector();
     const victim = rig.openLog({ gatherMs: 500 }, 'victim');
     await victim.subscribe({ topic: 't', group: 'g', handle: seen.handle });
@@ -97,13 +97,13 @@ describe('what this process wrote', () => {
     await log.append('t', [event('a', 'second')]);
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
     await victim.append('t', [event('a', 'third')]);
-    // It has come back, and asks for the lock that another has.
+    // It has reconnected, and tries to get the lock that another member holds.
     const asks = `select from pg_stat_activity where application_name = 'victim' and query like '%try_advisory%'`;
     while ((await rig.admin.query(asks)).rowCount === 0);
     expect(textsOf(await seen.atLeast(3))).toEqual(['first', 'second', 'third']);
   });
 
-  it('is announced only where a group of the topic has its member elsewhere', async () => {
+  it('are announced only when a group of the topic is led elsewhere', async () => {
     const here = collector();
     const there = collector();
     const other = rig.openLog();
@@ -114,18 +114,18 @@ describe('what this process wrote', () => {
     await log.append('shared', [event('a', 'two')]);
     await there.atLeast(1);
     await here.atLeast(2);
-    // Begins to listen when all of them are in charge.
-    const heard: string[] = [];
+    // Listens once all of them lead.
+    const notified: string[] = [];
     const ear = await rig.admin.connect();
-    ear.on('notification', ({ payload }) => heard.push(payload ?? ''));
+    ear.on('notification', ({ payload }) => notified.push(payload ?? ''));
     await ear.query('listen event_log');
     await log.append('own', [event('a', 'three')]);
     await log.append('shared', [event('a', 'four')]);
     await other.append('own', [event('a', 'five')]);
-    // What was announced before it is told before its answer.
+    // Earlier notifications arrive before its response.
     await ear.query('select');
     ear.release(true);
-    expect(heard).toEqual(['shared', 'own']);
+    expect(notified).toEqual(['shared', 'own']);
     expect(textsOf(await here.atLeast(5)).sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
     expect(textsOf(await there.atLeast(2))).toEqual(['two', 'four']);
   });

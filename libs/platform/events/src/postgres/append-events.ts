@@ -2,20 +2,45 @@ import type { Clock } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
 import type { LoggedEvent, NewEvent } from '../event-log';
-import { APPEND } from './statements';
+
+/** The channel of notifications. The payload is a topic that has new events, or a `redeliveryNote`. */
+export const NOTIFY_CHANNEL = 'event_log';
 
 /**
- * Writes events in the given connection's transaction, or in one of their own, and announces them to the groups
- * of their topic except those.
+ * $1 topic, $2 keys, $3 all payloads concatenated, $4 the start of each (from 1), $5 the length of each, $6 headers,
+ * $7 now, $8 groups that need no notification. One round trip takes positions, stores, and notifies if the topic has
+ * other groups: a notification wakes every listener in the database, of any topic, at each commit. Returns the
+ * position before the first.
+ */
+const APPEND = `
+  with numbered as (
+    insert into event_log.topics as t (topic, last_position) values ($1, cardinality($2::text[]))
+    on conflict (topic) do update set last_position = t.last_position + excluded.last_position
+    returning last_position - cardinality($2::text[]) as base
+  ), stored as (
+    insert into event_log.events (topic, position, key, payload, headers, appended_at)
+    select $1, base + ordinal, key, substring($3::bytea from begins for bytes), headers, $7
+    from numbered, unnest($2::text[], $4::integer[], $5::integer[], $6::jsonb[])
+      with ordinality as e (key, begins, bytes, headers, ordinal)
+  )
+  select base, (
+    select pg_notify('${NOTIFY_CHANNEL}', $1) from event_log.consumer_groups
+    where topic = $1 and group_name <> all($8::text[])
+    limit 1
+  ) from numbered`;
+
+/**
+ * Writes events in the given connection's transaction, or in one of their own.
  *
- * @returns the events as they are written. They are in the log once the transaction commits.
+ * @param localGroups groups whose leader is in this process; they need no notification.
+ * @returns the events as written. They are in the log once the transaction commits.
  */
 export async function writeEvents(
   connection: Pool | ClientBase,
   clock: Clock,
   topic: string,
   events: readonly NewEvent[],
-  groupsAtHand: readonly string[],
+  localGroups: readonly string[],
 ): Promise<LoggedEvent[]> {
   // As one value: bytes travel as they are, those in an array as twice as many hexadecimal digits.
   const payloads = Buffer.concat(events.map(({ payload }) => payload));
@@ -35,7 +60,7 @@ export async function writeEvents(
       plainArray(events, ({ payload }) => payload.length),
       textArray(events, ({ headers }) => (headers === undefined ? '{}' : JSON.stringify(headers))),
       new Date(clock.now()),
-      textArray(groupsAtHand, (group) => group),
+      textArray(localGroups, (group) => group),
     ],
   };
   // The two overload `query` differently; each takes this form.

@@ -3,7 +3,6 @@ import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/
 import type { Pool } from 'pg';
 import type { EventLogLimits } from '../delivery/limits';
 import { EVENT_LOG_SCHEMA } from './sql/schema';
-import { HOLDS_UNPASSED, TRIM_DEFAULT } from './statements';
 
 /** What went: whole days, and events that were in no day's partition. */
 export interface Trimmed {
@@ -49,3 +48,28 @@ export async function trimEvents(
     if ((rowCount ?? 0) < TRIM_BATCH_EVENTS) return { days, events };
   }
 }
+
+/**
+ * A row when a day's partition has an event that some group has yet to pass, or
+ * one of a topic that nobody reads. One look at the key's end for each topic.
+ */
+const HOLDS_UNPASSED = (partition: string): string => `
+  select from event_log.topics t
+  where (select max(e.position) from event_log."${partition}" e where e.topic = t.topic)
+    > coalesce((select min(g.position) from event_log.consumer_groups g where g.topic = t.topic), 0)
+  limit 1`;
+
+/**
+ * $1 appended before, $2 most rows. The same for events that came before their
+ * day's partition was made; as many are looked at as may go.
+ */
+const TRIM_DEFAULT = `
+  delete from event_log.events_default e
+  using (select topic, min(position) as passed from event_log.consumer_groups group by topic) g
+  cross join lateral (
+    select d.position, d.appended_at from event_log.events_default d
+    where d.topic = g.topic and d.position <= g.passed
+    order by d.position
+    limit $2
+  ) oldest
+  where e.topic = g.topic and e.position = oldest.position and oldest.appended_at < $1`;
