@@ -8,3 +8,4 @@ export * from './adaptive-batcher';
 export * from './recurring';
 export * from './run-process';
 export * from './settings';
+export * from './thread-pool';

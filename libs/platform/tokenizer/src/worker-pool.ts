@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@gateway/errors';
+import { createThreadPool, type ThreadPool } from '@gateway/runtime';
 import type { Vocabulary } from './vocabulary';
 import type { CountJob, CountResult } from './count-worker';
 
@@ -19,18 +20,12 @@ export interface Lane {
 }
 
 interface PendingJob {
-  readonly job: CountJob;
+  readonly vocabulary: Vocabulary;
+  readonly texts: readonly string[];
   readonly resolve: (tokens: readonly number[]) => void;
   readonly reject: (error: Error) => void;
-  /** A thread ended over it: the next one to do so is the last. */
-  hasEndedThread: boolean;
-}
-
-interface Thread {
-  readonly worker: Worker;
-  running: PendingJob | undefined;
-  /** Ends the thread when nothing more comes. */
-  retirement: NodeJS.Timeout | undefined;
+  /** A thread was lost with it; the next one is the last. */
+  readonly hasLostThread?: boolean;
 }
 
 const IDLE_THREAD_MS = 60_000;
@@ -40,15 +35,29 @@ const IDLE_THREAD_MS = 60_000;
  * take turns: however much waits in one, the next job of another is next but one.
  */
 export class WorkerPool {
-  private readonly threads = new Set<Thread>();
   /** In the order of their turns. */
   private readonly lanes: PendingJob[][] = [];
-  /** What a thread ended over; goes before everything that waits. */
+  /** Jobs whose thread was lost. They run before all that wait. */
   private readonly interrupted: PendingJob[] = [];
-  private nextId = 1;
+  private readonly pool: ThreadPool;
   private closed = false;
 
-  constructor(private readonly options: WorkerPoolOptions) {}
+  constructor({ workers, program, idleThreadMs = IDLE_THREAD_MS }: WorkerPoolOptions) {
+    this.pool = createThreadPool<PendingJob, CountResult>({
+      maxThreads: workers,
+      idleMs: idleThreadMs,
+      start: () => new Worker(program(), { name: 'tokenizer' }),
+      next: () => this.takeNext(),
+      send: (worker, id, { vocabulary, texts }) => {
+        worker.postMessage({ id, vocabulary, texts } satisfies CountJob);
+      },
+      onReply: ({ resolve, reject }, result) => {
+        if ('tokens' in result) resolve(result.tokens);
+        else reject(new Error(result.error));
+      },
+      onLost: (job, error) => this.repeatOnce(job, error),
+    });
+  }
 
   /** @param maxWaitingJobs that may wait for a thread in this lane; what is counted already is not among them. */
   openLane(maxWaitingJobs: number): Lane {
@@ -62,9 +71,8 @@ export class WorkerPool {
           );
         }
         return new Promise((resolve, reject) => {
-          const job = { id: this.nextId++, vocabulary, texts };
-          waiting.push({ job, resolve, reject, hasEndedThread: false });
-          this.dispatch();
+          waiting.push({ vocabulary, texts, resolve, reject });
+          this.pool.dispatch();
         });
       },
     };
@@ -77,25 +85,7 @@ export class WorkerPool {
     for (const waiting of [this.interrupted, ...this.lanes]) {
       for (const { reject } of waiting.splice(0)) reject(error);
     }
-    const threads = [...this.threads];
-    for (const thread of threads) this.drop(thread, error);
-    await Promise.all(threads.map(({ worker }) => worker.terminate()));
-  }
-
-  private dispatch(): void {
-    if (this.closed || !this.hasWaiting()) return;
-    const thread = this.idleThread();
-    const next = thread && this.takeNext();
-    if (!thread || !next) return;
-    thread.running = next;
-    clearTimeout(thread.retirement);
-    // A thread keeps the process alive only while it has work.
-    thread.worker.ref();
-    thread.worker.postMessage(next.job);
-  }
-
-  private hasWaiting(): boolean {
-    return this.interrupted.length > 0 || this.lanes.some((waiting) => waiting.length > 0);
+    await this.pool.close();
   }
 
   private takeNext(): PendingJob | undefined {
@@ -108,53 +98,11 @@ export class WorkerPool {
     return lane.shift();
   }
 
-  private idleThread(): Thread | undefined {
-    for (const thread of this.threads) if (!thread.running) return thread;
-    return this.threads.size < this.options.workers ? this.startThread() : undefined;
-  }
-
-  private startThread(): Thread {
-    const worker = new Worker(this.options.program(), { name: 'tokenizer' });
-    const thread: Thread = { worker, running: undefined, retirement: undefined };
-    this.threads.add(thread);
-    worker.on('message', (result: CountResult) => this.finish(thread, result));
-    worker.on('error', (error) => this.drop(thread, error));
-    worker.on('exit', (code) =>
-      this.drop(thread, new Error(`token counting thread ended with code ${code}`)),
-    );
-    return thread;
-  }
-
-  private finish(thread: Thread, result: CountResult): void {
-    const { running } = thread;
-    if (!running || running.job.id !== result.id) return;
-    thread.running = undefined;
-    thread.worker.unref();
-    const { idleThreadMs = IDLE_THREAD_MS } = this.options;
-    thread.retirement = setTimeout(() => this.retire(thread), idleThreadMs);
-    thread.retirement.unref();
-    if ('tokens' in result) running.resolve(result.tokens);
-    else running.reject(new Error(result.error));
-    this.dispatch();
-  }
-
-  private retire(thread: Thread): void {
-    this.threads.delete(thread);
-    void thread.worker.terminate();
-  }
-
-  /**
-   * Forgets a thread that ended. Another one counts what it was counting, once:
-   * a text that ends two threads would end all that follow.
-   */
-  private drop(thread: Thread, error: Error): void {
-    if (!this.threads.delete(thread)) return;
-    clearTimeout(thread.retirement);
-    const { running } = thread;
-    thread.running = undefined;
-    if (running && (running.hasEndedThread || this.closed)) running.reject(error);
-    else if (running) this.interrupted.push({ ...running, hasEndedThread: true });
-    this.dispatch();
+  /** A text that ends two threads would end all that follow. */
+  private repeatOnce(job: PendingJob, error: Error): void {
+    if (this.closed) job.reject(noCapacity('is closed'));
+    else if (job.hasLostThread) job.reject(error);
+    else this.interrupted.push({ ...job, hasLostThread: true });
   }
 }
 

@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError, type Refusal } from '@gateway/errors';
+import { createThreadPool } from '@gateway/runtime';
 import { bodyTakesTooMuchMemory, type CheckedChatBody, type ChatBodyRules } from '@gateway/public-api';
 import { type BodyCheck, type BodyThreads, FairQueue } from '../../core';
-import { type CheckOrder, type FromThread, type ThreadData, type ToThread } from './messages';
+import { type FromThread, type ThreadData, type ToThread } from './messages';
 
 export interface BodyThreadsOptions {
   /** Path of the bundled `body-worker.ts`; asked for when the first thread starts. */
@@ -49,15 +50,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-interface Thread {
-  readonly worker: Worker;
-  /** What it was told last; its identity is its version. */
-  models: ChatBodyRules['models'];
-  running: { readonly id: number; readonly check: Waiting; readonly deadline: NodeJS.Timeout } | undefined;
-  /** Ends the thread when nothing more comes. */
-  retirement: NodeJS.Timeout | undefined;
-}
-
 /** BodyThreads over worker_threads. */
 export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
   const options = {
@@ -69,9 +61,32 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
     maxPerOwner: options.maxWaitingPerOwner,
     maxInAll: options.maxWaiting,
   });
-  const threads = new Set<Thread>();
-  let lastId = 0;
+  const { maxTextLength, maxHeapMib } = options;
+  /** The models that each thread has; their identity is their version. */
+  const modelsOf = new WeakMap<Worker, ChatBodyRules['models']>();
   let stopped = false;
+
+  const pool = createThreadPool<Waiting, FromThread>({
+    maxThreads: options.threads,
+    idleMs: options.idleThreadMs,
+    maxJobMs: options.maxCheckMs,
+    start() {
+      const workerData: ThreadData = { maxTextLength };
+      const resourceLimits = { maxOldGenerationSizeMb: maxHeapMib };
+      return new Worker(options.program(), { name: 'body-check', workerData, resourceLimits });
+    },
+    next: () => queue.take(),
+    send,
+    onReply({ resolve, reject }, reply) {
+      if ('result' in reply) resolve(reply.result);
+      else reject(brokenCheck(reply.error));
+    },
+    onLost({ resolve, reject }, error) {
+      if (stopped) reject(noCapacity('are stopped'));
+      else if (isOutOfMemory(error)) resolve(bodyTakesTooMuchMemory());
+      else reject(brokenCheck(error));
+    },
+  });
 
   function check(body: BodyCheck<ChatBodyRules>): Promise<Answer> {
     const { owner, signal } = body;
@@ -98,112 +113,32 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
         return;
       }
       signal.addEventListener('abort', onAbort);
-      dispatch();
+      pool.dispatch();
     });
   }
 
-  function dispatch(): void {
-    if (stopped || queue.size === 0) return;
-    const thread = idleThread();
-    const next = thread && queue.take();
-    if (thread && next) run(thread, next);
-  }
-
-  function idleThread(): Thread | undefined {
-    for (const thread of threads) if (!thread.running) return thread;
-    return threads.size < options.threads ? startThread() : undefined;
-  }
-
-  function startThread(): Thread {
-    const { maxTextLength, maxHeapMib } = options;
-    const workerData: ThreadData = { maxTextLength };
-    const worker = new Worker(options.program(), {
-      name: 'body-check',
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMib },
-    });
-    const thread: Thread = { worker, models: undefined, running: undefined, retirement: undefined };
-    threads.add(thread);
-    worker.on('message', (answer: FromThread) => finish(thread, answer));
-    worker.on('error', (error) => drop(thread, error));
-    worker.on('exit', (code) => drop(thread, new Error(`the thread ended with code ${code}`)));
-    return thread;
-  }
-
-  function run(thread: Thread, next: Waiting): void {
-    const { pieces, rules } = next.body;
-    const id = (lastId += 1);
-    const overdue = new Error(`a body took more than ${options.maxCheckMs} ms to check`);
-    const deadline = setTimeout(() => drop(thread, overdue), options.maxCheckMs);
-    thread.running = { id, check: next, deadline };
-    clearTimeout(thread.retirement);
-    // A thread keeps the process alive only while it has work.
-    thread.worker.ref();
+  function send(worker: Worker, id: number, { body: { pieces, rules } }: Waiting): void {
     const { policy, models, wantsSha256 } = rules;
-    if (thread.models !== models) {
-      thread.models = models;
-      tell(thread, { kind: 'models', models: models && [...models.values()] }, []);
+    if (models !== modelsOf.get(worker)) {
+      modelsOf.set(worker, models);
+      post(worker, { kind: 'models', models: models && [...models.values()] }, []);
     }
-    const order: CheckOrder = { kind: 'check', id, pieces, policy, wantsSha256 };
-    // Pieces that lie in memory with others are copied.
-    tell(
-      thread,
-      order,
-      pieces.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength),
-    );
+    // Chunks that share their memory with others are copied.
+    const moved = pieces.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength);
+    post(worker, { kind: 'check', id, pieces, policy, wantsSha256 }, moved);
   }
 
-  function tell({ worker }: Thread, message: ToThread, moved: readonly Uint8Array[]): void {
+  function post(worker: Worker, message: ToThread, moved: readonly Uint8Array[]): void {
     worker.postMessage(
       message,
       moved.map(({ buffer }) => buffer as ArrayBuffer),
     );
   }
 
-  function finish(thread: Thread, answer: FromThread): void {
-    const { running } = thread;
-    if (running?.id !== answer.id) return;
-    free(thread);
-    thread.worker.unref();
-    thread.retirement = setTimeout(() => end(thread), options.idleThreadMs);
-    thread.retirement.unref();
-    if ('result' in answer) running.check.resolve(answer.result);
-    else running.check.reject(brokenCheck(answer.error));
-    dispatch();
-  }
-
-  /** Forgets a thread that ended or must end; the body that it was checking goes with it. */
-  function drop(thread: Thread, error: Error): void {
-    if (!threads.has(thread)) return;
-    const { running } = thread;
-    free(thread);
-    void end(thread);
-    if (running && isOutOfMemory(error)) running.check.resolve(bodyTakesTooMuchMemory());
-    else running?.check.reject(brokenCheck(error));
-    dispatch();
-  }
-
-  function free(thread: Thread): void {
-    clearTimeout(thread.running?.deadline);
-    thread.running = undefined;
-  }
-
-  function end(thread: Thread): Promise<number> {
-    threads.delete(thread);
-    clearTimeout(thread.retirement);
-    return thread.worker.terminate();
-  }
-
   async function stop(): Promise<void> {
     stopped = true;
     for (let next = queue.take(); next; next = queue.take()) next.reject(noCapacity('are stopped'));
-    await Promise.all(
-      [...threads].map((thread) => {
-        thread.running?.check.reject(noCapacity('are stopped'));
-        free(thread);
-        return end(thread);
-      }),
-    );
+    await pool.close();
   }
 
   return { check, stop };
