@@ -1,3 +1,4 @@
+import { sleep } from '@gateway/base';
 import type { Admin, Kafka } from 'kafkajs';
 import { MAX_PARTITIONS } from './positions';
 
@@ -35,7 +36,7 @@ export function createKafkaTopics(kafka: Kafka, options: KafkaTopicOptions): Kaf
       const deadline = Date.now() + PATIENCE_MS;
       while (!(await hasLeaders(admin, topic))) {
         if (Date.now() > deadline) throw new Error(`the topic ${topic} has no leader`);
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        await sleep(POLL_MS);
       }
     } finally {
       await admin.disconnect().catch(() => undefined);
