@@ -80,9 +80,9 @@ export interface BreakerStatus {
  * Circuit breakers per target: `run` runs the action, or rejects with an
  * UpstreamFailure of kind `circuit_open` without running it. Failures whose
  * rule says so open a circuit; others leave it as it is. Failures of one
- * organization open the target's circuit for that organization only; for all it
- * opens when it would without the calls of any one organization. Bounded in
- * memory, however many organizations there are.
+ * organization open the target's circuit for that organization only; the circuit
+ * of all opens when different organizations fail. Bounded in memory, however many
+ * organizations there are.
  */
 export interface CircuitBreakers {
   run<Result>(target: Target, organizationId: string, action: () => Promise<Result>): Promise<Result>;
