@@ -25,7 +25,7 @@ import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/answer/event-stream';
 import { answerUnreadable } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
-import { type KeyDirectory, Turnstile } from '../core';
+import { AdmissionQueue, type KeyDirectory } from '../core';
 import { createServerOfRequests } from './http/server/serve-requests';
 import { defaultEdgeProxySettings, type EdgeProxySettings, limits } from './settings';
 
@@ -58,8 +58,11 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const { keyDirectory, tokenCounter, clock, log, inferenceRouter, billingLedger, generationQuery } = ports;
   const settings = { ...defaultEdgeProxySettings, ...ports.settings };
   const now = () => clock.now();
-  const turnstile = new Turnstile({ now, inNextTurn: ports.inNextTurn ?? setImmediate }, limits.overload);
-  const metrics = createEdgeMetrics(ports.metrics, { waiting: () => turnstile.waiting });
+  const admissionQueue = new AdmissionQueue(
+    { now, inNextTurn: ports.inNextTurn ?? setImmediate },
+    limits.overload,
+  );
+  const metrics = createEdgeMetrics(ports.metrics, { waiting: () => admissionQueue.waiting });
   const newRequestId = () => newId('req').replace('-', '_');
   const onReleaseDropped = metrics.releasesDropped;
 
@@ -99,7 +102,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     cors,
     authenticate,
     floods,
-    turnstile,
+    admissionQueue,
     readBody: createBodyReader({
       maxBytes: settings.maxBodyBytes,
       maxBytesOfAll: settings.maxBodyBytesOfAll,
