@@ -1,4 +1,10 @@
-export { createKeyDirectory, type KeyDirectoryOptions, type KeyDirectoryPorts } from './adapters/auth-rpc';
+export {
+  createKeyDirectory,
+  createRpcServices,
+  type KeyDirectoryOptions,
+  type KeyDirectoryPorts,
+  type RpcServicesPorts,
+} from './adapters/rpc';
 export {
   createBodyThreads,
   openBodyThreads,

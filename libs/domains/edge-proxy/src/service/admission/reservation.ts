@@ -1,13 +1,14 @@
 import {
   type ClaimIdempotencyKeyResponse,
-  type ClaimRef,
   type Hold,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
 import { type Admission, type AdmissionResult, type FinishedAdmission } from '@gateway/contracts/rate-limit';
-import { type LedgerClient } from './ledger-client';
-import { type LimiterClient } from './limiter-client';
+import { type ClaimRef, type Ledger, type RateLimiter } from '../../core';
+
+export type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
+export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
 /** How a request that reached the router ended. */
 export interface Ending {
@@ -46,13 +47,15 @@ export interface Reservation {
 }
 
 export interface ReservationPorts {
-  readonly limiter: LimiterClient;
-  readonly ledger: LedgerClient;
+  readonly rateLimiter: EdgeRateLimiter;
+  readonly ledger: EdgeLedger;
 }
 
 export interface ReservationOptions {
   /** How long an answer may wait for what is released to arrive; it arrives later all the same. */
   readonly maxWaitMs: number;
+  /** How long a claimed Idempotency-Key stays blocked when this edge crashes. */
+  readonly claimLeaseMs: number;
 }
 
 const ENDINGS: Readonly<Record<Ending['outcome'], IdempotentEnding>> = {
@@ -66,8 +69,8 @@ const RETURNED: Outcome = { $case: 'returned', value: {} };
 const USED_NOTHING: Outcome = { $case: 'used', value: { tokens: 0 } };
 
 export function openReservation(
-  { limiter, ledger }: ReservationPorts,
-  { maxWaitMs }: ReservationOptions,
+  { rateLimiter, ledger }: ReservationPorts,
+  { maxWaitMs, claimLeaseMs }: ReservationOptions,
 ): Reservation {
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
@@ -79,17 +82,17 @@ export function openReservation(
   async function claim(request: Parameters<Reservation['claim']>[0]): Promise<ClaimIdempotencyKeyResponse> {
     const ref = { scope: request.scope, generationId: request.generationId };
     claimed = ref;
-    const response = await ledger.claim(request);
-    if (response.outcome?.$case === 'claimed') stopKeepingClaim = ledger.keepClaim(ref);
+    const response = await ledger.claim({ ...request, leaseMs: claimLeaseMs });
+    if (response.outcome?.$case === 'claimed') stopKeepingClaim = ledger.keepClaim(ref, claimLeaseMs);
     else claimed = undefined;
     return response;
   }
 
   async function admit(admission: Admission): Promise<AdmissionResult> {
     admitted = admission;
-    const result = await limiter.admit(admission);
+    const result = await rateLimiter.admit(admission);
     if (result.outcome?.$case === 'admitted') {
-      stopKeepingSlot = limiter.keepSlot(admission, result.outcome.value.slotLeaseMs);
+      stopKeepingSlot = rateLimiter.keepSlot(admission, result.outcome.value.slotLeaseMs);
     } else {
       admitted = undefined;
     }
@@ -138,7 +141,7 @@ export function openReservation(
     if (!admitted) return;
     const { admissionId, organizationId, keyId } = admitted;
     admitted = undefined;
-    deliveries.push(limiter.finish({ admissionId, organizationId, keyId, outcome }));
+    deliveries.push(rateLimiter.finish({ admissionId, organizationId, keyId, outcome }));
   }
 
   // The answer waits for the slot to be free, so that a caller with one slot

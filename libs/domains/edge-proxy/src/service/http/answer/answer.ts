@@ -6,7 +6,7 @@ import {
   addRetryHeaders,
   ofChatCompletion,
 } from '@gateway/public-api';
-import { limits } from '../../settings';
+import { limits } from '../../../core';
 import { type Exchange } from '../exchange';
 import { expectsContinue } from '../request/read-body';
 import { type Cors } from './cors';

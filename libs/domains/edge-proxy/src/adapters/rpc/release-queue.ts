@@ -1,6 +1,6 @@
 import { backoffMs } from '@gateway/base';
 import { createNaturalBatcher, type Logger } from '@gateway/runtime';
-import { limits } from '../settings';
+import { limits } from '../../core';
 
 export interface ReleaseQueuePorts<Item> {
   /** For the log, such as "finished admissions". */
