@@ -11,7 +11,7 @@ export type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAd
 export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
 /** How a request that reached the router ended. */
-export interface Ending {
+export interface RunResult {
   /** Input and output tokens, as well as they are known. */
   readonly usedTokens: number;
   /**
@@ -39,7 +39,7 @@ export interface Reservation {
   admit(admission: Admission): Promise<AdmissionResult>;
   hold(hold: Hold): Promise<HoldResult>;
   /** The request ran: frees the slot with its real tokens and leaves the rest to the settlement. */
-  end(ending: Ending): Promise<void>;
+  end(ending: RunResult): Promise<void>;
   /** A provider was called, though nothing came of it: whatever is released then, the request stays counted. */
   keepRequest(): void;
   /** Releases whatever is still reserved, as if the request had never been. Never rejects; safe to call twice. */
@@ -58,7 +58,7 @@ export interface ReservationOptions {
   readonly claimLeaseMs: number;
 }
 
-const ENDINGS: Readonly<Record<Ending['outcome'], IdempotentEnding>> = {
+const ENDINGS: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
   settles: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
   settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
@@ -106,7 +106,7 @@ export function openReservation(
     return result;
   }
 
-  async function end({ usedTokens, outcome }: Ending): Promise<void> {
+  async function end({ usedTokens, outcome }: RunResult): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (outcome !== 'unknown') held = undefined;
     endClaim(ENDINGS[outcome], deliveries);
