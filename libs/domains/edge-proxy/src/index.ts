@@ -3,7 +3,6 @@ export {
   createRpcServices,
   type KeyDirectoryOptions,
   type KeyDirectoryPorts,
-  type RpcServicesPorts,
 } from './adapters/rpc';
 export {
   createBodyThreads,

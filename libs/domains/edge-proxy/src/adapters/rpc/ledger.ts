@@ -15,7 +15,7 @@ import { createLeaseKeeper } from './lease-keeper';
 import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
-export type RpcLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
+type RpcLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
 export interface LedgerPorts {
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;

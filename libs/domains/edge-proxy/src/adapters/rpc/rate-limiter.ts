@@ -12,7 +12,7 @@ import { createLeaseKeeper } from './lease-keeper';
 import { withoutDispatch } from './without-dispatch';
 import { createReleaseQueue } from './release-queue';
 
-export type RpcRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
+type RpcRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 
 export interface RateLimiterPorts {
   readonly rateLimit: RpcClient<typeof RateLimitDefinition>;

@@ -7,7 +7,7 @@ import { IdempotentEnding } from '@gateway/contracts/events';
 import { type Admission, type AdmissionResult, type FinishedAdmission } from '@gateway/contracts/rate-limit';
 import { type ClaimRef, type Ledger, type RateLimiter } from '../../core';
 
-export type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
+type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
 /** How a request that reached the router ended. */

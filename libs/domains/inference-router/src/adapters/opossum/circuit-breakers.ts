@@ -18,7 +18,7 @@ export interface BreakerOptions {
   readonly resetTimeout: number;
 }
 
-export const DEFAULT_BREAKER: BreakerOptions = {
+const DEFAULT_BREAKER: BreakerOptions = {
   errorThresholdPercentage: 50,
   volumeThreshold: 20,
   rollingCountTimeout: 10_000,

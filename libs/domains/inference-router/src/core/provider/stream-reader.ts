@@ -6,7 +6,7 @@ import { SseParser } from './sse-parser';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 /** The longest wait for the usage block and `[DONE]` after the last finish_reason. */
-export const AFTER_FINISH_MS = 5_000;
+const AFTER_FINISH_MS = 5_000;
 
 /** The events of a provider's stream for the caller. Events that arrive together are returned together. */
 export class StreamReader implements EventSource<Frames> {
