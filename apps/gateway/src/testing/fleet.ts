@@ -2,7 +2,12 @@ import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
 import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { createPool } from '@gateway/database';
-import { createEdgeProxyModule, createKeyDirectory, openBodyThreads } from '@gateway/edge-proxy';
+import {
+  createEdgeProxyModule,
+  createKeyDirectory,
+  createRpcServices,
+  openBodyThreads,
+} from '@gateway/edge-proxy';
 import { MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
 import { createPostgresEventLog } from '@gateway/events';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
@@ -102,9 +107,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
   const startEdge = async (billingLedger: LedgerClient): Promise<string> => {
     const metrics = createMetrics({ processMetrics: false });
     const edge = createEdgeProxyModule({
-      ...modules.clients,
-      billingLedger,
-      inferenceRouter,
+      ...createRpcServices({ ...modules.clients, billingLedger, inferenceRouter, clock, log, metrics }),
       keyDirectory: createKeyDirectory({
         auth: modules.clients.auth,
         edgeId: newId('edge'),

@@ -1,4 +1,9 @@
-export { createKeyDirectory, type KeyDirectoryOptions, type KeyDirectoryPorts } from './adapters/auth-rpc';
+export {
+  createKeyDirectory,
+  createRpcServices,
+  type KeyDirectoryOptions,
+  type KeyDirectoryPorts,
+} from './adapters/rpc';
 export {
   createBodyThreads,
   openBodyThreads,

@@ -1,18 +1,20 @@
 import { newId, systemClock as clock } from '@gateway/runtime';
 import { MAX_TOKENIZED_LENGTH, type Tokenizer } from '@gateway/tokenizer';
-import { createKeyDirectory, type KeyDirectoryPorts } from './adapters/auth-rpc';
+import {
+  createKeyDirectory,
+  createRpcServices,
+  type KeyDirectoryPorts,
+  type RpcServicesPorts,
+} from './adapters/rpc';
 import { openBodyThreads } from './adapters/worker-threads';
 import { edgeProxySettingsOf, type EdgeProxyEnvironment } from './service/environment';
-import { createEdgeProxyModule, type EdgeProxyModule, type EdgeProxyPorts } from './service/module';
+import { createEdgeProxyModule, type EdgeProxyModule } from './service/module';
 import type { EdgeProxySettings } from './service/settings';
 
 /** Long prompts that wait to be counted; further ones are refused with `no_capacity`. */
 const MAX_WAITING_COUNTS = 64;
 
-export interface OpenEdgeProxyOptions extends Pick<
-  EdgeProxyPorts,
-  'rateLimit' | 'billingLedger' | 'inferenceRouter' | 'generationQuery' | 'log' | 'metrics'
-> {
+export interface OpenEdgeProxyOptions extends Omit<RpcServicesPorts, 'clock'> {
   readonly auth: KeyDirectoryPorts['auth'];
   readonly config: EdgeProxyEnvironment & {
     readonly GATEWAY_HOST: string;
@@ -25,10 +27,10 @@ export interface OpenEdgeProxyOptions extends Pick<
 
 /** The module with its adapters, for each app that runs it. */
 export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyModule {
-  const { auth, config, settings, tokenizer, ...ports } = options;
-  const { log, metrics } = ports;
+  const { auth, config, settings, tokenizer, ...clients } = options;
+  const { log, metrics } = clients;
   return createEdgeProxyModule({
-    ...ports,
+    ...createRpcServices({ ...clients, clock }),
     keyDirectory: createKeyDirectory({ auth, edgeId: newId('edge'), clock, log, metrics }),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS }),
     bodyThreads: openBodyThreads({
@@ -36,6 +38,8 @@ export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyMod
       maxTextLength: MAX_TOKENIZED_LENGTH,
     }),
     clock,
+    log,
+    metrics,
     settings: {
       ...edgeProxySettingsOf(config),
       host: config.GATEWAY_HOST,

@@ -27,7 +27,6 @@ export {
   type BreakerObserver,
   type BreakerOptions,
 } from './adapters/opossum/circuit-breakers';
-export { type BreakerState } from './adapters/opossum/circuit';
 export { createPostgresDrainStore } from './adapters/postgres/drain-store';
 export { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from './adapters/postgres/sql/schema';
 export { openInferenceRouterModule, type OpenInferenceRouterOptions } from './open-module';

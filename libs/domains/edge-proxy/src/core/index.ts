@@ -1,5 +1,6 @@
 export { FairQueue, type FairQueueOptions } from './overload/fair-queue';
-export { Turnstile } from './overload/turnstile';
-export { type BodyCheck, type BodyThreads, type KeyDirectory } from './ports';
+export { AdmissionQueue, type Admission } from './overload/admission-queue';
+export { limits } from './limits';
+export * from './ports';
 export { MinuteCounts } from './floods/minute-counts';
 export { readTraceContext, type TraceContext } from './tracing/trace-context';

@@ -14,7 +14,6 @@ export interface EdgeMetrics {
   streamOpened(): void;
   streamClosed(): void;
   tokensUsed(usage: Usage): void;
-  releasesDropped(count: number): void;
   floodRefused(kind: FloodKind): void;
   overloadRefused(): void;
 }
@@ -72,11 +71,6 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
     labelNames: ['kind'] as const,
     registers,
   });
-  const dropped = new Counter({
-    name: 'gateway_edge_proxy_releases_dropped_total',
-    help: 'Slots, holds and claims that were left to their lease or deadline, because their service could not be reached.',
-    registers,
-  });
 
   const floods = new Counter({
     name: 'gateway_edge_proxy_floods_total',
@@ -129,7 +123,6 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
       promptTokens.inc(usage.promptTokens);
       completionTokens.inc(usage.completionTokens);
     },
-    releasesDropped: (count) => dropped.inc(count),
     floodRefused: (kind) => refusedFloods[kind].inc(),
     overloadRefused: () => overload.inc(),
   };

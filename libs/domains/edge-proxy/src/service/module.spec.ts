@@ -1,5 +1,5 @@
-import { BODY, KEY, rawRequest, startEdge, until } from './testing/start-edge';
-import { aborted, finished, frames } from './testing/stub-router';
+import { BODY, KEY, rawRequest, startEdge, until } from '../testing/start-edge';
+import { aborted, finished, frames } from '../testing/stub-router';
 
 test('it is ready when it listens and knows the models, and no longer when it stops', async () => {
   const edge = await startEdge();

@@ -1,23 +1,13 @@
 import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
 import { type Clock, withTimeout } from '@gateway/base';
 import { type KeyGrant } from '@gateway/contracts/auth';
-import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { type GenerationQueryDefinition } from '@gateway/contracts/generation-query';
-import { type InferenceRouterDefinition } from '@gateway/contracts/inference-router';
-import { type RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { createHttpServer } from '@gateway/http-server';
-import { type RpcClient } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
-import { type TokenCounter } from '@gateway/public-api';
 import { type Logger, newId, type Registry } from '@gateway/runtime';
-import { createLedgerClient } from './admission/ledger-client';
-import { createLimiterClient } from './admission/limiter-client';
-import { openReservation } from './admission/reservation';
+import { openReservation, type ReservationPorts } from './admission/reservation';
 import { createAuthenticator } from './access/authenticate';
-import { watchModelCatalogue } from './catalogue/model-catalogue';
-import { type CheckBodyPorts } from './chat/check-body';
 import { createEdgeMetrics } from './metrics';
-import { createHandlers } from './handlers';
+import { createHandlers, type HandlerPorts } from './handlers';
 import { createFloodGuard } from './floods/flood-guard';
 import { createAnswerer } from './http/answer/answer';
 import { createCors } from './http/answer/cors';
@@ -25,18 +15,18 @@ import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/answer/event-stream';
 import { answerUnreadable } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
-import { type KeyDirectory, Turnstile } from '../core';
+import { AdmissionQueue, type KeyDirectory, limits } from '../core';
 import { createServerOfRequests } from './http/server/serve-requests';
-import { defaultEdgeProxySettings, type EdgeProxySettings, limits } from './settings';
+import { defaultEdgeProxySettings, type EdgeProxySettings } from './settings';
 
-export interface EdgeProxyPorts {
+export interface EdgeProxyPorts
+  extends
+    ReservationPorts,
+    Pick<
+      HandlerPorts,
+      'tokenCounter' | 'bodyThreads' | 'catalogue' | 'generationRunner' | 'settledGenerations'
+    > {
   readonly keyDirectory: KeyDirectory<KeyGrant>;
-  readonly tokenCounter: TokenCounter;
-  readonly bodyThreads: CheckBodyPorts['bodyThreads'];
-  readonly rateLimit: RpcClient<typeof RateLimitDefinition>;
-  readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
-  readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
-  readonly generationQuery: RpcClient<typeof GenerationQueryDefinition>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -55,21 +45,20 @@ export interface EdgeProxyModule extends GatewayModule {
 
 /** The public HTTP API, with a server of its own. Owns no data; see the README. */
 export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
-  const { keyDirectory, tokenCounter, clock, log, inferenceRouter, billingLedger, generationQuery } = ports;
+  const { keyDirectory, rateLimiter, ledger, catalogue, clock, log } = ports;
   const settings = { ...defaultEdgeProxySettings, ...ports.settings };
   const now = () => clock.now();
-  const turnstile = new Turnstile({ now, inNextTurn: ports.inNextTurn ?? setImmediate }, limits.overload);
-  const metrics = createEdgeMetrics(ports.metrics, { waiting: () => turnstile.waiting });
+  const admissionQueue = new AdmissionQueue(
+    { now, inNextTurn: ports.inNextTurn ?? setImmediate },
+    limits.overload,
+  );
+  const metrics = createEdgeMetrics(ports.metrics, { waiting: () => admissionQueue.waiting });
   const newRequestId = () => newId('req').replace('-', '_');
-  const onReleaseDropped = metrics.releasesDropped;
 
   let stopping = false;
   let port: number | undefined;
   let onIdle = () => {};
 
-  const limiter = createLimiterClient({ rateLimit: ports.rateLimit, now, log, onReleaseDropped });
-  const ledger = createLedgerClient({ billingLedger, now, log, onReleaseDropped }, settings);
-  const catalogue = watchModelCatalogue({ inferenceRouter, log });
   const keepAlive = createKeepAlive(now, { idleMs: settings.keepAliveCommentMs });
   const cors = createCors(settings.corsOrigins, settings.isDashboardOrigin);
   const answer = createAnswerer(
@@ -95,11 +84,15 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     floods,
     clock,
   });
+  const reservationOptions = {
+    maxWaitMs: limits.releases.answerWaitMs,
+    claimLeaseMs: settings.claimLeaseMs,
+  };
   const handlers = createHandlers({
     cors,
     authenticate,
     floods,
-    turnstile,
+    admissionQueue,
     readBody: createBodyReader({
       maxBytes: settings.maxBodyBytes,
       maxBytesOfAll: settings.maxBodyBytesOfAll,
@@ -107,21 +100,21 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       pieceBytes: limits.bodies.pieceBytes,
     }),
     catalogue,
-    tokenCounter,
+    tokenCounter: ports.tokenCounter,
     bodyThreads: ports.bodyThreads,
-    openReservation: () => openReservation({ limiter, ledger }, { maxWaitMs: limits.releases.answerWaitMs }),
+    openReservation: () => openReservation({ rateLimiter, ledger }, reservationOptions),
     newGenerationId: () => newId('gen'),
     clock,
     holdMarginMs: settings.holdMarginMs,
-    inferenceRouter,
+    generationRunner: ports.generationRunner,
     answer,
     keepAlive,
     metrics,
     log,
     now,
     generationTimeoutMs: settings.generationTimeoutMs + settings.generationMarginMs,
-    billingLedger,
-    generationQuery,
+    ledger,
+    settledGenerations: ports.settledGenerations,
   });
   const requests = createServerOfRequests({
     handlers,
@@ -151,7 +144,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   async function start(): Promise<void> {
     await keyDirectory.start();
     await catalogue.start(settings.catalogueWaitMs);
-    limiter.start();
+    rateLimiter.start();
     ledger.start();
     keepAlive.start();
     ({ port } = await server.start());
@@ -168,12 +161,12 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     await closed;
     await noneRunning(limits.releases.stopGraceMs);
     await withTimeout(
-      Promise.all([limiter.idle(), ledger.idle()]),
+      Promise.all([rateLimiter.idle(), ledger.idle()]),
       limits.releases.stopGraceMs,
       'delivering the last releases',
     ).catch(() => undefined);
     keepAlive.stop();
-    limiter.stop();
+    rateLimiter.stop();
     ledger.stop();
     await ports.bodyThreads.stop();
     await catalogue.stop();

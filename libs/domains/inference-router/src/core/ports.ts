@@ -42,23 +42,32 @@ export interface ProviderCall {
   readonly onSent: () => void;
 }
 
-export interface ProviderAnswer {
+/**
+ * A stream for one reader, the same at every level of a generation: bytes of the
+ * provider, server-sent events, events of the generation. Callbacks instead of
+ * promises: a promise per chunk would become garbage that outlives its chunk.
+ */
+export interface EventSource<Item> {
+  /**
+   * The next item; 'none_yet' until more arrives, 'end' after the last.
+   *
+   * @throws UpstreamFailure when the stream broke, after everything that arrived before.
+   */
+  poll(): Item | 'none_yet' | 'end';
+  /** Sets the listener that is called when `poll` may have an item after it returned 'none_yet'. */
+  listen(onArrival: () => void): void;
+}
+
+/**
+ * A provider's response. `poll` returns all bytes that arrived since the last
+ * call. At most a socket's buffers are read ahead, so a slow reader slows down
+ * the provider.
+ */
+export interface ProviderAnswer extends EventSource<Uint8Array> {
   readonly status: number;
   /** In lower case; undefined when absent. */
   readonly retryAfter: string | undefined;
-  /**
-   * All that has arrived since the last call. Throws an UpstreamFailure when the
-   * connection broke, after what came before that. Nothing is read ahead beyond
-   * a socket's buffers, so that a slow reader slows the provider down.
-   */
-  read(): Uint8Array | 'none_yet' | 'end';
-  /**
-   * Who is told, from now on, that `read` has something new, each time after it
-   * had none yet. A promise for each arrival would be garbage that long outlives
-   * its chunk.
-   */
-  listen(onArrival: () => void): void;
-  /** No more is wanted: keeps the connection if the answer ends soon, else closes it. Never throws. */
+  /** Stops reading: keeps the connection if the response ends soon, else closes it. Never throws. */
   release(): void;
 }
 
@@ -80,9 +89,9 @@ export interface BreakerStatus {
  * Circuit breakers per target: `run` runs the action, or rejects with an
  * UpstreamFailure of kind `circuit_open` without running it. Failures whose
  * rule says so open a circuit; others leave it as it is. Failures of one
- * organization open the target's circuit for that organization only; for all it
- * opens when it would without the calls of any one organization. Bounded in
- * memory, however many organizations there are.
+ * organization open the target's circuit for that organization only; the circuit
+ * of all opens when different organizations fail. Bounded in memory, however many
+ * organizations there are.
  */
 export interface CircuitBreakers {
   run<Result>(target: Target, organizationId: string, action: () => Promise<Result>): Promise<Result>;

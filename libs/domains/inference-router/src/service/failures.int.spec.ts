@@ -260,7 +260,7 @@ describe('before the first event', () => {
 
   it('a target that keeps failing is not called for a while, and then tried by one call', async () => {
     first.play(failure(500));
-    const breaker = { minCalls: 2, windowMs: 60_000, retryAfterMs: 50 };
+    const breaker = { volumeThreshold: 2, rollingCountTimeout: 60_000, resetTimeout: 50 };
     await withRouter(
       one({ maxAttempts: 1 }),
       async (router) => {
@@ -299,7 +299,7 @@ describe('before the first event', () => {
           code: 'no_capacity',
         });
       },
-      { breaker: { minCalls: 4, windowMs: 60_000, retryAfterMs: 3_600_000 } },
+      { breaker: { volumeThreshold: 4, rollingCountTimeout: 60_000, resetTimeout: 3_600_000 } },
     );
   });
 
@@ -317,7 +317,7 @@ describe('before the first event', () => {
         expect(error).toMatchObject({ code: 'no_capacity' });
         expect(first.calls).toHaveLength(length);
       },
-      { breaker: { minCalls: 4, windowMs: 60_000, retryAfterMs: 3_600_000 } },
+      { breaker: { volumeThreshold: 4, rollingCountTimeout: 60_000, resetTimeout: 3_600_000 } },
     );
   });
 
@@ -357,7 +357,7 @@ describe('before the first event', () => {
           expect((await router.collect(generateRequest())).error).toMatchObject({ code: 'invalid_request' });
         }
       },
-      { breaker: { minCalls: 1 } },
+      { breaker: { volumeThreshold: 1 } },
     );
   });
 });

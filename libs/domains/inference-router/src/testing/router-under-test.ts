@@ -145,7 +145,7 @@ export class RouterUnderTest {
       transport: createOpenAiTransport(),
       breakers: createOpossumBreakers({
         clock: systemClock,
-        options: options.breaker ?? { minCalls: 1_000 },
+        options: options.breaker ?? { volumeThreshold: 1_000 },
       }),
       tokenCounter: tokenizer.openCounter({ maxWaiting: 1_000 }),
       spool: createFileSpool({ directory: spoolDirectory }),

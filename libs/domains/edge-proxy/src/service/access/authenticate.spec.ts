@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { Scope } from '@gateway/contracts/auth';
-import { RpcError } from '@gateway/rpc';
-import { grant, KEY, startEdge, type TestEdge } from '../testing/start-edge';
+import { GatewayError } from '@gateway/errors';
+import { grant, KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {
@@ -109,7 +109,7 @@ test('models need no scope; the others do', async () => {
 });
 
 test('an auth service that cannot tell is never an unknown key', async () => {
-  edge.failNextLookup(new RpcError('deadline_exceeded', 'too slow'));
+  edge.failNextLookup(new GatewayError('no_capacity'));
   const late = await edge.get('/v1/models');
   expect([late.status, await codeOf(late)]).toEqual([503, 'no_capacity']);
   edge.failNextLookup(new Error('a bug at 10.1.2.3'));

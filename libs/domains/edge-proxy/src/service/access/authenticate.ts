@@ -3,13 +3,11 @@ import { hash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type Clock, type UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
-import { errorTable, type Refusal, refuse, unavailableAsNoCapacity } from '@gateway/errors';
-import { isRpcWithoutResponse } from '@gateway/rpc';
+import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
 import { LRUCache } from 'lru-cache';
-import { type KeyDirectory } from '../../core';
+import { type KeyDirectory, limits } from '../../core';
 import { type FloodGuard } from '../floods/flood-guard';
-import { limits } from '../settings';
 import { type Exchange } from '../http/exchange';
 
 /** Answers who calls, or why they may not. */
@@ -65,7 +63,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     const keySha256 = hash('sha256', key, 'buffer');
     // A key that was valid is looked up even now: it may share its address with the flood.
     if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
-    const grant = await unavailableAsNoCapacity(keyDirectory.lookup(keySha256), isRpcWithoutResponse);
+    const grant = await keyDirectory.lookup(keySha256);
     const now = clock.now();
     if (!grant || hasEnded(grant, now)) return failed(request, isFlooding, refuse('invalid_api_key'));
     exchange.organizationId = grant.organizationId;

@@ -2,11 +2,11 @@ import { BillingLedgerDefinition, type Hold } from '@gateway/contracts/billing-l
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService, createClient, createInProcessTransport, RpcError } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
-import { createFaultPlan } from '../testing/fault-plan';
-import { createStubLedger } from '../testing/stub-ledger';
-import { createStubLimiter } from '../testing/stub-limiter';
-import { createLedgerClient } from './ledger-client';
-import { createLimiterClient } from './limiter-client';
+import { createFaultPlan } from '../../testing/fault-plan';
+import { createStubLedger } from '../../testing/stub-ledger';
+import { createStubLimiter } from '../../testing/stub-limiter';
+import { createLedger } from '../../adapters/rpc/ledger';
+import { createRateLimiter } from '../../adapters/rpc/rate-limiter';
 import { openReservation } from './reservation';
 
 const HOLD: Hold = {
@@ -31,17 +31,20 @@ function setUp() {
   ]);
   const clock = { nowMs: 0 };
   const common = { now: () => clock.nowMs, log: createSilentLogger(), onReleaseDropped: () => {} };
-  const ledger = createLedgerClient(
-    { ...common, billingLedger: createClient(BillingLedgerDefinition, transport) },
-    { claimLeaseMs: 60_000 },
-  );
-  const limiter = createLimiterClient({ ...common, rateLimit: createClient(RateLimitDefinition, transport) });
+  const ledger = createLedger({
+    ...common,
+    billingLedger: createClient(BillingLedgerDefinition, transport),
+  });
+  const rateLimiter = createRateLimiter({
+    ...common,
+    rateLimit: createClient(RateLimitDefinition, transport),
+  });
   return {
     faults,
     stubLedger,
     clock,
     ledger,
-    reservation: openReservation({ limiter, ledger }, { maxWaitMs: 250 }),
+    reservation: openReservation({ rateLimiter, ledger }, { maxWaitMs: 250, claimLeaseMs: 60_000 }),
   };
 }
 

@@ -1,16 +1,17 @@
 import {
   type ClaimIdempotencyKeyResponse,
-  type ClaimRef,
   type Hold,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
 import { type Admission, type AdmissionResult, type FinishedAdmission } from '@gateway/contracts/rate-limit';
-import { type LedgerClient } from './ledger-client';
-import { type LimiterClient } from './limiter-client';
+import { type ClaimRef, type Ledger, type RateLimiter } from '../../core';
+
+type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
+export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
 /** How a request that reached the router ended. */
-export interface Ending {
+export interface RunResult {
   /** Input and output tokens, as well as they are known. */
   readonly usedTokens: number;
   /**
@@ -38,7 +39,7 @@ export interface Reservation {
   admit(admission: Admission): Promise<AdmissionResult>;
   hold(hold: Hold): Promise<HoldResult>;
   /** The request ran: frees the slot with its real tokens and leaves the rest to the settlement. */
-  end(ending: Ending): Promise<void>;
+  end(ending: RunResult): Promise<void>;
   /** A provider was called, though nothing came of it: whatever is released then, the request stays counted. */
   keepRequest(): void;
   /** Releases whatever is still reserved, as if the request had never been. Never rejects; safe to call twice. */
@@ -46,16 +47,18 @@ export interface Reservation {
 }
 
 export interface ReservationPorts {
-  readonly limiter: LimiterClient;
-  readonly ledger: LedgerClient;
+  readonly rateLimiter: EdgeRateLimiter;
+  readonly ledger: EdgeLedger;
 }
 
 export interface ReservationOptions {
   /** How long an answer may wait for what is released to arrive; it arrives later all the same. */
   readonly maxWaitMs: number;
+  /** How long a claimed Idempotency-Key stays blocked when this edge crashes. */
+  readonly claimLeaseMs: number;
 }
 
-const ENDINGS: Readonly<Record<Ending['outcome'], IdempotentEnding>> = {
+const ENDINGS: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
   settles: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
   settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
@@ -66,8 +69,8 @@ const RETURNED: Outcome = { $case: 'returned', value: {} };
 const USED_NOTHING: Outcome = { $case: 'used', value: { tokens: 0 } };
 
 export function openReservation(
-  { limiter, ledger }: ReservationPorts,
-  { maxWaitMs }: ReservationOptions,
+  { rateLimiter, ledger }: ReservationPorts,
+  { maxWaitMs, claimLeaseMs }: ReservationOptions,
 ): Reservation {
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
@@ -79,17 +82,17 @@ export function openReservation(
   async function claim(request: Parameters<Reservation['claim']>[0]): Promise<ClaimIdempotencyKeyResponse> {
     const ref = { scope: request.scope, generationId: request.generationId };
     claimed = ref;
-    const response = await ledger.claim(request);
-    if (response.outcome?.$case === 'claimed') stopKeepingClaim = ledger.keepClaim(ref);
+    const response = await ledger.claim({ ...request, leaseMs: claimLeaseMs });
+    if (response.outcome?.$case === 'claimed') stopKeepingClaim = ledger.keepClaim(ref, claimLeaseMs);
     else claimed = undefined;
     return response;
   }
 
   async function admit(admission: Admission): Promise<AdmissionResult> {
     admitted = admission;
-    const result = await limiter.admit(admission);
+    const result = await rateLimiter.admit(admission);
     if (result.outcome?.$case === 'admitted') {
-      stopKeepingSlot = limiter.keepSlot(admission, result.outcome.value.slotLeaseMs);
+      stopKeepingSlot = rateLimiter.keepSlot(admission, result.outcome.value.slotLeaseMs);
     } else {
       admitted = undefined;
     }
@@ -103,7 +106,7 @@ export function openReservation(
     return result;
   }
 
-  async function end({ usedTokens, outcome }: Ending): Promise<void> {
+  async function end({ usedTokens, outcome }: RunResult): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (outcome !== 'unknown') held = undefined;
     endClaim(ENDINGS[outcome], deliveries);
@@ -138,7 +141,7 @@ export function openReservation(
     if (!admitted) return;
     const { admissionId, organizationId, keyId } = admitted;
     admitted = undefined;
-    deliveries.push(limiter.finish({ admissionId, organizationId, keyId, outcome }));
+    deliveries.push(rateLimiter.finish({ admissionId, organizationId, keyId, outcome }));
   }
 
   // The answer waits for the slot to be free, so that a caller with one slot

@@ -1,5 +1,5 @@
 import { type KeyGrant } from '@gateway/contracts/auth';
-import { KEY, startEdge, type TestEdge } from '../testing/start-edge';
+import { KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {

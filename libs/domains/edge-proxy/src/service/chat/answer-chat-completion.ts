@@ -15,7 +15,7 @@ import {
 } from '@gateway/public-api';
 import { type Reservation } from '../admission/reservation';
 import { type Authenticator } from '../access/authenticate';
-import { type Turnstile } from '../../core';
+import { type Admission, type AdmissionQueue } from '../../core';
 import { type FloodGuard } from '../floods/flood-guard';
 import { type Exchange } from '../http/exchange';
 import { type BodyReader } from '../http/request/read-body';
@@ -27,7 +27,7 @@ import { runGeneration, type RunGenerationPorts } from './run-generation';
 export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {
   readonly authenticate: Authenticator;
   readonly floods: FloodGuard;
-  readonly turnstile: Turnstile;
+  readonly admissionQueue: AdmissionQueue;
   readonly readBody: BodyReader;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
@@ -70,7 +70,7 @@ export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange
  *
  *  1     route (before this function)
  *  2–7   key: known, not revoked, not expired, address, organization, scope
- *        (a flood, see FloodGuard, ends here, and so does what is too much, see Turnstile)
+ *        (a flood, see FloodGuard, ends here, and so does an overload, see AdmissionQueue)
  *  8     size of the body
  *  9     JSON
  *  10–17 the body by itself, then against the organization's settings
@@ -131,8 +131,8 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   if (isRefusal(grant)) return grant;
   const flood = ports.floods.refuseKey(grant);
   if (flood) return flood;
-  const turn = ports.turnstile.enter(grant.organizationId, exchange.isCancelled);
-  if (turn) await waitForTurn(ports, exchange, turn);
+  const admission = ports.admissionQueue.tryAcquire(grant.organizationId, exchange.isCancelled);
+  if (admission.kind !== 'granted') await waitForGrant(ports, exchange, admission);
 
   const { pieces, bytes } = await ports.readBody(exchange.request, exchange.response);
   exchange.bodyReadAtMs = ports.now();
@@ -141,17 +141,17 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   return isRefusal(checked) ? checked : { grant, ...checked };
 }
 
-/** Waits for its turn when more arrives than can be done; before its body is read, so that what waits takes little. */
-async function waitForTurn(
+/** Under overload requests wait before their bodies are read, so that a queued request uses little memory. */
+async function waitForGrant(
   { metrics }: ChatCompletionsPorts,
   exchange: Exchange,
-  turn: Promise<void> | 'too_much',
+  admission: Exclude<Admission, { kind: 'granted' }>,
 ): Promise<void> {
-  if (turn === 'too_much') {
+  if (admission.kind === 'rejected') {
     metrics.overloadRefused();
     throw new GatewayError('no_capacity', { internalMessage: 'too many requests wait to begin' });
   }
-  await turn;
+  await admission.granted;
   exchange.stopIfCancelled();
 }
 

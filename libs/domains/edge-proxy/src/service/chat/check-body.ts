@@ -7,19 +7,18 @@ import {
   type CheckedChatBody,
   type ChatBodyRules,
   countChatRequest,
+  type ListedModel,
   measureJson,
   type TokenCounter,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { type BodyThreads } from '../../core';
-import { type ModelCatalogue } from '../catalogue/model-catalogue';
+import { type BodyThreads, limits, type ModelCatalogue } from '../../core';
 import { type Exchange } from '../http/exchange';
 import { RequestCancelled } from '../http/request-cancelled';
-import { limits } from '../settings';
 import { type IdempotentRequest, readIdempotencyScope } from './idempotent-request';
 
 export interface CheckBodyPorts {
-  readonly catalogue: ModelCatalogue;
+  readonly catalogue: ModelCatalogue<ListedModel>;
   readonly tokenCounter: TokenCounter;
   readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | Refusal>;
 }

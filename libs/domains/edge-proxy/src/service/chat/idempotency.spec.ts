@@ -1,7 +1,7 @@
 import { GatewayError } from '@gateway/errors';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
-import { BODY, grant, KEY, startEdge, type TestEdge, until } from '../testing/start-edge';
-import { finished, frames, hello } from '../testing/stub-router';
+import { BODY, grant, KEY, startEdge, type TestEdge, until } from '../../testing/start-edge';
+import { finished, frames, hello } from '../../testing/stub-router';
 
 let edge: TestEdge;
 beforeEach(async () => {

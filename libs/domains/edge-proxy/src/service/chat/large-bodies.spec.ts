@@ -1,5 +1,5 @@
-import { limits } from '../settings';
-import { BODY, KEY, model, startEdge, type TestEdge, until } from '../testing/start-edge';
+import { limits } from '../../core';
+import { BODY, KEY, model, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 const { maxInlineBytes, maxInlineValues, pieceBytes } = limits.bodies;
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '@gateway/errors';
-import { BODY, startEdge, type TestEdge, until } from '../testing/start-edge';
+import { BODY, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 /**
  * Every moment of a request is made to fail in turn: an answer that is lost, a

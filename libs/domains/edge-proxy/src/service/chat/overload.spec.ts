@@ -1,6 +1,6 @@
 import { type UnixMs } from '@gateway/base';
-import { limits } from '../settings';
-import { grant, startEdge, type TestEdge, until } from '../testing/start-edge';
+import { limits } from '../../core';
+import { grant, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 const OTHER_KEY = 'sk-gw-other-key';
 const WAITING = 'gateway_edge_proxy_requests_waiting';

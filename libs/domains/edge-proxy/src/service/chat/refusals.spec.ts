@@ -3,7 +3,7 @@ import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import { type UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { RpcError } from '@gateway/rpc';
-import { BODY, startEdge, until, type TestEdge } from '../testing/start-edge';
+import { BODY, startEdge, until, type TestEdge } from '../../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {

@@ -1,12 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import { Cancellation } from '@gateway/base';
 import {
   type Finished,
   type GenerateRequest,
-  type InferenceRouterDefinition,
+  type GenerateResponse,
 } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { forEachMessage, isRpcDeadlineExceeded, isRpcLost, type RpcClient } from '@gateway/rpc';
+import { isRpcLost } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
 import { type Reservation } from '../admission/reservation';
 import { type EdgeMetrics } from '../metrics';
@@ -16,10 +15,10 @@ import { RequestCancelled } from '../http/request-cancelled';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/answer/event-stream';
 import { type Exchange } from '../http/exchange';
 import { DONE, errorChunk } from '@gateway/public-api';
-import { limits } from '../settings';
+import { type GenerationRunner } from '../../core';
 
 export interface RunGenerationPorts {
-  readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
+  readonly generationRunner: GenerationRunner<GenerateRequest, GenerateResponse>;
   readonly answer: Answerer;
   readonly keepAlive: KeepAlive;
   readonly metrics: EdgeMetrics;
@@ -77,16 +76,6 @@ function brokenOff(thrown: unknown): GatewayError {
   return new GatewayError('internal_error', { internalMessage: thrown.internalMessage, cause: thrown });
 }
 
-/** The deadline of this one call is the model's: whatever takes so long, it is the answer that is overdue. */
-function ofGeneration(thrown: unknown): unknown {
-  if (!isRpcDeadlineExceeded(thrown)) return thrown;
-  return new GatewayError('request_timeout', {
-    internalMessage: thrown.internalMessage,
-    cause: thrown,
-    providerCalled: true,
-  });
-}
-
 /** What is known once the router's messages have ended. */
 interface Passed {
   readonly finished: Finished | undefined;
@@ -114,14 +103,8 @@ async function passOn(
   let completionTokens = 0;
 
   try {
-    const messages = ports.inferenceRouter.generate(request, {
-      signal: cancel,
-      timeoutMs: ports.generationTimeoutMs,
-      metadata: callMetadata(exchange),
-    });
-    // Encoded just now; decoding and sending a large one is for another turn of the event loop.
-    if (request.bodyJson.length > limits.bodies.pieceBytes) await setImmediate();
-    await forEachMessage(messages, ({ event }) => {
+    const call = { signal: cancel, timeoutMs: ports.generationTimeoutMs, metadata: callMetadata(exchange) };
+    await ports.generationRunner.run(request, call, ({ event }) => {
       hasStarted = true;
       if (event?.$case === 'finished') {
         finished = event.value;
@@ -136,7 +119,7 @@ async function passOn(
     if (!finished)
       throw new GatewayError('internal_error', { internalMessage: 'a generation without an end' });
   } catch (error) {
-    thrown = ofGeneration(error);
+    thrown = error;
   } finally {
     stream?.close();
     if (stream) ports.metrics.streamClosed();

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { type GenerateRequest, type GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
-import { BODY, KEY, startEdge, type StartEdgeOptions, type TestEdge, until } from '../testing/start-edge';
-import { aborted, finished, frames } from '../testing/stub-router';
+import { BODY, KEY, startEdge, type StartEdgeOptions, type TestEdge, until } from '../../testing/start-edge';
+import { aborted, finished, frames } from '../../testing/stub-router';
 
 let edge: TestEdge;
 async function start(settings: StartEdgeOptions['settings'] = {}): Promise<void> {

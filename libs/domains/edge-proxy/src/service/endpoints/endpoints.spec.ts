@@ -5,7 +5,7 @@ import {
   UsageDimension,
 } from '@gateway/contracts/generation-query';
 import { RpcError } from '@gateway/rpc';
-import { grant, KEY, model, startEdge, type TestEdge } from '../testing/start-edge';
+import { grant, KEY, model, startEdge, type TestEdge } from '../../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {

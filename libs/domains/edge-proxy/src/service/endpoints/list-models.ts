@@ -1,14 +1,14 @@
 import { isRefusal, refusalError, refuse } from '@gateway/errors';
-import { modelListView } from '@gateway/public-api';
+import { type ListedModel, modelListView } from '@gateway/public-api';
+import { type ModelCatalogue } from '../../core';
 import { type Authenticator } from '../access/authenticate';
-import { type ModelCatalogue } from '../catalogue/model-catalogue';
 import { type Answerer } from '../http/answer/answer';
 import { type Exchange } from '../http/exchange';
 
 export interface ListModelsPorts {
   readonly authenticate: Authenticator;
   readonly answer: Answerer;
-  readonly catalogue: ModelCatalogue;
+  readonly catalogue: ModelCatalogue<ListedModel>;
 }
 
 /** GET /v1/models: the enabled models that the key may call. */

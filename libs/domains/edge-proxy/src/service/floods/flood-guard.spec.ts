@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { refuse } from '@gateway/errors';
 import { createTestClock } from '@gateway/test-support';
-import { grant } from '../testing/start-edge';
+import { grant } from '../../testing/start-edge';
 import { createFloodGuard, type FloodGuardOptions } from './flood-guard';
 
 function createGuard(options: Partial<FloodGuardOptions> = {}) {

@@ -5,7 +5,7 @@ import { type KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal } from '@gateway/errors';
 import { addressFloods, keyFloods } from '@gateway/public-api';
 import { MinuteCounts } from '../../core';
-import { limits } from '../settings';
+import { limits } from '../../core';
 
 /**
  * Keeps floods of requests that count nowhere else away from auth, the

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Scope } from '@gateway/contracts/auth';
 import { createTestClock, type TestClock } from '@gateway/test-support';
-import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../testing/start-edge';
+import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../../testing/start-edge';
 
 const STRANGER = { authorization: 'Bearer sk-gw-nobody' };
 const ANOTHER = { authorization: 'Bearer sk-gw-another' };

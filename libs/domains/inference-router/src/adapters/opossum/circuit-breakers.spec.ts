@@ -1,8 +1,7 @@
 import { createTestClock } from '@gateway/test-support';
 import { UpstreamFailure, type FailureKind } from '../../core/failure/upstream-failure';
 import { deferred, model, provider } from '../../testing/router-under-test';
-import type { BreakerState } from './circuit';
-import { createOpossumBreakers, MAX_ORGANIZATION_CIRCUITS } from './circuit-breakers';
+import { createOpossumBreakers, MAX_ORGANIZATION_CIRCUITS, type BreakerState } from './circuit-breakers';
 
 const [target] = model([provider('p', 'http://p.invalid')]).targets;
 if (!target) throw new Error('no target');
@@ -11,7 +10,7 @@ const NEVER_MS = 3_600_000;
 const failing = (kind: FailureKind) => () => Promise.reject(new UpstreamFailure(kind, { detail: 'x' }));
 const succeeding = () => Promise.resolve('ran');
 
-function breakersWithStates(retryAfterMs: number) {
+function breakersWithStates(resetTimeout: number) {
   const clock = createTestClock();
   /** Of the circuit for all, and of those for one, as "organization state". */
   const states: string[] = [];
@@ -23,7 +22,7 @@ function breakersWithStates(retryAfterMs: number) {
   };
   const breakers = createOpossumBreakers({
     clock,
-    options: { minCalls: 2, failurePercent: 50, windowMs: 60_000, retryAfterMs },
+    options: { volumeThreshold: 2, rollingCountTimeout: 60_000, resetTimeout },
     observer: {
       stateChanged: (_target, state) => changed(state),
       organizationStateChanged: (_target, organizationId, state, notClosed) => {
@@ -68,14 +67,26 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('opens for all when it would without any one organization', async () => {
+  it('opens for all when different organizations fail, since those of one in a row count once', async () => {
     const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
     await fail('a', 2);
+    expect(await call('c')).toBe('ran');
     await fail('b', 1);
-    await expect(call('c')).resolves.toBe('ran');
-    await fail('b', 1);
+    expect(states).toEqual(['a open']);
+    await fail('d', 1);
     expect(states).toEqual(['a open', 'open']);
     await expect(call('c')).rejects.toMatchObject(refused);
+    breakers.close();
+  });
+
+  it('is not opened for all by one organization that fails too seldom for a circuit of its own', async () => {
+    const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
+    for (let calls = 0; calls < 100; calls += 1) {
+      await fail('a', 1);
+      await call('a');
+      await call('a');
+    }
+    expect(states).toEqual([]);
     breakers.close();
   });
 
@@ -105,10 +116,11 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('leaves the next trial to another organization after one in vain, for as long again', async () => {
+  it('leaves the next trial to another organization after a failure, for one more reset timeout', async () => {
     const { breakers, clock, call, fail, reached } = breakersWithStates(20);
-    for (const organization of ['a', 'b', 'c']) await fail(organization, 1);
+    for (const organization of ['a', 'b']) await fail(organization, 1);
     await reached('half_open');
+    await expect(call('b')).rejects.toMatchObject(refused);
     await fail('a', 1);
     await reached('half_open');
     await expect(call('a')).rejects.toMatchObject(refused);
@@ -121,9 +133,9 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('is not held by a trial that takes long, which closes it if it succeeds after all', async () => {
+  it('is not held open by a slow trial, which closes it if it succeeds after all', async () => {
     const { breakers, states, call, fail, reached } = breakersWithStates(20);
-    for (const organization of ['a', 'b', 'c']) await fail(organization, 1);
+    for (const organization of ['a', 'b']) await fail(organization, 1);
     await reached('half_open');
     const slow = deferred();
     const trial = call('a', () => slow.promise);

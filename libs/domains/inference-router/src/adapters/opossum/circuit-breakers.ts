@@ -1,30 +1,38 @@
+import CircuitBreaker from 'opossum';
 import type { Clock } from '@gateway/base';
 import { targetKey, type Target } from '../../core/catalogue/model-catalogue';
-import type { BreakerStatus, CircuitBreakers } from '../../core/ports';
-import { FailureWindow, type FailureWindowOptions } from '../../core/resilience/failure-window';
 import { toUpstreamFailure, UpstreamFailure } from '../../core/failure/upstream-failure';
-import { Circuit, type BreakerState } from './circuit';
+import type { BreakerStatus, CircuitBreakers } from '../../core/ports';
 
-export interface BreakerOptions extends FailureWindowOptions {
-  /** After this an open circuit lets one call try. */
-  readonly retryAfterMs: number;
+export type BreakerState = BreakerStatus['state'];
+
+/** Options of opossum, under its names. */
+export interface BreakerOptions {
+  /** More than this share of the calls in the window must have failed. */
+  readonly errorThresholdPercentage: number;
+  /** With fewer calls than this in the window a circuit stays closed. */
+  readonly volumeThreshold: number;
+  /** The window, in milliseconds. */
+  readonly rollingCountTimeout: number;
+  /** After this an open circuit lets one trial call through, in milliseconds. */
+  readonly resetTimeout: number;
 }
 
-export const DEFAULT_BREAKER: BreakerOptions = {
-  failurePercent: 50,
-  minCalls: 20,
-  windowMs: 10_000,
-  retryAfterMs: 10_000,
+const DEFAULT_BREAKER: BreakerOptions = {
+  errorThresholdPercentage: 50,
+  volumeThreshold: 20,
+  rollingCountTimeout: 10_000,
+  resetTimeout: 10_000,
 };
 
-/** Circuits of single organizations kept for one target; above it the oldest is closed. */
+/** Circuits of single organizations per target. Above the limit one is dropped, if possible a closed one. */
 export const MAX_ORGANIZATION_CIRCUITS = 100;
 
-/** Told of changes, for metrics and logs. Must not throw or wait. */
+/** Receives state changes, for metrics and logs. Must not throw or block. */
 export interface BreakerObserver {
-  /** Of the circuit that a target has for all. */
+  /** Of the circuit that all organizations share. */
   stateChanged(target: Target, state: BreakerState): void;
-  /** Of the circuit that a target has for one organization; `notClosed` counts those of the target. */
+  /** Of one organization's circuit; `notClosed` counts those of the target. */
   organizationStateChanged(
     target: Target,
     organizationId: string,
@@ -39,7 +47,7 @@ export interface OpossumBreakersPorts {
   readonly observer?: BreakerObserver;
 }
 
-/** The circuits of each target: one for all, and one for each organization whose own calls fail. */
+/** Per target one circuit shared by all organizations, and one for each organization with failures of its own. */
 export function createOpossumBreakers({ clock, options, observer }: OpossumBreakersPorts): CircuitBreakers {
   const settings: BreakerOptions = { ...DEFAULT_BREAKER, ...options };
   const targets = new Map<string, TargetCircuits>();
@@ -61,83 +69,153 @@ export function createOpossumBreakers({ clock, options, observer }: OpossumBreak
   };
 }
 
+type Action = () => Promise<unknown>;
+type Breaker = CircuitBreaker<[Action, string], unknown>;
+
+/**
+ * opossum counts and holds the states. The rules here decide which failures
+ * count: in the shared circuit, consecutive failures of one organization count
+ * once, so that no organization can open it alone.
+ */
 class TargetCircuits {
-  private readonly window: FailureWindow;
-  private readonly forAll: Circuit;
-  /** Of organizations whose circuit is not closed. */
-  private readonly own = new Map<string, Circuit>();
+  private readonly shared: Breaker;
+  /** Created by an organization's first failure. */
+  private readonly own = new Map<string, Breaker>();
+  private lastFailure: { readonly organizationId: string; readonly at: number } | undefined;
 
   constructor(
     private readonly target: Target,
-    private readonly settings: BreakerOptions,
+    private readonly options: BreakerOptions,
     private readonly clock: Clock,
     private readonly observer: BreakerObserver | undefined,
   ) {
-    this.window = new FailureWindow(settings, clock);
-    this.forAll = this.circuit(true, (state) => {
-      if (state === 'closed') this.window.clear();
-      observer?.stateChanged(target, state);
+    this.shared = this.createBreaker(
+      (error, organizationId) =>
+        counts(error, this.shared) &&
+        !(this.shared.closed && organizationId === this.lastFailure?.organizationId),
+      (state) => observer?.stateChanged(target, state),
+    );
+    this.shared.on('failure', (_error, _latencyMs, args) => {
+      this.failed(args[1]);
     });
   }
 
   async run<Result>(organizationId: string, action: () => Promise<Result>): Promise<Result> {
-    const { forAll } = this;
+    const { shared } = this;
     const own = this.own.get(organizationId);
-    if (!forAll.admits(organizationId) || own?.admits(organizationId) === false) {
+    // Checked before `fire`: opossum would count a rejected call as one that did not fail.
+    if (!admits(shared) || this.mustYieldTrial(organizationId) || (own && !admits(own))) {
       throw new UpstreamFailure('circuit_open', { detail: `${targetKey(this.target)}: circuit is open` });
     }
     try {
-      const result = await forAll.run(organizationId, own ? () => own.run(organizationId, action) : action);
-      this.window.count(organizationId, false);
-      return result;
+      const throughOwn = own ? () => this.fire(own, organizationId, action) : action;
+      return (await this.fire(shared, organizationId, throughOwn)) as Result;
     } catch (error) {
-      this.failed(organizationId, toUpstreamFailure(error));
+      if (!own && toUpstreamFailure(error).rule.tripsBreaker) this.startCounting(organizationId, error);
       throw error;
     }
   }
 
   get status(): BreakerStatus {
-    return { state: this.forAll.state, organizationsOpen: this.own.size };
+    return { state: stateOf(this.shared), organizationsOpen: this.organizationsOpen };
   }
 
   shutdown(): void {
-    this.forAll.shutdown();
-    for (const circuit of this.own.values()) circuit.shutdown();
+    this.shared.shutdown();
+    for (const breaker of this.own.values()) breaker.shutdown();
   }
 
-  private failed(organizationId: string, { kind, rule }: UpstreamFailure): void {
-    // What was cancelled has shown nothing, neither good nor bad.
-    if (kind === 'cancelled') return;
-    this.window.count(organizationId, rule.tripsBreaker);
-    if (!rule.tripsBreaker || !this.forAll.isClosed) return;
-    if (this.window.isFailingForAll()) this.forAll.open();
-    else if (!this.own.has(organizationId) && this.window.isFailingFor(organizationId)) {
-      this.openFor(organizationId);
+  private get organizationsOpen(): number {
+    return [...this.own.values()].filter(({ closed }) => !closed).length;
+  }
+
+  /** After a failed trial the next one is left to another organization, for as long as one more `resetTimeout`. */
+  private mustYieldTrial(organizationId: string): boolean {
+    const { shared, lastFailure } = this;
+    if (shared.closed || lastFailure?.organizationId !== organizationId) return false;
+    return this.clock.now() < lastFailure.at + 2 * this.options.resetTimeout;
+  }
+
+  private async fire(breaker: Breaker, organizationId: string, action: Action): Promise<unknown> {
+    if (breaker.closed) return breaker.fire(action, organizationId);
+    // A slow trial must not keep others from the target, but closes the circuit if it succeeds after all.
+    const slow = setTimeout(() => {
+      if (!breaker.halfOpen) return;
+      if (breaker === this.shared) this.failed(organizationId);
+      breaker.open();
+    }, this.options.resetTimeout).unref();
+    try {
+      const result = await breaker.fire(action, organizationId);
+      breaker.close();
+      return result;
+    } finally {
+      clearTimeout(slow);
     }
   }
 
-  private openFor(organizationId: string): void {
-    if (this.own.size >= MAX_ORGANIZATION_CIRCUITS) {
-      for (const oldest of this.own.values()) {
-        oldest.close();
-        break;
-      }
-    }
-    const circuit = this.circuit(false, (state) => {
-      if (state === 'closed') {
-        this.own.delete(organizationId);
-        this.window.forget(organizationId);
-        circuit.shutdown();
-      }
-      this.observer?.organizationStateChanged(this.target, organizationId, state, this.own.size);
+  private failed(organizationId: string): void {
+    this.lastFailure = { organizationId, at: this.clock.now() };
+  }
+
+  private startCounting(organizationId: string, firstFailure: unknown): void {
+    if (this.own.has(organizationId)) return;
+    if (this.own.size >= MAX_ORGANIZATION_CIRCUITS) this.dropOne();
+    const breaker = this.createBreaker(
+      (error) => counts(error, breaker),
+      (state) => {
+        if (state === 'closed') this.drop(organizationId, breaker);
+        this.observer?.organizationStateChanged(this.target, organizationId, state, this.organizationsOpen);
+      },
+    );
+    this.own.set(organizationId, breaker);
+    breaker.fire(() => Promise.reject(firstFailure), organizationId).catch(() => undefined);
+  }
+
+  private dropOne(): void {
+    const entries = [...this.own];
+    const [organizationId, breaker] = entries.find(([, { closed }]) => closed) ?? entries[0] ?? [];
+    if (organizationId === undefined || !breaker) return;
+    if (breaker.closed) this.drop(organizationId, breaker);
+    else breaker.close();
+  }
+
+  private drop(organizationId: string, breaker: Breaker): void {
+    this.own.delete(organizationId);
+    breaker.shutdown();
+  }
+
+  private createBreaker(
+    isFailure: (error: unknown, organizationId: string) => boolean,
+    onStateChange: (state: BreakerState) => void,
+  ): Breaker {
+    const breaker: Breaker = new CircuitBreaker((action: Action, _organizationId: string) => action(), {
+      ...this.options,
+      name: targetKey(this.target),
+      timeout: false,
+      enableSnapshots: false,
+      rollingPercentilesEnabled: false,
+      // opossum passes the arguments of `fire`, which its types leave out.
+      errorFilter: (error: unknown, ...args: unknown[]) => !isFailure(error, args[1] as string),
     });
-    this.own.set(organizationId, circuit);
-    circuit.open();
+    breaker.on('open', () => onStateChange('open'));
+    breaker.on('halfOpen', () => onStateChange('half_open'));
+    breaker.on('close', () => onStateChange('closed'));
+    return breaker;
   }
+}
 
-  private circuit(isShared: boolean, onStateChange: (state: BreakerState) => void): Circuit {
-    const { clock, settings, target } = this;
-    const { retryAfterMs } = settings;
-    return new Circuit({ name: targetKey(target), clock, retryAfterMs, isShared, onStateChange });
-  }
+/** A cancelled trial shows nothing about the target, so it does not close a circuit. */
+function counts(error: unknown, breaker: Breaker): boolean {
+  const { kind, rule } = toUpstreamFailure(error);
+  return rule.tripsBreaker || (kind === 'cancelled' && !breaker.closed);
+}
+
+/** A half-open circuit of opossum is "pending close" until its trial starts. */
+function admits({ closed, pendingClose }: Breaker): boolean {
+  return closed || pendingClose;
+}
+
+function stateOf({ closed, halfOpen }: Breaker): BreakerState {
+  if (closed) return 'closed';
+  return halfOpen ? 'half_open' : 'open';
 }

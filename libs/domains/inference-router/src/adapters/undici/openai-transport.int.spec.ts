@@ -41,7 +41,7 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
 /** The next bytes of an answer, or its end. */
 async function next(answer: ProviderAnswer): Promise<Uint8Array | 'end'> {
   for (;;) {
-    const bytes = answer.read();
+    const bytes = answer.poll();
     if (bytes !== 'none_yet') return bytes;
     await new Promise<void>((resolve) => answer.listen(resolve));
   }
@@ -94,7 +94,7 @@ test('an answer is whole for who reads it whenever more is there, though a read 
   const read: Uint8Array[] = [];
   await new Promise<void>((resolve) => {
     const readOn = () => {
-      for (let bytes = answer.read(); bytes !== 'none_yet'; bytes = answer.read()) {
+      for (let bytes = answer.poll(); bytes !== 'none_yet'; bytes = answer.poll()) {
         if (bytes === 'end') return resolve();
         read.push(bytes);
       }

@@ -1,9 +1,8 @@
-import { failureOf, tracing, type Span } from '@gateway/telemetry';
+import { tracing, type Span } from '@gateway/telemetry';
 import { Pool } from 'undici';
-import type { Provider } from '../../core/catalogue/model-catalogue';
+import type { Provider, Target } from '../../core/catalogue/model-catalogue';
 import type { ProviderAnswer, ProviderCall, ProviderTransport } from '../../core/ports';
 import { ProviderExchange } from './provider-exchange';
-import { TracedAnswer } from './traced-answer';
 
 /** How long an idle connection to a provider is kept when the provider names no time, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
@@ -72,11 +71,26 @@ function createPool(provider: Provider): ProviderPool {
   };
 }
 
-function send(to: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
+function send(
+  { pool, path, headers }: ProviderPool,
+  { target, signal, onSent, stream, body }: ProviderCall,
+): Promise<ProviderAnswer> {
+  const span = startSpan(target);
+  const own = headers[stream ? 'stream' : 'whole'];
+  const trace = target.provider.sendsTraceparent ? span?.headers : undefined;
+  return new ProviderExchange(target.provider.name, signal, onSent, span).send(pool, {
+    method: 'POST',
+    path,
+    headers: trace === undefined ? own : { ...own, ...trace },
+    body,
+  });
+}
+
+/** Undefined unless traces are recorded. */
+function startSpan({ provider, providerModel }: Target): Span | undefined {
   const tracer = tracing();
-  if (tracer?.current() === undefined) return exchange(to, call, undefined);
-  const { provider, providerModel } = call.target;
-  const span = tracer.start('chat', {
+  if (tracer?.current() === undefined) return undefined;
+  return tracer.start('chat', {
     kind: 'client',
     attributes: {
       'gen_ai.operation.name': 'chat',
@@ -85,27 +99,5 @@ function send(to: ProviderPool, call: ProviderCall): Promise<ProviderAnswer> {
       'http.request.method': 'POST',
       'server.address': new URL(provider.baseUrl).host,
     },
-  });
-  return exchange(to, call, span).then(
-    (answer) => new TracedAnswer(answer, span),
-    (error: unknown) => {
-      span.end(failureOf(error));
-      throw error;
-    },
-  );
-}
-
-function exchange(
-  { pool, path, headers }: ProviderPool,
-  { target: { provider }, signal, onSent, stream, body }: ProviderCall,
-  span: Span | undefined,
-): Promise<ProviderAnswer> {
-  const own = headers[stream ? 'stream' : 'whole'];
-  const trace = provider.sendsTraceparent ? span?.headers : undefined;
-  return new ProviderExchange(provider.name, signal, onSent).send(pool, {
-    method: 'POST',
-    path,
-    headers: trace === undefined ? own : { ...own, ...trace },
-    body,
   });
 }

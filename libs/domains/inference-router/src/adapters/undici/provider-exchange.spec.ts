@@ -31,8 +31,8 @@ async function begin() {
 it('leaves a connection as it is when what it brings is read at once, however much that is', async () => {
   const { answer, done, arrive } = await begin();
   const read: unknown[] = [];
-  answer.listen(() => read.push(answer.read(), answer.read()));
-  expect(answer.read()).toBe('none_yet');
+  answer.listen(() => read.push(answer.poll(), answer.poll()));
+  expect(answer.poll()).toBe('none_yet');
   arrive(FULL);
   expect(read).toEqual([FULL, 'none_yet']);
   expect(done).toEqual([]);
@@ -42,7 +42,7 @@ it('pauses a connection that brings more than is read, until it is', async () =>
   const { answer, done, arrive } = await begin();
   arrive(FULL);
   expect(done).toEqual(['pause']);
-  expect(answer.read()).toEqual(FULL);
+  expect(answer.poll()).toEqual(FULL);
   expect(done).toEqual(['pause', 'resume']);
 });
 
@@ -52,10 +52,10 @@ it('tells who listens once, and only after there was nothing to read', async () 
   answer.listen(() => (told += 1));
   arrive(FULL);
   expect(told).toBe(0);
-  expect(answer.read()).toEqual(FULL);
-  expect(answer.read()).toBe('none_yet');
+  expect(answer.poll()).toEqual(FULL);
+  expect(answer.poll()).toBe('none_yet');
   arrive(Buffer.from('a'));
   arrive(Buffer.from('b'));
   expect(told).toBe(1);
-  expect(String(answer.read())).toBe('ab');
+  expect(String(answer.poll())).toBe('ab');
 });

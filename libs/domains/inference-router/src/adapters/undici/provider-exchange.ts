@@ -1,33 +1,34 @@
 import type { CancelSignal } from '@gateway/base';
+import { failureOf, tracing, type Span } from '@gateway/telemetry';
 import type { Dispatcher } from 'undici';
 import type { ProviderAnswer } from '../../core/ports';
 import { toTransportFailure } from './transport-failure';
 
-/** What is held of an answer that nobody reads; then its socket is not read either. */
+/** The unread bytes of a response after which its socket is paused. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** What is still read of an answer nobody wants any more, so that its connection can be used again. */
+/** The rest of a released response that is read at most, so that its connection can be reused. */
 const MAX_DRAIN_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1_000;
 
 /**
- * One request on its connection, and its answer. undici's own `request` would
- * wrap the body into a stream of Node's, which costs more than all the rest of
- * the call.
+ * One request on its connection, its response, and its span while traces are
+ * recorded. undici's own `request` would wrap the body into a Node stream, which
+ * costs more than the rest of the call.
  */
 export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAnswer {
   status = 0;
   retryAfter: string | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  /** An open stream has nothing unread nearly always. */
+  /** Undefined for an open stream almost always. */
   private unread: Buffer[] | undefined;
   private unreadBytes = 0;
   private ended = false;
   private error: Error | undefined;
-  /** Why the caller has given it up. */
+  /** Why the caller has cancelled it. */
   private cancelled: Error | undefined;
   private drained: number | undefined;
   private onArrival = nothing;
-  /** Nothing was there when it was last read. */
+  /** The last poll returned 'none_yet'. */
   private awaited = false;
   private draining: NodeJS.Timeout | undefined;
   private begin: (answer: ProviderAnswer) => void = nothing;
@@ -37,6 +38,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     private readonly providerName: string,
     private readonly signal: CancelSignal,
     private readonly onSent: () => void,
+    private span?: Span,
   ) {}
 
   /** Sends the request. Rejects with an UpstreamFailure when no answer comes, at once when the signal aborts. */
@@ -56,7 +58,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // It was given up while it waited for a connection.
+    // It was cancelled while it waited for a connection.
     if (this.cancelled) controller.abort(this.cancelled);
     else this.onSent();
   }
@@ -66,27 +68,28 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Early hints and the like come before the answer.
+    // Informational responses, such as early hints, come first.
     if (status < 200) return;
-    // Nobody asks for them again, and each keeps the bytes alive that it arrived in.
+    // Raw headers retain the buffer that they arrived in.
     controller.rawHeaders = null;
     const retryAfter = headers['retry-after'];
     this.status = status;
     this.retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
+    this.span?.set({ 'http.response.status_code': status });
     this.begin(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.drained !== undefined) {
       this.drained += bytes.length;
-      if (this.drained > MAX_DRAIN_BYTES) controller.abort(new Error('too much was left of an answer'));
+      if (this.drained > MAX_DRAIN_BYTES) controller.abort(new Error('too much was left of a response'));
       return;
     }
     if (this.unread) this.unread.push(bytes);
     else this.unread = [bytes];
     this.unreadBytes += bytes.length;
-    this.tellArrival();
-    // Whoever listens may have read it by now. To let a connection go on in here is not possible.
+    this.notifyArrival();
+    // The listener may have polled it. A connection cannot be resumed in here.
     if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
   }
 
@@ -98,8 +101,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.finish(error);
   }
 
-  /** As one piece; what came before a failure comes before it here as well. */
-  read(): Uint8Array | 'none_yet' | 'end' {
+  poll(): Uint8Array | 'none_yet' | 'end' {
     if (this.unread && !this.cancelled) return this.take(this.unread);
     if (this.error) throw toTransportFailure(this.error, this.providerName);
     if (this.ended) return 'end';
@@ -107,16 +109,20 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     return 'none_yet';
   }
 
+  /** The listener keeps its current span: events of a connection arrive in the span of that connection. */
   listen(onArrival: () => void): void {
-    this.onArrival = onArrival;
+    const tracer = tracing();
+    const span = tracer?.current();
+    this.onArrival = tracer && span ? () => tracer.run(span, onArrival) : onArrival;
   }
 
   release(): void {
+    this.endSpan();
     if (this.ended) return;
     this.drained = this.unreadBytes;
     this.unreadBytes = 0;
     this.unread = undefined;
-    const giveUp = () => this.controller?.abort(new Error('an answer did not end'));
+    const giveUp = () => this.controller?.abort(new Error('a response did not end'));
     this.draining = setTimeout(giveUp, MAX_DRAIN_MS).unref();
     if (this.controller?.paused) this.controller.resume();
   }
@@ -135,22 +141,30 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.ended = true;
     this.error = error;
     this.signal.removeEventListener('abort', this.onAbort);
-    // Without effect when the answer has begun.
-    if (error) this.refuse(toTransportFailure(error, this.providerName));
+    const failure = error && toTransportFailure(error, this.providerName);
+    if (failure) this.endSpan(failureOf(failure));
+    else this.endSpan();
+    // No effect once the response has started.
+    if (failure) this.refuse(failure);
     clearTimeout(this.draining);
-    this.tellArrival();
+    this.notifyArrival();
   }
 
-  /** Never in the middle of a read: a connection that goes on there may bring more at once. */
-  private tellArrival(): void {
+  /** Not during a poll: a resumed connection may deliver more at once. */
+  private notifyArrival(): void {
     if (!this.awaited) return;
     this.awaited = false;
     this.onArrival();
   }
 
+  private endSpan(failure = this.status >= 400 ? String(this.status) : undefined): void {
+    this.span?.end(failure);
+    this.span = undefined;
+  }
+
   private readonly onAbort = (): void => {
     const reason: unknown = this.signal.reason;
-    this.cancelled = reason instanceof Error ? reason : new Error('the call was given up');
+    this.cancelled = reason instanceof Error ? reason : new Error('the call was cancelled');
     this.finish(this.cancelled);
     this.controller?.abort(this.cancelled);
   };

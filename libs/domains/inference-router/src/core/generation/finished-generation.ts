@@ -30,7 +30,7 @@ export interface GenerationRequest {
 }
 
 /** How a generation ended: with an answer, because nobody wanted it any more, or with a failure of the provider's or ours. */
-export type GenerationEnding = 'answered' | 'cancelled' | 'failed';
+export type CompletionOutcome = 'answered' | 'cancelled' | 'failed';
 
 /** One try of a target on the way to an answer. */
 export interface ProviderAttempt {
@@ -47,7 +47,7 @@ export interface FinishedGeneration {
   readonly prices: Prices;
   readonly provider: string;
   readonly providerModel: string;
-  readonly ending: GenerationEnding;
+  readonly ending: CompletionOutcome;
   /** Empty when cancelled. */
   readonly finishReason: FinishReason | 'error' | '';
   readonly usage: Usage;

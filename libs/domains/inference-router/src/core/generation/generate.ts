@@ -36,7 +36,7 @@ export function createGenerate(ports: GeneratePorts): Generate {
     if (call.signal.aborted) throw cancelled();
     const model = modelOf(ports, request.modelId);
     let release: () => void = () => undefined;
-    // Once its end is durable a generation is over, even if its caller never asks for the last message.
+    // Once its end is durable a generation has ended, even if its caller never reads the last message.
     const run = new GenerationRun(ports, request, model, call, () => release());
     const entered = ports.inFlight.enter(() => run.stop());
     if (!entered) {
@@ -89,7 +89,7 @@ async function open(
     run.begin(opened);
     return opened;
   } catch (error) {
-    // What is no failure of a provider is a fault of ours, and told as one.
+    // Anything but an UpstreamFailure is a bug of ours.
     if (!(error instanceof UpstreamFailure)) throw error;
     if (error.kind !== 'cancelled') throw errorBeforeFirstEvent(error, providerCalled);
     await run.cancel()?.durable;
@@ -102,18 +102,12 @@ async function* streamed(
   { reader }: OpenedStream,
 ): AsyncGenerator<GenerationPart, void, void> {
   const { stream } = reader;
-  const frames = (sse: string): GenerationEvent => ({
-    kind: 'frames',
-    sse,
-    completionTokens: stream.completionTokens,
-  });
   try {
     yield {
       poll: () => {
-        const sse = reader.poll();
-        if (sse === undefined && !reader.ended) return 'none_yet';
-        run.sawEvent();
-        return sse === undefined ? 'end' : frames(sse);
+        const event = reader.poll();
+        if (event !== 'none_yet') run.sawEvent();
+        return event;
       },
       listen: (onArrival) => reader.listen(onArrival),
     };
@@ -122,8 +116,8 @@ async function* streamed(
   }
   const closing = stream.closeOpenChoices();
   const ending = run.complete();
-  if (closing !== '') yield frames(closing);
-  if (run.request.includeUsage) yield frames(stream.usageChunk((await ending.bill).usageJson));
+  if (closing !== '') yield reader.frames(closing);
+  if (run.request.includeUsage) yield reader.frames(stream.usageChunk((await ending.bill).usageJson));
   yield finished(await ending.durable, undefined);
 }
 
@@ -132,7 +126,7 @@ async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent, void,
   yield finished(bill, bill.responseJson());
 }
 
-/** Settles a stream that did not come to its end, and tells the caller. Never returns. */
+/** Settles a stream that broke, and throws the error for the caller. */
 async function endBroken(run: GenerationRun, thrown: unknown): Promise<never> {
   const failure = toUpstreamFailure(thrown);
   if (failure.kind === 'cancelled') {
@@ -163,7 +157,7 @@ function stopping(providerCalled = false): GatewayError {
   return new GatewayError('no_capacity', { internalMessage: 'the router is stopping', providerCalled });
 }
 
-/** Nobody is there to read it; the code only has to be one of the table. */
+/** No client receives it; the code only has to exist in the table. */
 function cancelled(providerCalled = false): GatewayError {
   const internalMessage = 'the generation was cancelled';
   return new GatewayError('request_timeout', { internalMessage, providerCalled });

@@ -41,7 +41,7 @@ function begin() {
   return { live, seen, events: new GenerationEvents(parts(), sseOf) };
 }
 
-it('gives the events of a stream as they come, then what follows it', async () => {
+it('returns the events of a stream as they arrive, then the following parts', async () => {
   const { live, events } = begin();
   const first = events.next();
   // The generator gets there within a few turns of promises.
@@ -54,7 +54,7 @@ it('gives the events of a stream as they come, then what follows it', async () =
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
-it('takes nothing from a stream that nobody asks for', async () => {
+it('polls a stream only for a read', async () => {
   const { live, events } = begin();
   live.arrive(frames('one'), frames('two'));
   expect(await events.next()).toEqual({ done: false, value: 'one' });
@@ -62,7 +62,7 @@ it('takes nothing from a stream that nobody asks for', async () => {
   expect(live.poll()).toEqual(frames('two'));
 });
 
-it('lets the generation see why its stream failed, and fails with what that makes of it', async () => {
+it('passes the error of a stream to the generation, and rejects with the error that it throws', async () => {
   const { live, seen, events } = begin();
   const reading = events.next();
   await new Promise((resolve) => setImmediate(resolve));
@@ -72,7 +72,7 @@ it('lets the generation see why its stream failed, and fails with what that make
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
-it('ends the generation when its reader leaves, also a read that waits', async () => {
+it('ends the generation, and a pending read, when its reader returns', async () => {
   const { live, seen, events } = begin();
   const reading = events.next();
   await new Promise((resolve) => setImmediate(resolve));
@@ -83,12 +83,12 @@ it('ends the generation when its reader leaves, also a read that waits', async (
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
-it('answers one read at a time', async () => {
+it('allows one read at a time', async () => {
   const { live, events } = begin();
   live.arrive(frames('one'));
   await events.next();
   const waiting = events.next();
-  await expect(events.next()).rejects.toThrow('before the last one has come');
+  await expect(events.next()).rejects.toThrow('the previous read has not settled');
   live.arrive(frames('two'));
   expect(await waiting).toEqual({ done: false, value: 'two' });
 });

@@ -1,14 +1,19 @@
 import type { NanoUsd, Usage } from '@gateway/base';
+import type { EventSource } from '../ports';
 import type { FinishedGeneration } from './finished-generation';
 
-/** What a generation sends to its caller, in order: frames, then its end. */
+/** A piece of a streamed response. */
+export interface Frames {
+  readonly kind: 'frames';
+  /** Whole server-sent events; never a part of one. */
+  readonly sse: string;
+  /** Of the generation so far. */
+  readonly completionTokens: number;
+}
+
+/** The events of a generation, in order: frames, then one `finished`. */
 export type GenerationEvent =
-  | {
-      readonly kind: 'frames';
-      /** Whole server-sent events; never a part of one. */
-      readonly sse: string;
-      readonly completionTokens: number;
-    }
+  | Frames
   | {
       readonly kind: 'finished';
       /** The chat.completion object, unless streamed. */
@@ -18,20 +23,8 @@ export type GenerationEvent =
       readonly cost: NanoUsd;
     };
 
-/** A stream under way. */
-export interface LiveEvents {
-  /**
-   * The next event; 'none_yet' until the provider sends more, 'end' after the last.
-   *
-   * @throws UpstreamFailure
-   */
-  poll(): GenerationEvent | 'none_yet' | 'end';
-  /** Who is told, from now on, that `poll` may have something new after it had none yet. */
-  listen(onArrival: () => void): void;
-}
-
-/** What a generation consists of: events, and in place of all those of a stream under way, that stream. */
-export type GenerationPart = GenerationEvent | LiveEvents;
+/** A part of a generation: one event, or the source of all events of its stream. */
+export type GenerationPart = GenerationEvent | EventSource<GenerationEvent>;
 
 type Result<Message> = IteratorResult<Message, undefined>;
 
@@ -40,20 +33,20 @@ interface Read<Message> {
 }
 
 /**
- * The events of a generation's parts, as messages to its caller.
+ * Iterates over the events of a generation, as messages to the caller.
  *
- * A generator alone would do, but each layer of generators that waits for a provider's next chunk
- * keeps promises and closures for it. A slow stream's outlive the young generation of the heap by
- * the time the chunk is there, and are left to the next full collection: with thousands of streams
- * that was half of the memory. Here a single promise waits for a chunk, and the generator sleeps.
+ * A plain generator would keep promises and closures per layer while it waits for
+ * the next chunk. With thousands of slow streams those were half of the heap, so
+ * here one promise waits per stream while the generator is suspended.
  */
 export class GenerationEvents<Message> implements AsyncIterableIterator<Message, undefined> {
-  private live: LiveEvents | undefined;
-  /** The read that waits for the stream under way. */
+  /** The stream that is being read. */
+  private live: EventSource<GenerationEvent> | undefined;
+  /** The pending read of that stream. */
   private waiting: Read<Message> | undefined;
 
   constructor(
-    /** Is resumed with what ended a stream, as if it had read that itself. */
+    /** Resumed at the end of a stream, or with the error that broke it. */
     private readonly parts: AsyncGenerator<GenerationPart, void, void>,
     private readonly toMessage: (event: GenerationEvent) => Message,
   ) {}
@@ -62,7 +55,7 @@ export class GenerationEvents<Message> implements AsyncIterableIterator<Message,
     return this;
   }
 
-  /** Only after the last one was answered. */
+  /** Must not be called before the previous call has settled. */
   next(): Promise<Result<Message>> {
     return this.live ? this.nextLive() : this.nextPart(this.parts.next());
   }
@@ -77,13 +70,13 @@ export class GenerationEvents<Message> implements AsyncIterableIterator<Message,
 
   private nextLive(): Promise<Result<Message>> {
     return new Promise((resolve) => {
-      if (this.waiting) throw new Error('an event is asked for before the last one has come');
+      if (this.waiting) throw new Error('the previous read has not settled');
       this.waiting = { resolve };
       this.advance();
     });
   }
 
-  /** Answers the read that waits, if there is something to answer it with. */
+  /** Resolves the pending read once an event is available. */
   private readonly advance = (): void => {
     const { waiting, live } = this;
     if (!waiting || !live) return;

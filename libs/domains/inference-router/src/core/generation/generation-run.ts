@@ -3,7 +3,7 @@ import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
 import type { AttemptOutcome } from './attempt-outcome';
-import type { GenerationEnding, GenerationRequest, ProviderAttempt } from './finished-generation';
+import type { CompletionOutcome, GenerationRequest, ProviderAttempt } from './finished-generation';
 import type { OpenedGeneration } from './open-generation';
 import {
   billGeneration,
@@ -165,7 +165,7 @@ export class GenerationRun {
       : this.end('cancelled', 'cancelled');
   }
 
-  private end(ending: GenerationEnding, attempt: AttemptOutcome, errorCode?: ErrorCode): Settling {
+  private end(ending: CompletionOutcome, attempt: AttemptOutcome, errorCode?: ErrorCode): Settling {
     if (this.settling) return this.settling;
     const target = this.opened?.target ?? this.dispatchedTo;
     if (!target) throw new Error('a generation that no provider has cannot end');
@@ -187,7 +187,7 @@ export class GenerationRun {
     return this.settling;
   }
 
-  private outcome(ending: GenerationEnding, target: Target, errorCode: ErrorCode | undefined): Outcome {
+  private outcome(ending: CompletionOutcome, target: Target, errorCode: ErrorCode | undefined): Outcome {
     const now = this.ports.clock.now();
     const { createdUnixMs } = this.request;
     const firstEventAt = this.opened ? this.firstEventAt : now;
@@ -218,7 +218,7 @@ export class GenerationRun {
     return { reportedUsage, systemFingerprint };
   }
 
-  private releaseProvider(ending: GenerationEnding): void {
+  private releaseProvider(ending: CompletionOutcome): void {
     if (!this.opened) return;
     const { opened, release } = this.opened;
     if (opened.kind === 'stream') opened.attempt.end(ending === 'answered');

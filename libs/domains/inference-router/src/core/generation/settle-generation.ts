@@ -11,7 +11,7 @@ import {
 } from '../completion/completion';
 import type {
   FinishedGeneration,
-  GenerationEnding,
+  CompletionOutcome,
   GenerationRequest,
   ProviderAttempt,
 } from './finished-generation';
@@ -27,7 +27,7 @@ export interface SettlePorts {
 
 /** What a generation came to. */
 export interface Outcome {
-  readonly ending: GenerationEnding;
+  readonly ending: CompletionOutcome;
   readonly errorCode: ErrorCode | undefined;
   readonly target: Target;
   readonly choices: readonly Choice[];

@@ -1,6 +1,6 @@
 import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { Target } from '../catalogue/model-catalogue';
-import type { ProviderAnswer, Timer, Timers } from '../ports';
+import type { EventSource, ProviderAnswer, Timer, Timers } from '../ports';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 /** Longest answer read into memory, in bytes. */
@@ -10,10 +10,10 @@ export const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
  * One call to a target under its four timeouts and the caller's cancellation.
- * Whatever ends it first is the failure that every later step reports: an
- * aborted socket fails in many ways, but only one was the reason.
+ * The first failure is the one that every later step reports: an aborted socket
+ * fails in many ways, but only one was the reason.
  */
-export class Attempt {
+export class Attempt implements EventSource<Uint8Array> {
   private readonly cancellation = new Cancellation();
   private readonly total: Timer;
   private phase: Timer | undefined;
@@ -57,28 +57,27 @@ export class Attempt {
   }
 
   /**
-   * Reads on. The clock of the current phase runs only while the provider is
-   * waited for, not while our own caller is slow.
+   * The timeout of the current phase runs only while the provider is waited for,
+   * not while our own caller is slow.
    */
-  read(): Uint8Array | 'none_yet' | 'end' {
+  poll(): Uint8Array | 'none_yet' | 'end' {
     if (this.reason) throw this.reason;
     if (!this.waiting) {
       this.waiting = true;
       this.phase?.restart();
     }
     try {
-      return this.answered().read();
+      return this.answered().poll();
     } catch (error) {
       throw this.failure(error);
     }
   }
 
-  /** Who is told, from now on, that `read` has something new after it had none yet: bytes, the end, or why it failed. */
   listen(onArrival: () => void): void {
     this.answered().listen(onArrival);
   }
 
-  /** Resolves once `read`, which has none yet, has something new. */
+  /** Resolves once `poll`, which returned 'none_yet', may have more. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.listen(resolve));
   }
@@ -92,7 +91,7 @@ export class Attempt {
   async readAll(limit: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     let length = 0;
-    for (let bytes = this.read(); bytes !== 'end'; bytes = this.read()) {
+    for (let bytes = this.poll(); bytes !== 'end'; bytes = this.poll()) {
       if (bytes === 'none_yet') {
         await this.arrival();
         continue;
@@ -115,7 +114,7 @@ export class Attempt {
   /** Ends it for good: orderly when the answer was complete, else by closing the connection. */
   end(complete: boolean): void {
     if (complete) this.finish();
-    else this.abort(new UpstreamFailure('failed', { detail: 'the generation was given up' }));
+    else this.abort(new UpstreamFailure('failed', { detail: 'the generation was abandoned' }));
   }
 
   /** Closes the provider's connection, unless the attempt has ended. */

@@ -1,21 +1,19 @@
 import type { Attempt } from './attempt';
+import type { Frames } from '../generation/generation-events';
+import type { EventSource } from '../ports';
 import type { CompletionStream } from '../completion/completion-stream';
 import { SseParser } from './sse-parser';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
-/** How long after the last finish_reason the usage block and `[DONE]` are waited for, in milliseconds. */
-export const AFTER_FINISH_MS = 5_000;
+/** The longest wait for the usage block and `[DONE]` after the last finish_reason. */
+const AFTER_FINISH_MS = 5_000;
 
-/**
- * Reads a provider's stream, one arrival of bytes at a time. What arrived
- * together leaves together.
- */
-export class StreamReader {
-  /** The provider has nothing more to say, and said it properly. */
-  ended = false;
-
+/** The events of a provider's stream for the caller. Events that arrive together are returned together. */
+export class StreamReader implements EventSource<Frames> {
+  /** The provider's stream is complete. */
+  private ended = false;
   private readonly parser = new SseParser();
-  /** Of the first event, until they are asked for. */
+  /** The frames of the first event, until they are polled. */
   private first = '';
   private pending: UpstreamFailure | undefined;
   private expectsTail = false;
@@ -25,7 +23,7 @@ export class StreamReader {
     readonly stream: CompletionStream,
   ) {}
 
-  /** Waits for the first event, and keeps it. Throws as `poll` does, and when there is none. */
+  /** Waits for the first event. Throws as `poll` does, and when there is none. */
   async begin(): Promise<void> {
     while (!this.stream.begun) {
       if (this.ended) throw new UpstreamFailure('failed', { detail: 'the stream held no completion' });
@@ -36,37 +34,39 @@ export class StreamReader {
   }
 
   /**
-   * The events for the caller that have arrived; undefined when there are none
-   * yet, or there will be none: then it has `ended`.
-   *
-   * @throws UpstreamFailure when the stream broke off: cut, stalled, unreadable,
-   *   or ended by neither a finish_reason nor `[DONE]`. Events before the break
-   *   are returned first. Once every completion has its finish_reason nothing
-   *   can break any more: what is missing then is usage at most.
+   * @throws UpstreamFailure when the stream broke: cut, stalled, unreadable, or
+   *   ended with neither a finish_reason nor `[DONE]`. Once every completion has
+   *   its finish_reason the stream counts as complete: at most usage is missing.
    */
-  poll(): string | undefined {
+  poll(): Frames | 'none_yet' | 'end' {
     if (this.first !== '') {
       const { first } = this;
       this.first = '';
-      return first;
+      return this.frames(first);
     }
     while (!this.ended) {
       const frames = this.read();
-      if (frames !== '') return frames;
+      if (frames === undefined) return 'none_yet';
+      if (frames !== '') return this.frames(frames);
     }
-    return undefined;
+    return 'end';
   }
 
   listen(onArrival: () => void): void {
     this.attempt.listen(onArrival);
   }
 
-  /** What the next bytes hold, which may be nothing; undefined when there are none yet. */
+  /** Also for frames that do not come from the provider. */
+  frames(sse: string): Frames {
+    return { kind: 'frames', sse, completionTokens: this.stream.completionTokens };
+  }
+
+  /** The frames of the next bytes, possibly empty; undefined when no bytes have arrived. */
   private read(): string | undefined {
     if (this.pending) throw this.pending;
     let frames = '';
     try {
-      const bytes = this.attempt.read();
+      const bytes = this.attempt.poll();
       if (bytes === 'none_yet') return undefined;
       const events = bytes === 'end' ? this.parser.end() : this.parser.push(bytes);
       for (const event of events) {

@@ -1,4 +1,3 @@
-import { type ServerResponse } from 'node:http';
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import {
   type AnswerHeaders,
@@ -6,10 +5,11 @@ import {
   addRetryHeaders,
   ofChatCompletion,
 } from '@gateway/public-api';
-import { limits } from '../../settings';
+import { limits } from '../../../core';
 import { type Exchange } from '../exchange';
 import { expectsContinue } from '../request/read-body';
 import { type Cors } from './cors';
+import { sendHead } from './response-sink';
 import { securityHeaders } from './security-headers';
 
 export interface AnswererOptions {
@@ -116,18 +116,6 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
   }
 
   return { json, error, empty, openEventStream, end };
-}
-
-/**
- * Sends the head by itself, together with what is written in this turn. Node would put what is
- * written first behind it, as one string, and keep the head as the seventy strings that it was made
- * of: 3 kB for as long as the stream is open.
- */
-function sendHead(response: ServerResponse): void {
-  const { socket } = response;
-  socket?.cork();
-  response.flushHeaders();
-  process.nextTick(() => socket?.uncork());
 }
 
 /** Whether part of the request's body has not been read, and whether it is worth keeping the connection for. */

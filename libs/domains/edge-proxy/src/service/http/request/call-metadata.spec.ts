@@ -1,4 +1,4 @@
-import { BODY, startEdge, type TestEdge } from '../../testing/start-edge';
+import { BODY, startEdge, type TestEdge } from '../../../testing/start-edge';
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { BODY, KEY, startEdge, type TestEdge, until } from '../../testing/start-edge';
+import { BODY, KEY, startEdge, type TestEdge, until } from '../../../testing/start-edge';
 
 const LIMIT = 64 * 1024;
 

@@ -1,4 +1,4 @@
-import { KEY, rawRequest, startEdge, type TestEdge } from '../../testing/start-edge';
+import { KEY, rawRequest, startEdge, type TestEdge } from '../../../testing/start-edge';
 
 const ORIGIN = 'https://app.example.com';
 const authorization = `Bearer ${KEY}`;

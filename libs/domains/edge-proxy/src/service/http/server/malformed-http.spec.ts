@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { KEY, startEdge, type TestEdge } from '../../testing/start-edge';
+import { KEY, startEdge, type TestEdge } from '../../../testing/start-edge';
 
 let edge: TestEdge;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type EdgeMetrics } from '../../metrics';
 import { type Answerer } from '../answer/answer';
 import { RequestCancelled } from '../request-cancelled';
-import { limits } from '../../settings';
+import { limits } from '../../../core';
 import { type Exchange, openExchange, type RouteName } from '../exchange';
 import { endRequestSpan, inRequestSpan, openRequestSpan } from './request-span';
 

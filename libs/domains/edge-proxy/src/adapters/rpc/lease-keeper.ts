@@ -1,5 +1,5 @@
 import { type Logger } from '@gateway/runtime';
-import { limits } from '../settings';
+import { limits } from '../../core';
 
 export interface LeaseKeeperPorts<Ref> {
   /** For the log, such as "concurrency slots". */

@@ -1,14 +1,14 @@
 import { type Admission, RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService, createClient, createInProcessTransport, RpcError } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
-import { createFaultPlan } from '../testing/fault-plan';
-import { createStubLimiter } from '../testing/stub-limiter';
-import { createLimiterClient } from './limiter-client';
+import { createFaultPlan } from '../../testing/fault-plan';
+import { createStubLimiter } from '../../testing/stub-limiter';
+import { createRateLimiter } from './rate-limiter';
 
 const faults = createFaultPlan();
 const stub = createStubLimiter(faults);
 const transport = createInProcessTransport([bindService(RateLimitDefinition, stub.handlers)]);
-const limiter = createLimiterClient({
+const limiter = createRateLimiter({
   rateLimit: createClient(RateLimitDefinition, transport),
   now: () => 0,
   log: createSilentLogger(),
@@ -44,7 +44,7 @@ test('a limiter that does not answer is a lack of capacity, not a timeout of the
 });
 
 test('an admission that the limiter could not decide is a lack of capacity, and alone in that', async () => {
-  const client = createLimiterClient({
+  const client = createRateLimiter({
     rateLimit: createClient(
       RateLimitDefinition,
       createInProcessTransport([

@@ -1,4 +1,4 @@
-import { bindService, createClient, createInProcessTransport } from '@gateway/rpc';
+import { bindService, createClient, createInProcessTransport, RpcError } from '@gateway/rpc';
 import { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
 import { createSilentLogger, systemClock } from '@gateway/runtime';
 import { Registry } from 'prom-client';
@@ -6,8 +6,10 @@ import { createKeyDirectory } from './key-directory';
 
 const KEY = Buffer.alloc(32, 1);
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+
 /** An auth that takes its time, with an edge that has no lease: its watch was never opened. */
-function slowAuth() {
+function slowAuth(respond: () => Promise<unknown> = pause) {
   let isRevoked = false;
   let asked = 0;
   let underWay = 0;
@@ -18,7 +20,7 @@ function slowAuth() {
     most = Math.max(most, underWay);
     // What is so when auth looks, which is before its answer comes.
     const grant = isRevoked ? undefined : KeyGrant.fromPartial({ keyId: 'key-1' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await respond();
     underWay -= 1;
     return { outcome: grant && { $case: 'grant' as const, value: grant } };
   };
@@ -64,5 +66,12 @@ describe('an edge without a lease', () => {
     await expect(first).rejects.toThrow('gone');
     await expect(second).rejects.toThrow('gone');
     expect(await third).toMatchObject({ keyId: 'key-1' });
+  });
+
+  it('reports an auth that is too slow or unavailable as a lack of capacity, never as an unknown key', async () => {
+    for (const code of ['deadline_exceeded', 'unavailable'] as const) {
+      const { directory } = slowAuth(() => Promise.reject(new RpcError(code, 'no response')));
+      await expect(directory.lookup(KEY)).rejects.toMatchObject({ code: 'no_capacity' });
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkChatBody } from '@gateway/public-api';
-import { type CheckBodyPorts } from '../chat/check-body';
+import { type CheckBodyPorts } from '../service/chat/check-body';
 import { type FaultPlan } from './fault-plan';
 
 /** Checks where it stands, after the test's faults. */

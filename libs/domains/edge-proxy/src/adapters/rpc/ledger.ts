@@ -1,60 +1,29 @@
 import {
   type BillingLedgerDefinition,
   type ClaimEnding,
-  type ClaimIdempotencyKeyRequest,
   type ClaimIdempotencyKeyResponse,
-  type ClaimRef,
   type Hold,
-  type HoldRef,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
 import { type IdempotentEnding } from '@gateway/contracts/events';
+import { nanoUsd } from '@gateway/base';
 import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
-import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
+import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
-import { limits } from '../settings';
+import { type ClaimRef, type HoldRef, type Ledger, limits } from '../../core';
 import { createLeaseKeeper } from './lease-keeper';
 import { createReleaseQueue } from './release-queue';
 
-export interface LedgerClient {
-  /** Decides one hold. After a rejection it is unknown whether it was reserved. */
-  hold(hold: Hold): Promise<HoldResult>;
-  /**
-   * Releases a hold in full, also one that the ledger is still about to take.
-   * Delivered in the background, resolves when it is. Never rejects.
-   */
-  voidHold(hold: HoldRef): Promise<void>;
-  /** After a rejection it is unknown whether the key was claimed. */
-  claim(request: Omit<ClaimIdempotencyKeyRequest, 'leaseMs'>): Promise<ClaimIdempotencyKeyResponse>;
-  /** Renews a claim until the returned function is called. */
-  keepClaim(claim: ClaimRef): () => void;
-  /**
-   * Says how the request of a claim ended; what becomes of its key is the
-   * ledger's to decide. Delivered in the background, resolves when it is. Never rejects.
-   */
-  endClaim(claim: ClaimRef, ending: IdempotentEnding): Promise<void>;
-  start(): void;
-  /** Resolves when everything released is delivered. */
-  idle(): Promise<void>;
-  stop(): void;
-}
+type RpcLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
-export interface LedgerClientPorts {
+export interface LedgerPorts {
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
   readonly now: () => number;
   readonly log: Logger;
   readonly onReleaseDropped: (count: number) => void;
 }
 
-export interface LedgerClientOptions {
-  /** What a crashed edge leaves blocked by its claims, in milliseconds. */
-  readonly claimLeaseMs: number;
-}
-
-export function createLedgerClient(
-  ports: LedgerClientPorts,
-  { claimLeaseMs }: LedgerClientOptions,
-): LedgerClient {
+export function createLedger(ports: LedgerPorts): RpcLedger {
   const { billingLedger, now, log, onReleaseDropped } = ports;
 
   const holds = createAdaptiveBatcher<Hold, HoldResult>({
@@ -83,34 +52,44 @@ export function createLedgerClient(
     log,
     onDropped: onReleaseDropped,
   });
-  const claims = createLeaseKeeper<ClaimRef>({
+  const claims = createLeaseKeeper<ClaimRef & { readonly leaseMs: number }>({
     what: 'idempotency claims',
-    renew: (refs) => renew(refs, claimLeaseMs),
+    renew: async (leases) => {
+      const [first] = leases;
+      if (!first) return;
+      const refs = leases.map(({ scope, generationId }) => ({ scope, generationId }));
+      await billingLedger.renewIdempotencyClaims(
+        { claims: refs, leaseMs: first.leaseMs },
+        { timeoutMs: limits.calls.claimMs },
+      );
+    },
     now,
     tickMs: limits.leases.claimTickMs,
     log,
   });
-
-  async function renew(refs: readonly ClaimRef[], leaseMs: number): Promise<void> {
-    await billingLedger.renewIdempotencyClaims(
-      { claims: [...refs], leaseMs },
-      { timeoutMs: limits.calls.claimMs },
-    );
-  }
 
   return {
     hold: holds.submit,
     voidHold: voids.submit,
     claim: (request) =>
       unavailableAsNoCapacity(
-        billingLedger.claimIdempotencyKey(
-          { leaseMs: claimLeaseMs, ...request },
-          { timeoutMs: limits.calls.claimMs },
-        ),
+        billingLedger.claimIdempotencyKey(request, { timeoutMs: limits.calls.claimMs }),
         isRpcWithoutResponse,
       ),
-    keepClaim: (claim) => claims.keep(claim, claimLeaseMs),
+    keepClaim: (claim, leaseMs) => claims.keep({ ...claim, leaseMs }, leaseMs),
     endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),
+    balance: async (organizationId, metadata) => {
+      const call = { timeoutMs: limits.calls.readMs, metadata };
+      const balance = await unavailableAsNoCapacity(
+        billingLedger.getBalance({ organizationId }, call),
+        isRpcWithoutResponse,
+      );
+      return {
+        totalCredits: nanoUsd(balance.totalCreditsNanoUsd),
+        totalUsage: nanoUsd(balance.totalUsageNanoUsd),
+        reserved: nanoUsd(balance.heldNanoUsd),
+      };
+    },
     start: claims.start,
     idle: async () => {
       await Promise.all([voids.idle(), endedClaims.idle()]);

@@ -3,39 +3,24 @@ import {
   type AdmissionResult,
   type FinishedAdmission,
   type RateLimitDefinition,
-  type SlotRef,
 } from '@gateway/contracts/rate-limit';
 import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
-import { isRpcWithoutResponse, type RpcClient } from '@gateway/rpc';
+import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
-import { limits } from '../settings';
+import { limits, type RateLimiter, type SlotRef } from '../../core';
 import { createLeaseKeeper } from './lease-keeper';
 import { createReleaseQueue } from './release-queue';
 
-export interface LimiterClient {
-  /**
-   * Decides one admission: admitted or refused. After a rejection it is unknown
-   * whether it was reserved; `no_capacity` when the limiter could not tell.
-   */
-  admit(admission: Admission): Promise<AdmissionResult>;
-  /** Ends an admission; delivered in the background, resolves when it is. Never rejects. */
-  finish(finished: FinishedAdmission): Promise<void>;
-  /** Renews a slot until the returned function is called. */
-  keepSlot(slot: SlotRef, leaseMs: number): () => void;
-  start(): void;
-  /** Resolves when every finished admission is delivered. */
-  idle(): Promise<void>;
-  stop(): void;
-}
+type RpcRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 
-export interface LimiterClientPorts {
+export interface RateLimiterPorts {
   readonly rateLimit: RpcClient<typeof RateLimitDefinition>;
   readonly now: () => number;
   readonly log: Logger;
   readonly onReleaseDropped: (count: number) => void;
 }
 
-export function createLimiterClient(ports: LimiterClientPorts): LimiterClient {
+export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
   const { rateLimit, now, log, onReleaseDropped } = ports;
 
   const admissions = createAdaptiveBatcher<Admission, AdmissionResult>({

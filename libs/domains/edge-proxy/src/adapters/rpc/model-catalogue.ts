@@ -7,26 +7,17 @@ import {
 import { type RpcClient } from '@gateway/rpc';
 import { type Logger } from '@gateway/runtime';
 import { type ListedModel } from '@gateway/public-api';
-import { limits } from '../settings';
-
-export interface ModelCatalogue {
-  /** All models by id, disabled ones too; another object for each version. Undefined until one has arrived. */
-  current(): ReadonlyMap<string, ListedModel> | undefined;
-  /** With disabled ones. */
-  all(): Iterable<ListedModel>;
-  /** Whether a model catalogue has ever arrived. A broken watch keeps the last one. */
-  isReady(): boolean;
-  /** Resolves at the first model catalogue, or after `timeoutMs` without one. */
-  start(timeoutMs: number): Promise<void>;
-  stop(): Promise<void>;
-}
+import { limits, type ModelCatalogue } from '../../core';
 
 export interface ModelCataloguePorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly log: Logger;
 }
 
-export function watchModelCatalogue({ inferenceRouter, log }: ModelCataloguePorts): ModelCatalogue {
+export function watchModelCatalogue({
+  inferenceRouter,
+  log,
+}: ModelCataloguePorts): ModelCatalogue<ListedModel> {
   const stopping = new AbortController();
   let models = new Map<string, ListedModel>();
   let ready = false;

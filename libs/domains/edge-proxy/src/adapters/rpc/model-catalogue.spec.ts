@@ -6,7 +6,7 @@ import {
 import { bindService, createClient, createInProcessTransport } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
-import { watchModelCatalogue, type ModelCatalogue } from './model-catalogue';
+import { watchModelCatalogue } from './model-catalogue';
 
 const log = createSilentLogger();
 
@@ -45,7 +45,7 @@ function routers(...sent: readonly WatchCatalogueResponse[][]) {
 }
 
 describe('the model catalogue of an edge, while a change is rolled out to its routers', () => {
-  let models: ModelCatalogue;
+  let models: ReturnType<typeof watchModelCatalogue>;
   afterEach(() => models.stop());
   const known = () => [...(models.current()?.keys() ?? [])];
   const comesToKnow = (...ids: string[]) =>

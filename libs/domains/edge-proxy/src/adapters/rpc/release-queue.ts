@@ -1,6 +1,6 @@
 import { retry } from '@gateway/base';
 import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
-import { limits } from '../settings';
+import { limits } from '../../core';
 
 export interface ReleaseQueuePorts<Item> {
   /** For the log, such as "finished admissions". */

@@ -11,8 +11,9 @@ import { InferenceRouterDefinition, type Model } from '@gateway/contracts/infere
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService, createClient, createInProcessTransport, type RpcHandlers } from '@gateway/rpc';
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
-import { createEdgeProxyModule, type EdgeProxyModule } from '../module';
-import { type EdgeProxySettings } from '../settings';
+import { createRpcServices } from '../adapters/rpc';
+import { createEdgeProxyModule, type EdgeProxyModule } from '../service/module';
+import { type EdgeProxySettings } from '../service/settings';
 import { stubBodyThreads } from './stub-body-threads';
 import { createFaultPlan, type FaultPlan } from './fault-plan';
 import { createStubLedger, type StubLedger } from './stub-ledger';
@@ -140,6 +141,13 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
   const inferenceRouter = createClient(InferenceRouterDefinition, transport);
   const logLines: string[] = [];
   const metrics = createMetrics({ processMetrics: false });
+  const clock = options.clock ?? { now: () => Date.now() as UnixMs };
+  const log = createLogger({
+    name: 'test',
+    level: 'info',
+    pretty: false,
+    destination: { write: (line: string) => void logLines.push(line) },
+  });
 
   const countedFor: (string | undefined)[] = [];
   const module = createEdgeProxyModule({
@@ -163,24 +171,24 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       countSize: ({ length }) => Math.ceil(length / 4),
     },
     bodyThreads: stubBodyThreads(faults),
-    rateLimit: createClient(RateLimitDefinition, transport),
-    billingLedger: createClient(BillingLedgerDefinition, transport),
-    inferenceRouter: {
-      ...inferenceRouter,
-      generate: (request, call) => {
-        const fault = generateFault;
-        generateFault = undefined;
-        return fault ? failing(fault) : inferenceRouter.generate(request, call);
+    ...createRpcServices({
+      rateLimit: createClient(RateLimitDefinition, transport),
+      billingLedger: createClient(BillingLedgerDefinition, transport),
+      inferenceRouter: {
+        ...inferenceRouter,
+        generate: (request, call) => {
+          const fault = generateFault;
+          generateFault = undefined;
+          return fault ? failing(fault) : inferenceRouter.generate(request, call);
+        },
       },
-    },
-    generationQuery: createClient(GenerationQueryDefinition, transport),
-    clock: options.clock ?? { now: () => Date.now() as UnixMs },
-    log: createLogger({
-      name: 'test',
-      level: 'info',
-      pretty: false,
-      destination: { write: (line: string) => void logLines.push(line) },
+      generationQuery: createClient(GenerationQueryDefinition, transport),
+      clock,
+      log,
+      metrics,
     }),
+    clock,
+    log,
     metrics,
     ...(options.inNextTurn && { inNextTurn: options.inNextTurn }),
     settings: { host: '127.0.0.1', port: 0, stopGraceMs: 2_000, ...options.settings },

@@ -1,13 +1,14 @@
+import { unavailableAsNoCapacity } from '@gateway/errors';
 import { keepOpen, type Clock } from '@gateway/base';
 import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
-import type { RpcClient } from '@gateway/rpc';
+import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
-import { type KeyDirectory } from '../../core';
+import { type KeyDirectory } from '../../../core';
 import { createInstruments, type LookupCounts } from './metrics';
 import { hashText, KeyCache, NO_SUCH_KEY, type KeyAnswer, type PendingAnswer } from './key-cache';
 import { Lease } from './lease';
-import { NextAnswers } from './next-answers';
+import { FreshLookupCoalescer } from './fresh-lookup-coalescer';
 import { keepWatch } from './watch-keeper';
 
 export interface KeyDirectoryPorts {
@@ -64,7 +65,7 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
     maxCachedKeys: options.maxCachedKeys ?? DEFAULTS.maxCachedKeys,
     maxUnknownKeys: options.maxUnknownKeys ?? DEFAULTS.maxUnknownKeys,
   });
-  const nextAnswers = new NextAnswers<KeyAnswer>();
+  const freshLookups = new FreshLookupCoalescer<KeyAnswer>();
   const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
   const counts: LookupCounts = { cached: 0, shared: 0, asked: 0, unleased: 0 };
   const isLive = (): boolean => lease.isLive();
@@ -78,7 +79,7 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
       counts.unleased += 1;
       return endedBy(
         signal,
-        nextAnswers.ask(hash, () => ask(keySha256)),
+        freshLookups.lookup(hash, () => ask(keySha256)),
       );
     }
     const remembered = cache.get(hash);
@@ -110,7 +111,7 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
   }
 
   async function ask(keySha256: Buffer): Promise<KeyAnswer> {
-    const { outcome } = await auth.verifyKey({ keySha256 });
+    const { outcome } = await unavailableAsNoCapacity(auth.verifyKey({ keySha256 }), isRpcWithoutResponse);
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 

@@ -1,0 +1,35 @@
+import { type Clock } from '@gateway/base';
+import { type Logger } from '@gateway/runtime';
+import { Counter, type Registry } from 'prom-client';
+import { createGenerationRunner, type GenerationRunnerPorts } from './generation-runner';
+import { createLedger, type LedgerPorts } from './ledger';
+import { watchModelCatalogue } from './model-catalogue';
+import { createRateLimiter, type RateLimiterPorts } from './rate-limiter';
+import { createSettledGenerations, type SettledGenerationsPorts } from './settled-generations';
+
+export { createKeyDirectory, type KeyDirectoryOptions, type KeyDirectoryPorts } from './auth';
+
+export interface RpcServicesPorts extends GenerationRunnerPorts, SettledGenerationsPorts {
+  readonly rateLimit: RateLimiterPorts['rateLimit'];
+  readonly billingLedger: LedgerPorts['billingLedger'];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+}
+
+/** The services that the edge calls for requests, behind its ports. */
+export function createRpcServices({ clock, log, metrics, ...clients }: RpcServicesPorts) {
+  const dropped = new Counter({
+    name: 'gateway_edge_proxy_releases_dropped_total',
+    help: 'Slots, holds and claims that were left to their lease or deadline, because their service could not be reached.',
+    registers: [metrics],
+  });
+  const common = { now: () => clock.now(), log, onReleaseDropped: (count: number) => dropped.inc(count) };
+  return {
+    rateLimiter: createRateLimiter({ ...common, rateLimit: clients.rateLimit }),
+    ledger: createLedger({ ...common, billingLedger: clients.billingLedger }),
+    catalogue: watchModelCatalogue({ inferenceRouter: clients.inferenceRouter, log }),
+    generationRunner: createGenerationRunner(clients),
+    settledGenerations: createSettledGenerations(clients),
+  };
+}

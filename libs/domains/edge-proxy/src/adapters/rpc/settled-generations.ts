@@ -1,0 +1,90 @@
+import { unavailableAsNoCapacity } from '@gateway/errors';
+import { nanoUsd, type UnixMs } from '@gateway/base';
+import { UsageSource } from '@gateway/contracts/common';
+import {
+  type GenerationQueryDefinition,
+  UsageDimension as ContractDimension,
+  type UsageRow,
+} from '@gateway/contracts/generation-query';
+import {
+  type SettledGeneration,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageQuery,
+} from '@gateway/public-api';
+import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
+import { limits, type SettledGenerations } from '../../core';
+
+export interface SettledGenerationsPorts {
+  readonly generationQuery: RpcClient<typeof GenerationQueryDefinition>;
+}
+
+const NO_USAGE = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+
+const USAGE_SOURCES: ReadonlyMap<UsageSource, 'provider' | 'counted'> = new Map([
+  [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],
+  [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
+]);
+
+const DIMENSIONS: Readonly<Record<UsageDimension, ContractDimension>> = {
+  day: ContractDimension.USAGE_DIMENSION_DAY,
+  model: ContractDimension.USAGE_DIMENSION_MODEL,
+  api_key: ContractDimension.USAGE_DIMENSION_API_KEY,
+};
+
+const NO_ROW: UsageRow = {
+  date: undefined,
+  modelId: undefined,
+  keyId: undefined,
+  requests: 0n,
+  promptTokens: 0n,
+  completionTokens: 0n,
+  reasoningTokens: 0n,
+  cachedTokens: 0n,
+  costNanoUsd: 0n,
+};
+
+export function createSettledGenerations({
+  generationQuery,
+}: SettledGenerationsPorts): SettledGenerations<SettledGeneration, UsageQuery, UsageGroup> {
+  return {
+    async find(organizationId, generationId, metadata) {
+      const { generation } = await unavailableAsNoCapacity(
+        generationQuery.getGeneration(
+          { organizationId, generationId },
+          { timeoutMs: limits.calls.readMs, metadata },
+        ),
+        isRpcWithoutResponse,
+      );
+      if (!generation) return undefined;
+      return {
+        ...generation,
+        createdAt: Number(generation.createdUnixMs) as UnixMs,
+        usage: generation.usage ?? NO_USAGE,
+        usageSource: USAGE_SOURCES.get(generation.usageSource),
+        charged: nanoUsd(generation.chargedNanoUsd),
+      };
+    },
+    async usage(organizationId, { startDate, endDate, groupBy, modelId }, metadata) {
+      const dimensions = groupBy.map((dimension) => DIMENSIONS[dimension]);
+      const { totals, rows } = await unavailableAsNoCapacity(
+        generationQuery.getUsage(
+          { organizationId, startDate, endDate, groupBy: dimensions, modelId },
+          { timeoutMs: limits.calls.readMs, metadata },
+        ),
+        isRpcWithoutResponse,
+      );
+      return { totals: groupOf(totals ?? NO_ROW), groups: rows.map(groupOf) };
+    },
+  };
+}
+
+function groupOf(row: UsageRow): UsageGroup {
+  return { ...row, cost: nanoUsd(row.costNanoUsd) };
+}

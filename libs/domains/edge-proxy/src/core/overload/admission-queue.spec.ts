@@ -1,0 +1,125 @@
+import { AdmissionQueue, type AdmissionQueueOptions } from './admission-queue';
+
+const ROOMY = {
+  maxPerTurn: 2,
+  usualTurnMs: 40,
+  maxPerLongTurn: 6,
+  maxWaitMs: 1_000,
+  maxWaiting: 100,
+  maxWaitingOfOwner: 100,
+};
+
+/** A queue whose turns the test starts, with the names of the granted and rejected requests. */
+function createQueue(options: Partial<AdmissionQueueOptions> = {}) {
+  const turns: (() => void)[] = [];
+  const granted: string[] = [];
+  const rejected: string[] = [];
+  const cancelled = new Set<string>();
+  let nowMs = 0;
+  const queue = new AdmissionQueue(
+    { now: () => nowMs, inNextTurn: (callback) => void turns.push(callback) },
+    { ...ROOMY, ...options },
+  );
+  return {
+    queue,
+    granted,
+    rejected,
+    cancelled,
+    pass: (ms: number) => (nowMs += ms),
+    acquire(...names: string[]) {
+      for (const name of names) {
+        const admission = queue.tryAcquire(name.charAt(0), () => cancelled.has(name));
+        if (admission.kind === 'granted') granted.push(name);
+        else if (admission.kind === 'rejected') rejected.push(name);
+        else void admission.granted.then(() => granted.push(name));
+      }
+    },
+    /** @returns whether a turn was scheduled. */
+    async turn(): Promise<boolean> {
+      const taken = turns.splice(0);
+      for (const callback of taken) callback();
+      await Promise.resolve();
+      return taken.length > 0;
+    },
+  };
+}
+
+test('grants at once what fits into one turn, and the rest in later turns', async () => {
+  const { acquire, turn, granted, queue } = createQueue();
+  acquire('a1', 'a2', 'a3', 'a4', 'a5');
+  expect([granted, queue.waiting]).toEqual([['a1', 'a2'], 3]);
+  await turn();
+  expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
+  await turn();
+  expect(granted).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
+  expect(queue.waiting).toBe(0);
+});
+
+test('schedules no turn while idle, and then grants at once again', async () => {
+  const { acquire, turn, granted } = createQueue();
+  acquire('a1');
+  expect(await turn()).toBe(true);
+  expect(await turn()).toBe(false);
+  acquire('a2', 'a3');
+  expect(granted).toEqual(['a1', 'a2', 'a3']);
+});
+
+test('a later request does not overtake a queued one', async () => {
+  const { acquire, turn, granted } = createQueue({ maxPerTurn: 1 });
+  acquire('a1', 'a2', 'a3');
+  await turn();
+  acquire('a4');
+  expect(granted).toEqual(['a1', 'a2']);
+  while (await turn());
+  expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
+});
+
+test('owners take turns, so that none waits behind the whole backlog of another', async () => {
+  const { acquire, turn, granted } = createQueue();
+  acquire('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1');
+  await turn();
+  await turn();
+  expect(granted).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4']);
+});
+
+test('rejects the newest of an owner whose oldest has waited for too long, and of no other', async () => {
+  const { acquire, turn, pass, granted, rejected } = createQueue({ maxPerTurn: 1, maxPerLongTurn: 1 });
+  acquire('a1', 'a2', 'b1');
+  pass(1_001);
+  acquire('a3', 'b2', 'c1');
+  expect(rejected).toEqual(['a3', 'b2']);
+  await turn();
+  expect(granted).toEqual(['a1', 'a2']);
+  acquire('a4');
+  expect(rejected).toEqual(['a3', 'b2']);
+});
+
+test('rejects the newest when the queue is full, of one owner or in total', () => {
+  const { acquire, rejected } = createQueue({ maxPerTurn: 1, maxWaiting: 3, maxWaitingOfOwner: 2 });
+  acquire('a1', 'a2', 'a3', 'a4', 'b1', 'b2');
+  expect(rejected).toEqual(['a4', 'b2']);
+});
+
+test('grants more after a long turn, so that rejections do not use up the time of grants', async () => {
+  const { acquire, turn, pass, granted } = createQueue();
+  const names = Array.from({ length: 40 }, (_, index) => `a${index}`);
+  acquire(...names);
+  const grantedIn = async (ms: number) => {
+    const before = granted.length;
+    pass(ms);
+    await turn();
+    return granted.length - before;
+  };
+  expect(await grantedIn(79)).toBe(2);
+  expect(await grantedIn(80)).toBe(4);
+  expect(await grantedIn(10_000)).toBe(6);
+  expect(await grantedIn(0)).toBe(2);
+});
+
+test('a cancelled request does not use up a grant', async () => {
+  const { acquire, turn, cancelled, granted } = createQueue({ maxPerTurn: 1 });
+  acquire('a1', 'a2', 'a3', 'a4', 'a5');
+  for (const name of ['a2', 'a3']) cancelled.add(name);
+  await turn();
+  expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
+});
