@@ -84,10 +84,14 @@ export default [
           depConstraints: [
             { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:platform'] },
             ...layerConstraints(),
+            {
+              sourceTag: 'type:testing',
+              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:testing'],
+            },
             { sourceTag: 'type:tool', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
             {
               sourceTag: 'type:app',
-              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:tool'],
+              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:testing', 'type:tool'],
             },
             { sourceTag: 'scope:dashboard', onlyDependOnLibsWithTags: browserMayUse },
             { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
@@ -148,17 +152,16 @@ export default [
   },
   {
     files: ['apps/*/src/**/*.ts', 'libs/*/*/src/**/*.ts'],
-    ignores: [
-      '**/*.{spec,contract,fixture,simulation}.ts',
-      '**/{testing,test-support,simulation}/**',
-      'apps/e2e/**',
-    ],
+    ignores: ['**/*.{spec,contract,fixture,simulation}.ts', '**/{testing,test-support}/**', 'apps/e2e/**'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
         {
           patterns: [
-            { regex: '^@gateway/(test-support|dev-infra)$', message: 'Only tests use it, and tools.' },
+            {
+              regex: '^@gateway/(test-support|dev-infra|ledger-audit|billing-ledger/testing)$',
+              message: 'Only tests use it, and tools.',
+            },
           ],
         },
       ],

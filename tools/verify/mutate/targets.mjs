@@ -1,4 +1,5 @@
 const LEDGER = 'libs/domains/billing-ledger/src';
+const SIMULATION = 'tools/verify/simulation/src';
 const POSTGRES = `${LEDGER}/adapters/postgres`;
 
 const functionFiles = (...names) => names.map((name) => `${POSTGRES}/sql/functions/${name}.sql`);
@@ -8,8 +9,8 @@ const BOOKS = [
   ['ledger-store', 'claim-store', 'concurrency', 'ledger-history'].map(
     (name) => `${POSTGRES}/${name}.int.spec.ts`,
   ),
-  [`${LEDGER}/service`, `${LEDGER}/audit`],
-  [`${LEDGER}/simulation/histories.sim.spec.ts`, `${POSTGRES}/query-plans.int.spec.ts`],
+  [`${LEDGER}/service`, `${SIMULATION}/audit-ledger.int.spec.ts`],
+  [`${SIMULATION}/histories.sim.spec.ts`, `${POSTGRES}/query-plans.int.spec.ts`],
 ];
 
 const USAGE = 'libs/domains/usage/src';

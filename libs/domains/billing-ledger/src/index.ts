@@ -5,7 +5,6 @@ export * from './adapters/postgres/ledger-history';
 export * from './adapters/postgres/ledger-store';
 export * from './adapters/postgres/reconciler';
 export { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from './adapters/postgres/sql/schema';
-export * from './audit/audit-ledger';
 export type { ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from './core/ports';
 export * from './service/module';
 export { createPostgresCreditAlertStore } from './adapters/postgres/credit-alert-store';

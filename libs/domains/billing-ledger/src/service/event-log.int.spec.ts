@@ -12,7 +12,7 @@ import { type GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
-import { auditLedger } from '../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import type { LedgerStore } from '../core/ports';
 import { createLedgerRig, makeHold, UNIT_PRICES, usdNano, type LedgerRig } from '../testing/ledger-rig';
 import { createBillingLedgerModule } from './module';

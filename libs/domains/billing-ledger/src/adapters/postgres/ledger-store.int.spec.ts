@@ -1,7 +1,7 @@
 import { utcDay, type UnixMs } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
 import type { HoldRequest } from '../../core/credit/hold';
-import { auditLedger } from '../../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
   createLedgerRig,

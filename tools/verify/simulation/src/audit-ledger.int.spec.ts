@@ -8,8 +8,8 @@ import {
   makeHold,
   usdNano,
   type LedgerRig,
-} from '../testing/ledger-rig';
-import { auditLedger } from './audit-ledger';
+} from '@gateway/billing-ledger/testing';
+import { auditLedger } from '@gateway/ledger-audit';
 
 /** Ids of generations, made on the 1st and the 15th of January 2026. */
 const OLD_ID = leastIdAt('gen', Date.UTC(2026, 0, 1)) + 'X';

@@ -1,4 +1,4 @@
-import { auditLedger } from '../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import { statesAfter } from './explain-outcomes';
 import type { History, Step } from './history';
 import { EMPTY_MODEL, NO_ACCOUNT, type Account, type ModelState } from './ledger-model';

@@ -1,6 +1,6 @@
 import { DAY_MS, type Prices, type Usage } from '@gateway/base';
 import { seededRandom, type SeededRandom } from '@gateway/test-support';
-import type { IdempotentEnding } from '../core/idempotency/endings';
+import type { IdempotentEnding } from '@gateway/billing-ledger/testing';
 import {
   CLAIM_RETENTION_MS,
   LEASE_MS,

@@ -1,5 +1,5 @@
 import { DAY_MS, type Prices, type Usage } from '@gateway/base';
-import type { IdempotentEnding } from '../core/idempotency/endings';
+import type { IdempotentEnding } from '@gateway/billing-ledger/testing';
 
 /**
  * A history of the money path as plain data: what happens, in which order, at

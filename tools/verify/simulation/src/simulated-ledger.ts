@@ -1,13 +1,13 @@
 import { utcDay, type UnixMs } from '@gateway/base';
-import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
-import type { FinishedGeneration } from '../core/settlement/settlement';
+import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
+import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
 import {
   announce,
   createLedgerRig,
   usdNano,
   type LedgerInstance,
   type LedgerRig,
-} from '../testing/ledger-rig';
+} from '@gateway/billing-ledger/testing';
 import { breakable, orphansGone, ProcessDied, withFault } from './faulty-pool';
 import { LEASE_MS, type Call, type Generation, type History, type Operation } from './history';
 import { THIEF, type Account, type ModelState } from './ledger-model';
