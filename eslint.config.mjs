@@ -17,6 +17,7 @@ const domains = [
   'people',
   'rate-limit',
   'billing-ledger',
+  'statements',
   'inference-router',
   'usage',
   'dashboard-api',
@@ -27,6 +28,7 @@ const domains = [
 const sharedRules = {
   auth: ['auth-shared', 'people'],
   people: ['auth-shared'],
+  statements: ['billing-ledger'],
   'edge-proxy': ['public-api'],
   'dashboard-api': ['dashboard-contract', 'public-api'],
   'api-docs': ['public-api', 'dashboard-contract'],
@@ -44,7 +46,7 @@ const coreOnly =
 /** Modules that no core file may reach: I/O, npm packages, other layers. */
 const outsideCore = [
   { regex: '^node:', message: coreOnly },
-  { regex: '^@gateway/(?!(base|errors|auth-shared)$)', message: coreOnly },
+  { regex: '^@gateway/(?!(base|errors|auth-shared|billing-ledger/core)$)', message: coreOnly },
   { regex: '^(?!\\.|@gateway/)', message: coreOnly },
   { regex: '(^|/)(adapters|service)(/|$)', message: coreOnly },
 ];

@@ -1,4 +1,5 @@
 const LEDGER = 'libs/domains/billing-ledger/src';
+const STATEMENTS = 'libs/domains/statements/src';
 const SIMULATION = 'tools/verify/simulation/src';
 const POSTGRES = `${LEDGER}/adapters/postgres`;
 
@@ -9,7 +10,7 @@ const BOOKS = [
   ['ledger-store', 'claim-store', 'concurrency', 'ledger-history'].map(
     (name) => `${POSTGRES}/${name}.int.spec.ts`,
   ),
-  [`${LEDGER}/service`, `${SIMULATION}/audit-ledger.int.spec.ts`],
+  [`${LEDGER}/service`, `${STATEMENTS}/service`, `${SIMULATION}/audit-ledger.int.spec.ts`],
   [`${SIMULATION}/histories.sim.spec.ts`, `${POSTGRES}/query-plans.int.spec.ts`],
 ];
 
@@ -60,15 +61,18 @@ export const targets = {
   },
   'correction-functions': {
     files: functionFiles('correct_credit'),
-    tests: [[`${POSTGRES}/corrections.int.spec.ts`], ['apps/gateway/src/dashboard-money.int.spec.ts']],
+    tests: [
+      [`${STATEMENTS}/adapters/postgres/corrections.int.spec.ts`],
+      ['apps/gateway/src/dashboard-money.int.spec.ts'],
+    ],
   },
   'reconciliation-functions': {
     files: functionFiles('compare_with_postings', 'reconcile_accounts'),
-    tests: [[`${LEDGER}/service/reconciliation.int.spec.ts`], BOOKS[2]],
+    tests: [[`${STATEMENTS}/service/reconciliation.int.spec.ts`], BOOKS[2]],
   },
   'window-functions': {
     files: functionFiles('tell_settlements'),
-    tests: [[`${LEDGER}/service/settled-windows.int.spec.ts`]],
+    tests: [[`${STATEMENTS}/service/settled-windows.int.spec.ts`]],
   },
   'told-hours': { files: [`${USAGE}/core/reconciliation/settled-window.ts`], tests: USAGE_RECONCILIATION },
   'compared-usage': { files: [`${USAGE}/core/reconciliation/compare.ts`], tests: USAGE_RECONCILIATION },

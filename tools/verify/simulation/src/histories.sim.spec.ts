@@ -1,3 +1,4 @@
+import { createPostgresReconciler } from '@gateway/statements';
 import { describeHistory } from './describe-history';
 import { generateHistory } from './generate-history';
 import type { History } from './history';
@@ -43,7 +44,8 @@ it(`the books are right after every step of ${HISTORIES} histories, whatever is 
 
 /** The ledger's own comparison, which may never be alarmed while the books are right. */
 const reconciliation: Witness = async ({ rig }) => {
-  const run = await rig.first.reconciler.reconcile(2);
+  const { appender, clock } = rig;
+  const run = await createPostgresReconciler({ pool: rig.first.pool, appender, clock }).reconcile(2);
   return (run?.differences ?? []).map(
     ({ organizationId, kind, expectedNanoUsd, foundNanoUsd }) =>
       `reconciliation: ${kind} of ${organizationId} is ${foundNanoUsd} instead of ${expectedNanoUsd}`,

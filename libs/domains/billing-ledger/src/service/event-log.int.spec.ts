@@ -38,12 +38,11 @@ beforeAll(async () => {
   const metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: eventPool, clock: systemClock, log, metrics });
   store = createPostgresLedgerStore({ pool: rig.first.pool, appender: eventLog, clock: systemClock });
-  const { claims, history, reconciler } = rig.first;
+  const { claims, history } = rig.first;
   ledger = createBillingLedgerModule({
     store,
     claims,
     history,
-    reconciler,
     clock: systemClock,
     log,
     metrics,

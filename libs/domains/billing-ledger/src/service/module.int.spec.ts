@@ -20,7 +20,6 @@ beforeAll(async () => {
     store: rig.first.store,
     claims: rig.first.claims,
     history: rig.first.history,
-    reconciler: rig.first.reconciler,
     clock: rig.clock,
     log: createSilentLogger(),
     metrics,

@@ -1,5 +1,5 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
-import type { DueAlert } from '../../core/alerts/credit-alert';
+import type { DueAlert } from '../../core/credit-alert';
 import { createMailAlertSender } from './mail-alert-sender';
 
 const alert: DueAlert = {

@@ -3,7 +3,7 @@ import { inTransaction } from '@gateway/database';
 import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import type { AnnounceWindow } from '../../core/ports';
-import type { SettledHour, SettledWindow } from '../../core/settlement/settled-window';
+import type { SettledHour, SettledWindow } from '../../core/settled-window';
 
 const TELL = {
   name: 'billing_ledger.tell_settlements',

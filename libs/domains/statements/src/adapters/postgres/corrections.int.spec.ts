@@ -1,6 +1,6 @@
-import { PREVIEW_LIFETIME_MS } from '../../core/credit/correction';
+import { PREVIEW_LIFETIME_MS } from '../../core/correction';
 import type { LedgerBooks } from '../../core/ports';
-import { createLedgerRig, usdNano, type LedgerRig } from '../../testing/ledger-rig';
+import { createLedgerRig, usdNano, type LedgerRig } from '@gateway/billing-ledger/testing';
 import { createPostgresLedgerBooks } from './ledger-books';
 
 let rig: LedgerRig;

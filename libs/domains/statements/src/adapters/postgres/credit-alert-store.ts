@@ -7,9 +7,9 @@ import {
   retryAfterMs,
   type CreditAlert,
   type DueAlert,
-} from '../../core/alerts/credit-alert';
+} from '../../core/credit-alert';
 import type { CreditAlertStore } from '../../core/ports';
-import { withRetries } from './retry';
+import { withRetries } from '@gateway/billing-ledger';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 

@@ -1,5 +1,5 @@
 import { formatUsd } from '@gateway/base';
-import type { DueAlert } from '../../core/alerts/credit-alert';
+import type { DueAlert } from '../../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
 
 /** Sends one mail; rejects when the mail server did not take it. */

@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { nanoUsd, type NanoUsd } from '@gateway/base';
 import {
+  parseAmount,
+  parseIdentifier,
+  parseNote,
+  parseRequest,
+  renderBalance,
+} from '@gateway/billing-ledger';
+import type { Balance, LedgerStore } from '@gateway/billing-ledger/core';
+import {
   CorrectionRefusal,
   type BillingLedgerAdminDefinition,
   type CorrectionRefused,
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
-import type { Balance } from '../core/credit/balance';
-import type { CreditAlertStore, LedgerBooks, LedgerStore } from '../core/ports';
+import type { CreditAlertStore, LedgerBooks } from '../core/ports';
 import {
   readMonth,
   readPlace,
@@ -18,12 +25,11 @@ import {
   renderMonth,
   renderPlace,
   renderReconciliation,
-} from './admin-messages';
+} from './messages';
 import type { AlertDispatcher } from './alert-dispatcher';
-import { parseAmount, parseIdentifier, parseNote, parseRequest, renderBalance } from './messages';
 
 export interface AdminHandlerPorts {
-  readonly store: LedgerStore;
+  readonly ledger: Pick<LedgerStore, 'readBalance' | 'readHealth'>;
   readonly books: LedgerBooks;
   readonly alerts: CreditAlertStore;
   readonly dispatcher: AlertDispatcher;
@@ -39,7 +45,7 @@ const MAX_EMAILS = 20;
 export function createAdminHandlers(
   ports: AdminHandlerPorts,
 ): RpcHandlers<typeof BillingLedgerAdminDefinition> {
-  const { store, books, alerts, dispatcher, newId } = ports;
+  const { ledger, books, alerts, dispatcher, newId } = ports;
 
   const organizationOf = ({ organizationId }: { readonly organizationId: string }): string =>
     parseRequest(() => parseIdentifier('organization_id', organizationId));
@@ -98,7 +104,7 @@ export function createAdminHandlers(
       const correction = correctionOf(request);
       const correctionId = parseRequest(() => parseIdentifier('correction_id', request.correctionId));
       const { kind } = await books.correctCredit({ ...correction, correctionId });
-      const balance = await store.readBalance(correction.organizationId);
+      const balance = await ledger.readBalance(correction.organizationId);
       switch (kind) {
         case 'corrected':
           return { outcome: { $case: 'corrected', value: renderBalance(balance) } };
@@ -112,7 +118,7 @@ export function createAdminHandlers(
     },
 
     getLedgerHealth: async () => {
-      const { openHolds, heldNanoUsd, oldestHold, overdueHolds } = await books.readHealth();
+      const { openHolds, heldNanoUsd, oldestHold, overdueHolds } = await ledger.readHealth();
       return {
         openHolds,
         heldNanoUsd,

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import { createTestClock } from '@gateway/test-support';
-import type { DueAlert } from '../../core/alerts/credit-alert';
+import type { DueAlert } from '../../core/credit-alert';
 import { createWebhookSender, faultOfWebhookUrl } from './webhook-sender';
 
 let server: Server;

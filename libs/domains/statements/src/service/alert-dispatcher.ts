@@ -1,6 +1,6 @@
 import type { Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
-import type { DueAlert } from '../core/alerts/credit-alert';
+import type { DueAlert } from '../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender, type CreditAlertStore } from '../core/ports';
 
 export interface AlertDispatcherPorts {

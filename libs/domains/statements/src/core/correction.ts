@@ -1,5 +1,5 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
-import type { Balance } from './balance';
+import type { Balance } from '@gateway/billing-ledger/core';
 
 /** Credit that is taken back. */
 export interface Correction {

@@ -8,18 +8,26 @@ import {
   makeHold,
   usdNano,
   type LedgerRig,
-} from '../testing/ledger-rig';
+} from '@gateway/billing-ledger/testing';
 import { createPostgresLedgerBooks } from '../adapters/postgres/ledger-books';
-import { createLedgerMetrics } from './metrics';
+import { createPostgresReconciler } from '../adapters/postgres/reconciler';
+import type { LedgerReconciler } from '../core/ports';
+import { createReconciliationMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
 
 let rig: LedgerRig;
+let reconcilers: { readonly first: LedgerReconciler; readonly second: LedgerReconciler };
 let lines: Record<string, unknown>[];
 let registry: ReturnType<typeof createMetrics>;
 let run: () => Promise<void>;
 
 beforeAll(async () => {
   rig = await createLedgerRig();
+  const { appender, clock } = rig;
+  reconcilers = {
+    first: createPostgresReconciler({ pool: rig.first.pool, appender, clock }),
+    second: createPostgresReconciler({ pool: rig.second.pool, appender, clock }),
+  };
 });
 
 afterAll(() => rig.close());
@@ -35,7 +43,7 @@ beforeEach(async () => {
   lines = [];
   registry = createMetrics({ processMetrics: false });
   ({ run } = createReconciliation({
-    reconciler: rig.first.reconciler,
+    reconciler: reconcilers.first,
     clock: rig.clock,
     log: createLogger({
       name: 'test',
@@ -43,7 +51,7 @@ beforeEach(async () => {
       pretty: false,
       destination: { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
     }),
-    metrics: createLedgerMetrics(registry),
+    metrics: createReconciliationMetrics(registry),
     intervalMs: 1_000_000,
   }));
   await book('old');
@@ -270,10 +278,10 @@ it('is not alarmed by a posting whose clock was far behind', async () => {
 });
 
 it('goes on with the next organizations where the run before stopped, and knows when it has seen all', async () => {
-  const first = await rig.first.reconciler.reconcile(1);
+  const first = await reconcilers.first.reconcile(1);
   rig.clock.advance(1_000);
-  const second = await rig.second.reconciler.reconcile(1);
-  const third = await rig.first.reconciler.reconcile(1);
+  const second = await reconcilers.second.reconcile(1);
+  const third = await reconcilers.first.reconcile(1);
   expect([first, second, third].map((each) => each?.organizations)).toEqual([1, 1, 0]);
   // As of the beginning of the round.
   expect(third?.reconciledUntilUnixMs).toBe(rig.clock.now() - 1_000);
@@ -283,8 +291,8 @@ it('is done by one process at a time', async () => {
   const client = await rig.second.pool.connect();
   await beginPatiently(client);
   await client.query(`select reconcile_accounts(1, 0, 1)`);
-  expect(await rig.first.reconciler.reconcile(1)).toBeUndefined();
+  expect(await reconcilers.first.reconcile(1)).toBeUndefined();
   await client.query('rollback');
   client.release();
-  expect(await rig.first.reconciler.reconcile(1)).toBeDefined();
+  expect(await reconcilers.first.reconcile(1)).toBeDefined();
 });

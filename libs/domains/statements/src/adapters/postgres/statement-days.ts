@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
+import { LedgerUnavailableError } from '@gateway/billing-ledger/core';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
-import { LedgerUnavailableError } from '../../core/ports';
-import { monthOf, type Movements } from '../../core/statement/statement';
+import { monthOf, type Movements } from '../../core/statement';
 
 /** Postings are dated by their process's clock, and committed a moment later: a day is over when that is past. */
 const GRACE_MS = HOUR_MS;

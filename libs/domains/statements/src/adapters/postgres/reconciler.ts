@@ -3,7 +3,7 @@ import type { TransactionalAppender } from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import type { Difference, LedgerReconciler, LedgerReconciliation, ReconciliationRun } from '../../core/ports';
 import { announceWindows } from './announce-windows';
-import { withRetries } from './retry';
+import { withRetries } from '@gateway/billing-ledger';
 
 /** Far longer than any transaction lives, and than clocks of two processes are apart. */
 const SETTLED_AFTER_MS = 10 * MINUTE_MS;

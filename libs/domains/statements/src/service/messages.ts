@@ -1,4 +1,5 @@
 import type { UnixMs } from '@gateway/base';
+import type { Announcement } from '@gateway/billing-ledger/core';
 import type {
   CreditAlert as AlertMessage,
   GetLedgerReconciliationResponse,
@@ -6,10 +7,12 @@ import type {
   StatementLine as LineMessage,
   StatementMonth as MonthMessage,
 } from '@gateway/contracts/billing-ledger';
+import { GenerationSettled } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
-import type { CreditAlert } from '../core/alerts/credit-alert';
+import type { CreditAlert } from '../core/credit-alert';
 import type { LedgerReconciliation } from '../core/ports';
-import type { Entry, StatementLine, StatementMonth, StatementPlace } from '../core/statement/statement';
+import type { SettledWindow } from '../core/settled-window';
+import type { Entry, StatementLine, StatementMonth, StatementPlace } from '../core/statement';
 
 export function readMonth(month: string): string {
   if (/^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month)) return month;
@@ -70,4 +73,23 @@ export function readPlace(token: string): StatementPlace | undefined {
     throw new GatewayError('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
   const [, posted = '', balance = '', kind = '', reference = ''] = match;
   return { posted: Number(posted) as UnixMs, balanceNanoUsd: BigInt(balance), kind, reference };
+}
+
+/** The announcement of a window, in the order of its organization's settlements. */
+export function renderWindow({
+  organizationId,
+  fromUnixMs,
+  untilUnixMs,
+  hours,
+}: SettledWindow): Announcement {
+  const window = {
+    organizationId,
+    fromUnixMs: BigInt(fromUnixMs),
+    untilUnixMs: BigInt(untilUnixMs),
+    hours: hours.map(({ hourUnixMs, ...sums }) => ({ hourUnixMs: BigInt(hourUnixMs), ...sums })),
+  };
+  return {
+    key: organizationId,
+    payload: GenerationSettled.encode(GenerationSettled.fromPartial({ window })).finish(),
+  };
 }

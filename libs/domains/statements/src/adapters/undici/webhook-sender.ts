@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { formatUsd, type Clock } from '@gateway/base';
 import { Agent, request } from 'undici';
-import type { DueAlert } from '../../core/alerts/credit-alert';
+import type { DueAlert } from '../../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
 import { isPrivateLiteral, PrivateAddressError, publicLookup } from './public-addresses';
 

@@ -1,8 +1,8 @@
 import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
+import { NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
-import { NO_BALANCE, type Balance } from '../../core/credit/balance';
-import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/credit/correction';
+import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
 import type { LedgerBooks } from '../../core/ports';
 import {
   chainMonths,
@@ -11,9 +11,9 @@ import {
   type Entry,
   type Movements,
   type StatementMonth,
-} from '../../core/statement/statement';
+} from '../../core/statement';
 import { readReconciliation } from './reconciler';
-import { withRetries } from './retry';
+
 import { firstPostingOf, readMonthlyMovements, sumUpDays } from './statement-days';
 import { readLines } from './statement-lines';
 
@@ -40,11 +40,6 @@ const PREVIEW = `
 const FORGET_PREVIEWS = `
   delete from previewed_corrections previewed
   where expires_unix_ms < $1 and not exists (select from credits where credit_id = previewed.correction_id)`;
-
-const HEALTH = `
-  select count(*) as open, coalesce(sum(amount_nano_usd), 0)::bigint as held, min(created_unix_ms) as oldest,
-         count(*) filter (where deadline_unix_ms < $1) as overdue
-  from open_holds`;
 
 interface AccountRow {
   readonly credited_nano_usd: bigint;
@@ -127,24 +122,6 @@ export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOp
       }),
 
     readReconciliation: () => withRetries(() => readReconciliation(pool)),
-
-    readHealth: () =>
-      withRetries(async () => {
-        const { rows } = await pool.query<{
-          open: bigint;
-          held: bigint;
-          oldest: bigint | null;
-          overdue: bigint;
-        }>(HEALTH, [clock.now()]);
-        const [row] = rows;
-        if (!row) throw new Error('a count answered nothing');
-        return {
-          openHolds: row.open,
-          heldNanoUsd: row.held,
-          oldestHold: row.oldest === null ? undefined : (Number(row.oldest) as UnixMs),
-          overdueHolds: row.overdue,
-        };
-      }),
   };
 }
 

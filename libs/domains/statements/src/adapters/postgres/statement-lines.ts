@@ -1,6 +1,6 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import type { PoolClient } from 'pg';
-import type { StatementLine, StatementMonth, StatementQuery } from '../../core/statement/statement';
+import type { StatementLine, StatementMonth, StatementQuery } from '../../core/statement';
 
 /**
  * $1 organization, $2 and $3 the month, $4 to $6 the line after which to go on

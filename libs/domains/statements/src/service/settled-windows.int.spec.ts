@@ -9,24 +9,32 @@ import {
   makeHold,
   usdNano,
   type LedgerRig,
-} from '../testing/ledger-rig';
+} from '@gateway/billing-ledger/testing';
 import { renderWindow } from './messages';
-import { createLedgerMetrics } from './metrics';
+import { createPostgresReconciler } from '../adapters/postgres/reconciler';
+import type { LedgerReconciler } from '../core/ports';
+import { createReconciliationMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
 
 const NINE = Date.UTC(2026, 10, 20, 9);
 
 let rig: LedgerRig;
+let reconcilers: { readonly first: LedgerReconciler; readonly second: LedgerReconciler };
 let run: () => Promise<void>;
 
 beforeEach(async () => {
   rig = await createLedgerRig();
+  const { appender, clock } = rig;
+  reconcilers = {
+    first: createPostgresReconciler({ pool: rig.first.pool, appender, clock }),
+    second: createPostgresReconciler({ pool: rig.second.pool, appender, clock }),
+  };
   rig.clock.set(NINE + 5 * MINUTE_MS);
   ({ run } = createReconciliation({
-    reconciler: rig.first.reconciler,
+    reconciler: reconcilers.first,
     clock: rig.clock,
     log: createSilentLogger(),
-    metrics: createLedgerMetrics(createMetrics({ processMetrics: false })),
+    metrics: createReconciliationMetrics(createMetrics({ processMetrics: false })),
     intervalMs: 1_000_000,
   }));
 });
@@ -206,7 +214,7 @@ it.each([
   rig.clock.advance(2 * HOUR_MS);
   const told = [];
   for (let runs = 0; runs < 5; runs += 1) {
-    told.push(await rig.first.reconciler.announceWindows(limit, renderWindow));
+    told.push(await reconcilers.first.announceWindows(limit, renderWindow));
   }
   expect(told).toEqual(expected);
   expect((await windows()).map(({ organizationId }) => organizationId)).toEqual(['org-a', 'org-b', 'org-c']);
@@ -219,7 +227,7 @@ it('tells again what could not be announced', async () => {
   )(70);
   rig.clock.advance(2 * HOUR_MS);
   await expect(
-    rig.first.reconciler.announceWindows(10, () => {
+    reconcilers.first.announceWindows(10, () => {
       throw new Error('cannot be announced');
     }),
   ).rejects.toThrow('cannot be announced');
@@ -234,10 +242,10 @@ it('is told by one process at a time', async () => {
   const client = await rig.second.pool.connect();
   await beginPatiently(client);
   await client.query('select tell_settlements(0, 1)');
-  expect(await rig.first.reconciler.announceWindows(10, renderWindow)).toBe(0);
+  expect(await reconcilers.first.announceWindows(10, renderWindow)).toBe(0);
   await client.query('rollback');
   client.release();
-  expect(await rig.first.reconciler.announceWindows(10, renderWindow)).toBe(1);
+  expect(await reconcilers.first.announceWindows(10, renderWindow)).toBe(1);
 });
 
 it('finds the money of a settlement in its posting, not in the hold that says so too', async () => {

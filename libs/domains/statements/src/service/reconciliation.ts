@@ -2,7 +2,7 @@ import { createChangeTracker, type Clock } from '@gateway/base';
 import { createRecurring, type Logger, type Recurring } from '@gateway/runtime';
 import { DIFFERENCE_KINDS, type Difference, type LedgerReconciler } from '../core/ports';
 import { renderWindow } from './messages';
-import type { LedgerMetrics } from './metrics';
+import type { ReconciliationMetrics } from './metrics';
 
 /** Organizations of one run: what a run costs is bounded, however many there are. */
 const MAX_ORGANIZATIONS_PER_RUN = 500;
@@ -11,7 +11,7 @@ export interface ReconciliationPorts {
   readonly reconciler: LedgerReconciler;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: LedgerMetrics;
+  readonly metrics: ReconciliationMetrics;
   readonly intervalMs: number;
 }
 
