@@ -50,7 +50,6 @@ export const targets = {
     files: functionFiles(
       'assert_never_closed',
       'hold_credit',
-      'hold_all',
       'void_holds',
       'void_overdue_holds',
       'open_settlements',

@@ -21,12 +21,6 @@ export interface SettlementReport {
 }
 
 /**
- * How holds are likely to end, which decides nothing but what it costs: `held`
- * tries to take all at once first, `unknown` decides each right away.
- */
-export type HoldExpectation = 'held' | 'unknown';
-
-/**
  * Where the money is. Duties of every implementation:
  * - Each call is one atomic step: all of it is durable when the promise
  *   resolves. A rejection leaves its outcome unknown; every call is safe to repeat.
@@ -37,13 +31,11 @@ export type HoldExpectation = 'held' | 'unknown';
  */
 export interface LedgerStore {
   /**
-   * Decides each hold on its own, in order; answers in the same order. Hold ids
-   * within a call differ. Credit is checked before the key's budget, that
-   * before the organization's. A hold that is open is answered as held.
-   *
-   * @param expectation - by default `held`.
+   * Decides each hold on its own, in order, and returns outcomes in the same order. Hold ids within a call
+   * differ. Credit is checked before the key's budget, and that before the organization's. An open hold is
+   * returned as held.
    */
-  holdCredit(holds: readonly HoldRequest[], expectation?: HoldExpectation): Promise<readonly HoldOutcome[]>;
+  holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**
    * Voids open holds in full and leaves closed ones alone. One that is not
    * known was overtaken: it will never be taken. Answers how many it closed.

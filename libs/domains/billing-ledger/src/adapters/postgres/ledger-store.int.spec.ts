@@ -13,7 +13,20 @@ import {
   type LedgerRig,
 } from '../../testing/ledger-rig';
 
-const EXPECTATIONS = ['held', 'unknown'] as const;
+/** Holds are decided together when all are covered, else one by one, which the refused hold in front enforces. */
+const DECISIONS = ['together where all are covered', 'one by one'] as const;
+
+async function holdCredit(
+  decision: (typeof DECISIONS)[number],
+  { store }: LedgerInstance,
+  holds: readonly HoldRequest[],
+) {
+  if (decision === 'together where all are covered') return store.holdCredit(holds);
+  const refused = hold(`refused-${(counter += 1)}`, 1, { organizationId: 'org-without-credit' });
+  const [first, ...outcomes] = await store.holdCredit([refused, ...holds]);
+  expect(first?.kind).toBe('insufficient_credits');
+  return outcomes;
+}
 
 let rig: LedgerRig;
 let organizationId: string;
@@ -76,9 +89,8 @@ describe('credit', () => {
   });
 });
 
-describe.each(EXPECTATIONS)('hold that is expected to be %s', (expectation) => {
-  const take = ({ store }: LedgerInstance, holds: readonly HoldRequest[]) =>
-    store.holdCredit(holds, expectation);
+describe.each(DECISIONS)('holds that are decided %s', (decision) => {
+  const take = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
 
   it('takes the amount from what is available', async () => {
     await credit(100);
@@ -237,9 +249,8 @@ describe('holds that are all taken at once', () => {
   });
 });
 
-describe.each(EXPECTATIONS)('daily budget, for holds that are expected to be %s', (expectation) => {
-  const take = ({ store }: LedgerInstance, holds: readonly HoldRequest[]) =>
-    store.holdCredit(holds, expectation);
+describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decision) => {
+  const take = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
 
   const budgeted = (name: string, amount: number, more = {}) =>
     hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });

@@ -47,8 +47,7 @@ export function createPostgresLedgerStore({
   clock,
 }: PostgresLedgerStoreOptions): LedgerStore {
   return {
-    holdCredit: (holds, expectation = 'held') =>
-      withRetries(() => holdCredit(pool, holds, expectation, clock.now())),
+    holdCredit: (holds) => withRetries(() => holdCredit(pool, holds, clock.now())),
     voidHolds: (holds) => withRetries(() => voidHolds(pool, holds, clock.now())),
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit, clock.now())),
     addCredit: (credit) => withRetries(() => addCredit(pool, credit, clock.now())),
