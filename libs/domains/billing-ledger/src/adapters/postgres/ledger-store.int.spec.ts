@@ -157,18 +157,22 @@ describe('holds that are all taken at once', () => {
     const { rows } = await rig.auditPool.query<{ definition: string }>(
       "select pg_get_functiondef('hold_credit'::regproc) as definition",
     );
-    await rig.auditPool.query('alter function hold_credit rename to hold_credit_away');
+    const definition = rows[0]?.definition ?? '';
+    const branch = 'accepted := array_fill(false, array[size]);';
+    expect(definition).toContain(branch);
+    await rig.auditPool.query(
+      definition.replace(branch, `raise exception using errcode = '${NOBODY_DECIDES}';`),
+    );
     try {
       return await rig.first.store.holdCredit(holds).then(
         (outcomes) => outcomes.map(({ kind }) => kind),
         ({ code }: { code: string }) => code,
       );
     } finally {
-      await rig.auditPool.query('drop function hold_credit_away');
-      await rig.auditPool.query(rows[0]?.definition ?? '');
+      await rig.auditPool.query(definition);
     }
   }
-  const NOBODY_DECIDES = '42883';
+  const NOBODY_DECIDES = 'GW999';
   const budgets = (organization: number | undefined, key?: number) => ({
     organizationDailyBudgetNanoUsd: organization === undefined ? undefined : usdNano(organization),
     keyDailyBudgetNanoUsd: key === undefined ? undefined : usdNano(key),
