@@ -17,6 +17,7 @@ const domains = [
   'people',
   'rate-limit',
   'billing-ledger',
+  'statements',
   'inference-router',
   'usage',
   'dashboard-api',
@@ -27,6 +28,7 @@ const domains = [
 const sharedRules = {
   auth: ['auth-shared', 'people'],
   people: ['auth-shared'],
+  statements: ['billing-ledger'],
   'edge-proxy': ['public-api'],
   'dashboard-api': ['dashboard-contract', 'public-api'],
   'api-docs': ['public-api', 'dashboard-contract'],
@@ -44,7 +46,7 @@ const coreOnly =
 /** Modules that no core file may reach: I/O, npm packages, other layers. */
 const outsideCore = [
   { regex: '^node:', message: coreOnly },
-  { regex: '^@gateway/(?!(base|errors|auth-shared)$)', message: coreOnly },
+  { regex: '^@gateway/(?!(base|errors|auth-shared|billing-ledger/core)$)', message: coreOnly },
   { regex: '^(?!\\.|@gateway/)', message: coreOnly },
   { regex: '(^|/)(adapters|service)(/|$)', message: coreOnly },
 ];
@@ -84,10 +86,14 @@ export default [
           depConstraints: [
             { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:platform'] },
             ...layerConstraints(),
+            {
+              sourceTag: 'type:testing',
+              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:testing'],
+            },
             { sourceTag: 'type:tool', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
             {
               sourceTag: 'type:app',
-              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:tool'],
+              onlyDependOnLibsWithTags: ['type:platform', 'type:domain', 'type:testing', 'type:tool'],
             },
             { sourceTag: 'scope:dashboard', onlyDependOnLibsWithTags: browserMayUse },
             { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:platform', 'type:tool'] },
@@ -148,17 +154,16 @@ export default [
   },
   {
     files: ['apps/*/src/**/*.ts', 'libs/*/*/src/**/*.ts'],
-    ignores: [
-      '**/*.{spec,contract,fixture,simulation}.ts',
-      '**/{testing,test-support,simulation}/**',
-      'apps/e2e/**',
-    ],
+    ignores: ['**/*.{spec,contract,fixture,simulation}.ts', '**/{testing,test-support}/**', 'apps/e2e/**'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
         {
           patterns: [
-            { regex: '^@gateway/(test-support|dev-infra)$', message: 'Only tests use it, and tools.' },
+            {
+              regex: '^@gateway/(test-support|dev-infra|ledger-audit|billing-ledger/testing)$',
+              message: 'Only tests use it, and tools.',
+            },
           ],
         },
       ],

@@ -15,7 +15,7 @@ try {
     [
       path.join('node_modules', 'jest', 'bin', 'jest.js'),
       '--runTestsByPath',
-      'libs/domains/billing-ledger/src/simulation/histories.sim.spec.ts',
+      'tools/verify/simulation/src/histories.sim.spec.ts',
     ],
     { SIMULATION_HISTORIES: histories, SIMULATION_SEED: seed },
   );

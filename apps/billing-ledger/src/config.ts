@@ -3,12 +3,14 @@ import { eventLogEnvironment } from '@gateway/events';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, kafkaSettings, serviceSettings } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
+import { statementsEnvironment } from '@gateway/statements';
 import { z } from 'zod';
 
 export const settings = z.object({
   ...serviceSettings,
   ...kafkaSettings,
   ...billingLedgerEnvironment,
+  ...statementsEnvironment,
   ...eventLogEnvironment,
   ...mailEnvironment,
   ...databaseSettings,

@@ -23,6 +23,7 @@ import {
   type ServiceWiring,
 } from '@gateway/process';
 import { newId, systemClock as clock } from '@gateway/runtime';
+import { createStatementsAdapters, createStatementsModule, statementsSettingsOf } from '@gateway/statements';
 import type { Config } from './config';
 
 const OUTBOX: ServiceSchema = {
@@ -69,19 +70,27 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
   // Usage cannot tell that it does not read, when it is away.
   events.watchLag(READERS_OF_SETTLED);
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
-  const module = createBillingLedgerModule({
-    ...createBillingLedgerAdapters({
-      pool: ledger.pool,
+  const { pool } = ledger;
+  const adapters = createBillingLedgerAdapters({
+    pool,
+    appender: outbox,
+    clock,
+    settings: billingLedgerSettingsOf(config),
+  });
+  const billingLedger = createBillingLedgerModule({ ...adapters, events, clock, log, metrics });
+  const statements = createStatementsModule({
+    ...createStatementsAdapters({
+      pool,
       appender: outbox,
       clock,
-      newId,
       mailer: openMailer(config),
-      settings: billingLedgerSettingsOf(config),
+      settings: statementsSettingsOf(config),
     }),
-    events,
+    ledger: adapters.store,
+    newId,
     clock,
     log,
     metrics,
   });
-  return { modules: [module], events, ready: ledger.answers };
+  return { modules: [billingLedger, statements], events, ready: ledger.answers };
 }

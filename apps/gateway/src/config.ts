@@ -15,6 +15,7 @@ import {
 } from '@gateway/runtime';
 import { telemetryEnvironment } from '@gateway/telemetry';
 import { usageAggregatorEnvironment } from '@gateway/usage';
+import { statementsEnvironment } from '@gateway/statements';
 import { z } from 'zod';
 
 const SHUTDOWN_GRACE_MS = 30_000;
@@ -31,6 +32,7 @@ export const settings = z
     ...inferenceRouterEnvironment,
     ...peopleEnvironment,
     ...billingLedgerEnvironment,
+    ...statementsEnvironment,
     ...usageAggregatorEnvironment,
     ...eventLogEnvironment,
     ...mailEnvironment,

@@ -10,7 +10,6 @@ import {
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
-  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { AuditOutcome, AuthAdminDefinition, ListAuditRequest, MemberRole } from '@gateway/contracts/auth';
 import { DeadLettersDefinition, GenerationFinished } from '@gateway/contracts/events';
@@ -62,7 +61,6 @@ async function createRig() {
     store,
     claims: createPostgresClaimStore({ pool: ledger, clock }),
     history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
-    reconciler: createPostgresReconciler({ pool: ledger, appender: eventLog, clock }),
     events: eventLog,
     clock,
     log,

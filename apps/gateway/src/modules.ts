@@ -28,6 +28,7 @@ import {
   type MessageTransport,
 } from '@gateway/rpc';
 import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import { createStatementsAdapters, createStatementsModule, statementsSettingsOf } from '@gateway/statements';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
 import { type Config } from './config';
@@ -93,16 +94,29 @@ function createStores(parts: ModuleParts) {
     metrics,
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
+  const ledgerAdapters = createBillingLedgerAdapters({
+    pool: pools.billingLedger,
+    appender: eventLog,
+    clock,
+    settings: billingLedgerSettingsOf(config),
+  });
   const billingLedger = createBillingLedgerModule({
-    ...createBillingLedgerAdapters({
+    ...ledgerAdapters,
+    events: eventLog,
+    clock,
+    log,
+    metrics,
+  });
+  const statements = createStatementsModule({
+    ...createStatementsAdapters({
       pool: pools.billingLedger,
       appender: eventLog,
       clock,
-      newId,
       mailer,
-      settings: billingLedgerSettingsOf(config),
+      settings: statementsSettingsOf(config),
     }),
-    events: eventLog,
+    ledger: ledgerAdapters.store,
+    newId,
     clock,
     log,
     metrics,
@@ -115,12 +129,14 @@ function createStores(parts: ModuleParts) {
     metrics,
   });
   const generationQuery = openGenerationQueryModule({ pool: pools.usage });
-  const services = [auth, rateLimit, billingLedger, generationQuery].flatMap((module) => module.services);
+  const services = [auth, rateLimit, billingLedger, statements, generationQuery].flatMap(
+    (module) => module.services,
+  );
   return {
     clients: clientsOver(transportTo(services, parts)),
     /** Each serves the dead letters of its own group, so that the name of the service is taken twice. */
     withDeadLetters: [billingLedger, usageAggregator],
-    inOrder: [auth, rateLimit, billingLedger, usageAggregator, generationQuery],
+    inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
 

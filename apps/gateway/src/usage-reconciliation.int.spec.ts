@@ -5,7 +5,6 @@ import {
   createPostgresClaimStore,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
-  createPostgresReconciler,
 } from '@gateway/billing-ledger';
 import { HOUR_MS, MINUTE_MS } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
@@ -20,6 +19,7 @@ import {
 import type { GatewayModule } from '@gateway/module';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, type Registry } from '@gateway/runtime';
+import { createStatementsAdapters, createStatementsModule } from '@gateway/statements';
 import {
   createTestClock,
   createTestDatabase,
@@ -70,12 +70,25 @@ beforeEach(async () => {
   eventLog = createPostgresEventLog({ pool: pools.events, clock, log, metrics });
   await eventLog.start();
   const reconciliationIntervalMs = 20;
+  const store = createPostgresLedgerStore({ pool: pools.ledger, appender: eventLog, clock });
   modules = [
     createBillingLedgerModule({
-      store: createPostgresLedgerStore({ pool: pools.ledger, appender: eventLog, clock }),
+      store,
       claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
       history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
-      reconciler: createPostgresReconciler({ pool: pools.ledger, appender: eventLog, clock }),
+      clock,
+      log,
+      metrics,
+    }),
+    createStatementsModule({
+      ...createStatementsAdapters({
+        pool: pools.ledger,
+        appender: eventLog,
+        clock,
+        settings: { allowPrivateAddresses: false },
+      }),
+      ledger: store,
+      newId,
       clock,
       log,
       metrics,

@@ -1,4 +1,6 @@
 const LEDGER = 'libs/domains/billing-ledger/src';
+const STATEMENTS = 'libs/domains/statements/src';
+const SIMULATION = 'tools/verify/simulation/src';
 const POSTGRES = `${LEDGER}/adapters/postgres`;
 
 const functionFiles = (...names) => names.map((name) => `${POSTGRES}/sql/functions/${name}.sql`);
@@ -8,8 +10,8 @@ const BOOKS = [
   ['ledger-store', 'claim-store', 'concurrency', 'ledger-history'].map(
     (name) => `${POSTGRES}/${name}.int.spec.ts`,
   ),
-  [`${LEDGER}/service`, `${LEDGER}/audit`],
-  [`${LEDGER}/simulation/histories.sim.spec.ts`, `${POSTGRES}/query-plans.int.spec.ts`],
+  [`${LEDGER}/service`, `${STATEMENTS}/service`, `${SIMULATION}/audit-ledger.int.spec.ts`],
+  [`${SIMULATION}/histories.sim.spec.ts`, `${POSTGRES}/query-plans.int.spec.ts`],
 ];
 
 const USAGE = 'libs/domains/usage/src';
@@ -48,7 +50,6 @@ export const targets = {
     files: functionFiles(
       'assert_never_closed',
       'hold_credit',
-      'hold_all',
       'void_holds',
       'void_overdue_holds',
       'open_settlements',
@@ -59,15 +60,18 @@ export const targets = {
   },
   'correction-functions': {
     files: functionFiles('correct_credit'),
-    tests: [[`${POSTGRES}/corrections.int.spec.ts`], ['apps/gateway/src/dashboard-money.int.spec.ts']],
+    tests: [
+      [`${STATEMENTS}/adapters/postgres/corrections.int.spec.ts`],
+      ['apps/gateway/src/dashboard-money.int.spec.ts'],
+    ],
   },
   'reconciliation-functions': {
     files: functionFiles('compare_with_postings', 'reconcile_accounts'),
-    tests: [[`${LEDGER}/service/reconciliation.int.spec.ts`], BOOKS[2]],
+    tests: [[`${STATEMENTS}/service/reconciliation.int.spec.ts`], BOOKS[2]],
   },
   'window-functions': {
     files: functionFiles('tell_settlements'),
-    tests: [[`${LEDGER}/service/settled-windows.int.spec.ts`]],
+    tests: [[`${STATEMENTS}/service/settled-windows.int.spec.ts`]],
   },
   'told-hours': { files: [`${USAGE}/core/reconciliation/settled-window.ts`], tests: USAGE_RECONCILIATION },
   'compared-usage': { files: [`${USAGE}/core/reconciliation/compare.ts`], tests: USAGE_RECONCILIATION },

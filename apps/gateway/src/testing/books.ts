@@ -1,4 +1,4 @@
-import { auditLedger, type LedgerAudit } from '@gateway/billing-ledger';
+import { auditLedger, type LedgerAudit } from '@gateway/ledger-audit';
 import { GenerationFinished } from '@gateway/contracts/events';
 import { eventually } from '@gateway/test-support';
 import { type Pool } from 'pg';

@@ -2,15 +2,9 @@ import {
   BILLING_LEDGER_SCHEMA,
   billingLedgerSchema,
   createBillingLedgerModule,
-  createMailAlertSender,
   createPostgresClaimStore,
-  createPostgresCreditAlertStore,
-  createPostgresLedgerBooks,
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
-  createPostgresReconciler,
-  createWebhookSender,
-  faultOfWebhookUrl,
 } from '@gateway/billing-ledger';
 import { DAY_MS } from '@gateway/base';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
@@ -21,6 +15,12 @@ import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import {
+  createMailAlertSender,
+  createStatementsAdapters,
+  createStatementsModule,
+  createWebhookSender,
+} from '@gateway/statements';
 import { createTestClock, createTestDatabase } from '@gateway/test-support';
 import {
   createGenerationQueryModule,
@@ -76,29 +76,35 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
       committed: () => undefined,
     }),
   };
+  const store = createPostgresLedgerStore({ pool: pools.ledger, clock, appender });
   const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
+  const metrics = createMetrics({ processMetrics: false });
   const ledgerModule = createBillingLedgerModule({
-    store: createPostgresLedgerStore({
-      pool: pools.ledger,
-      clock,
-      appender,
-    }),
+    store,
     claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
-    reconciler: createPostgresReconciler({ pool: pools.ledger, appender, clock }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
-    admin: {
-      books: createPostgresLedgerBooks({ pool: pools.ledger, clock }),
-      alerts: createPostgresCreditAlertStore({ pool: pools.ledger }),
-      alertSenders: [webhooks, createMailAlertSender(undefined)],
-      faultOfWebhookUrl: (url) => faultOfWebhookUrl(url, allowPrivateAddresses),
-      newId,
-    },
     clock,
     log,
-    metrics: createMetrics({ processMetrics: false }),
+    metrics,
     housekeepingIntervalMs: 20,
   });
+  const statements = createStatementsModule({
+    ...createStatementsAdapters({
+      pool: pools.ledger,
+      appender,
+      clock,
+      settings: { allowPrivateAddresses },
+    }),
+    alertSenders: [webhooks, createMailAlertSender(undefined)],
+    ledger: store,
+    newId,
+    clock,
+    log,
+    metrics,
+    alertIntervalMs: 20,
+  });
   await ledgerModule.start();
+  await statements.start();
   const aggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pools.usage),
     reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
@@ -106,7 +112,11 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
     metrics: createMetrics({ processMetrics: false }),
   });
   const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
-  const transport = createInProcessTransport([...ledgerModule.services, ...query.services]);
+  const transport = createInProcessTransport([
+    ...ledgerModule.services,
+    ...statements.services,
+    ...query.services,
+  ]);
   const ledger = createClient(BillingLedgerDefinition, transport);
   const dashboard = await createDashboardRig({
     ledger,
@@ -172,6 +182,7 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
     },
     async stop() {
       await dashboard.stop();
+      await statements.stop();
       await ledgerModule.stop();
       await webhooks.close();
       await pools.ledger.end();

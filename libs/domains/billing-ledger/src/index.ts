@@ -3,13 +3,11 @@ export { createBillingLedgerAdapters, type LedgerAdapterOptions } from './adapte
 export * from './adapters/postgres/claim-store';
 export * from './adapters/postgres/ledger-history';
 export * from './adapters/postgres/ledger-store';
-export * from './adapters/postgres/reconciler';
 export { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from './adapters/postgres/sql/schema';
-export * from './audit/audit-ledger';
-export type { ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from './core/ports';
+export type { ClaimStore, LedgerHistory, LedgerStore } from './core/ports';
 export * from './service/module';
-export { createPostgresCreditAlertStore } from './adapters/postgres/credit-alert-store';
-export { createPostgresLedgerBooks } from './adapters/postgres/ledger-books';
-export { createWebhookSender, faultOfWebhookUrl } from './adapters/undici/webhook-sender';
 export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-history';
-export { createMailAlertSender, type AlertMailer } from './adapters/mail/mail-alert-sender';
+// For statements, the other library of this service.
+export { withRetries } from './adapters/postgres/retry';
+export { NO_BALANCE, type Balance } from './core/credit/balance';
+export { parseAmount, parseIdentifier, parseNote, parseRequest, renderBalance } from './service/messages';

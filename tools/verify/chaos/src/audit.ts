@@ -1,4 +1,4 @@
-import { auditLedger } from '@gateway/billing-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import {
   BookReader,
   chargedOf,

@@ -12,7 +12,7 @@ import { type GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
-import { auditLedger } from '../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import type { LedgerStore } from '../core/ports';
 import { createLedgerRig, makeHold, UNIT_PRICES, usdNano, type LedgerRig } from '../testing/ledger-rig';
 import { createBillingLedgerModule } from './module';
@@ -38,12 +38,11 @@ beforeAll(async () => {
   const metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: eventPool, clock: systemClock, log, metrics });
   store = createPostgresLedgerStore({ pool: rig.first.pool, appender: eventLog, clock: systemClock });
-  const { claims, history, reconciler } = rig.first;
+  const { claims, history } = rig.first;
   ledger = createBillingLedgerModule({
     store,
     claims,
     history,
-    reconciler,
     clock: systemClock,
     log,
     metrics,

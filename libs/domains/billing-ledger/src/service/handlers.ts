@@ -43,7 +43,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
   return {
     holdCredit: async (request, { signal }) => {
       const holds = parseRequest(() => parseItems('holds', request.holds)).map(readHold);
-      const outcomes = await holdBatcher.holdAll(holds, signal);
+      const outcomes = await holdBatcher.decideHolds(holds, signal);
       return {
         results: outcomes.map((outcome, index) =>
           renderHoldOutcome(outcome, request.holds[index]?.amountNanoUsd ?? 0n),

@@ -10,10 +10,9 @@ function keepHouse(voidOverdueHolds: () => Promise<number>, initial: LedgerHealt
   const registry = createMetrics({ processMetrics: false });
   let health = initial;
   const housekeeping = createHousekeeping({
-    store: { voidOverdueHolds } as Partial<LedgerStore> as LedgerStore,
+    store: { voidOverdueHolds, readHealth: async () => health } as Partial<LedgerStore> as LedgerStore,
     claims: { trimClaims: async () => 0 } as Partial<ClaimStore> as ClaimStore,
     history: { prepare: async () => undefined, forget: async () => 0 } as LedgerHistory,
-    books: { readHealth: async () => health },
     clock,
     log: createSilentLogger(),
     metrics: createLedgerMetrics(registry),

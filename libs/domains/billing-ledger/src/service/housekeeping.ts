@@ -1,6 +1,6 @@
 import { MINUTE_MS, type Clock } from '@gateway/base';
 import { createRecurring, type Logger } from '@gateway/runtime';
-import type { ClaimStore, LedgerBooks, LedgerHistory, LedgerStore } from '../core/ports';
+import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { LedgerMetrics } from './metrics';
 
 /** Rows that one round of one duty may touch before it lets others at the tables. */
@@ -12,8 +12,6 @@ export interface HousekeepingPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
-  /** Whose health is measured; absent: nobody's. */
-  readonly books?: Pick<LedgerBooks, 'readHealth'> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: LedgerMetrics;
@@ -29,7 +27,7 @@ export interface Housekeeping {
 
 /** Voids overdue holds, forgets what is old and measures what is open, every so often and in bounded rounds. */
 export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
-  const { store, claims, history, books, clock, log, metrics, intervalMs } = options;
+  const { store, claims, history, clock, log, metrics, intervalMs } = options;
   const recurring = createRecurring(round, intervalMs);
   let stopped = false;
   let historyDueUnixMs = 0;
@@ -50,7 +48,7 @@ export function createHousekeeping(options: HousekeepingPorts): Housekeeping {
   /** Whatever became of the rest: what could not be voided is what has to show. */
   async function measure(): Promise<void> {
     try {
-      if (books) metrics.holdsOpen(await books.readHealth(), clock.now());
+      metrics.holdsOpen(await store.readHealth(), clock.now());
     } catch (error) {
       log.error({ err: error }, 'open holds could not be counted; it is tried again');
     }

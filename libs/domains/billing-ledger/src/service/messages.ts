@@ -10,7 +10,6 @@ import {
 } from '@gateway/contracts/billing-ledger';
 import type { Prices as PricesMessage } from '@gateway/contracts/common';
 import {
-  GenerationSettled,
   IdempotentEnding as EndingMessage,
   type GenerationFinished,
   type IdempotentOutcome as IdempotentOutcomeMessage,
@@ -29,8 +28,6 @@ import {
   MAX_ITEMS_PER_CALL,
   MAX_NOTE_LENGTH,
 } from '../core/limits';
-import type { Announcement } from '../core/ports';
-import type { SettledWindow } from '../core/settlement/settled-window';
 import type { FinishedGeneration } from '../core/settlement/settlement';
 
 const SHA256_BYTES = 32;
@@ -284,23 +281,4 @@ export function renderClaimOutcome(outcome: ClaimOutcome): ClaimIdempotencyKeyRe
     default:
       return unreachable(outcome);
   }
-}
-
-/** The announcement of a window, in the order of its organization's settlements. */
-export function renderWindow({
-  organizationId,
-  fromUnixMs,
-  untilUnixMs,
-  hours,
-}: SettledWindow): Announcement {
-  const window = {
-    organizationId,
-    fromUnixMs: BigInt(fromUnixMs),
-    untilUnixMs: BigInt(untilUnixMs),
-    hours: hours.map(({ hourUnixMs, ...sums }) => ({ hourUnixMs: BigInt(hourUnixMs), ...sums })),
-  };
-  return {
-    key: organizationId,
-    payload: GenerationSettled.encode(GenerationSettled.fromPartial({ window })).finish(),
-  };
 }

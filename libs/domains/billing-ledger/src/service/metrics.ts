@@ -1,7 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { HoldOutcome } from '../core/credit/hold';
-import type { Difference, LedgerHealth, SettlementReport } from '../core/ports';
+import type { LedgerHealth, SettlementReport } from '../core/ports';
 import type { SettlementOrigin } from '../core/settlement/settlement';
 
 const DELAY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
@@ -16,10 +16,6 @@ export interface LedgerMetrics {
   voided(by: 'caller' | 'reaper', holds: number): void;
   claimsTrimmed(claims: number): void;
   holdsOpen(health: LedgerHealth, now: UnixMs): void;
-  reconciled(run: { organizations: number; ranUnixMs: UnixMs; reconciledUntilUnixMs: UnixMs }): void;
-  windowsAnnounced(windows: number): void;
-  /** How many of this kind there are now. */
-  differences(kind: Difference['kind'], count: number): void;
 }
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
@@ -71,32 +67,6 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const oldestHold = new Gauge({
     name: 'gateway_billing_ledger_oldest_hold_age_seconds',
     help: 'Since the oldest open hold was admitted; 0 when none is open.',
-    registers,
-  });
-  const lastRun = new Gauge({
-    name: 'gateway_ledger_reconciliation_last_run_timestamp_seconds',
-    help: 'When this process last compared books with their postings; 0: never.',
-    registers,
-  });
-  const watermark = new Gauge({
-    name: 'gateway_ledger_reconciliation_watermark_timestamp_seconds',
-    help: 'What was wrong in the books before this time has been found; 0: not yet through all of them.',
-    registers,
-  });
-  const reconciledOrganizations = new Counter({
-    name: 'gateway_ledger_reconciliation_organizations_total',
-    help: 'Organizations whose books were compared.',
-    registers,
-  });
-  const windows = new Counter({
-    name: 'gateway_ledger_reconciliation_windows_announced_total',
-    help: 'Times of an organization whose settlements were added up for the usage to be compared with.',
-    registers,
-  });
-  const differing = new Gauge({
-    name: 'gateway_ledger_reconciliation_differences',
-    help: 'Figures that do not agree with the postings, by kind, as of the last run.',
-    labelNames: ['kind'],
     registers,
   });
   const batchSize = new Histogram({
@@ -154,12 +124,5 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       overdueHolds.set(Number(health.overdueHolds));
       oldestHold.set(health.oldestHold === undefined ? 0 : (now - health.oldestHold) / 1_000);
     },
-    reconciled({ organizations, ranUnixMs, reconciledUntilUnixMs }) {
-      reconciledOrganizations.inc(organizations);
-      lastRun.set(ranUnixMs / 1_000);
-      watermark.set(reconciledUntilUnixMs / 1_000);
-    },
-    windowsAnnounced: (count) => windows.inc(count),
-    differences: (kind, count) => differing.labels(kind).set(count),
   };
 }

@@ -4,7 +4,7 @@ import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
 import { type GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
-import { auditLedger } from '../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import { createLedgerRig, UNIT_PRICES, type LedgerRig } from '../testing/ledger-rig';
 import { createBillingLedgerModule } from './module';
 
@@ -20,7 +20,6 @@ beforeAll(async () => {
     store: rig.first.store,
     claims: rig.first.claims,
     history: rig.first.history,
-    reconciler: rig.first.reconciler,
     clock: rig.clock,
     log: createSilentLogger(),
     metrics,

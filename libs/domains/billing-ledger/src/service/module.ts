@@ -1,50 +1,25 @@
 import type { Clock } from '@gateway/base';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { createDeadLetterService, type WatchedEventLog } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
-import {
-  type AlertSender,
-  type ClaimStore,
-  type CreditAlertStore,
-  type LedgerBooks,
-  type LedgerHistory,
-  type LedgerReconciler,
-  type LedgerStore,
-  LedgerUnavailableError,
-} from '../core/ports';
-import { createAdminHandlers } from './admin-handlers';
-import { createAlertDispatcher } from './alert-dispatcher';
+import { LedgerUnavailableError, type ClaimStore, type LedgerHistory, type LedgerStore } from '../core/ports';
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';
 import { createHousekeeping } from './housekeeping';
 import { createLedgerMetrics } from './metrics';
-import { createReconciliation } from './reconciliation';
 import { createClaimBatcher } from './claim-batcher';
 import { createSettleBatcher } from './settle-batcher';
 import { createSettler } from './settler';
 import { createVoidBatcher } from './void-batcher';
 
-export interface LedgerAdminPorts {
-  readonly books: LedgerBooks;
-  readonly alerts: CreditAlertStore;
-  /** Each brings an alert to those recipients that it is for. */
-  readonly alertSenders: readonly AlertSender[];
-  /** What is wrong with an address for webhooks; undefined when nothing is. */
-  readonly faultOfWebhookUrl: (url: string) => string | undefined;
-  readonly newId: (prefix: string) => string;
-}
-
 export interface BillingLedgerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
-  /** What people look at and correct, and whom it tells of a low balance; absent: it serves requests only. */
-  readonly admin?: LedgerAdminPorts;
-  readonly reconciler: LedgerReconciler;
   /** Whose lag and dead letters are served, for the group of this module. */
   readonly events?: WatchedEventLog;
   readonly clock: Clock;
@@ -52,12 +27,9 @@ export interface BillingLedgerPorts {
   readonly metrics: Registry;
   /** How often overdue holds are voided and old claims forgotten, in milliseconds. Default 5 seconds. */
   readonly housekeepingIntervalMs?: number;
-  /** How often a part of the books is compared with the postings, in milliseconds. Default a minute. */
-  readonly reconciliationIntervalMs?: number;
 }
 
 const DEFAULT_HOUSEKEEPING_INTERVAL_MS = 5_000;
-const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
 
 /** The billing-ledger: its service, its consumer of generation.finished and its housekeeping. */
 export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayModule {
@@ -73,30 +45,11 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     store,
     claims,
     history,
-    books: options.admin?.books,
     clock,
     log,
     metrics,
     intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
   });
-  const reconciliation = createReconciliation({
-    reconciler: options.reconciler,
-    clock,
-    log,
-    metrics,
-    intervalMs: options.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
-  });
-
-  const admin = options.admin && {
-    ...options.admin,
-    dispatcher: createAlertDispatcher({
-      alerts: options.admin.alerts,
-      senders: options.admin.alertSenders,
-      clock,
-      log,
-      intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
-    }),
-  };
 
   const consumers = [createFinishedConsumer(settle, log)];
 
@@ -110,24 +63,14 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
           isLedgerUnavailable,
         ),
       ),
-      ...(admin
-        ? [
-            bindService(
-              BillingLedgerAdminDefinition,
-              handlersUnavailableAsNoCapacity(createAdminHandlers({ ...admin, store }), isLedgerUnavailable),
-            ),
-          ]
-        : []),
       ...(options.events ? [createDeadLetterService(options.events, consumers)] : []),
     ],
     consumers,
     async start() {
       await housekeeping.start();
-      reconciliation.start();
-      admin?.dispatcher.start();
     },
     async stop() {
-      await Promise.all([housekeeping.stop(), reconciliation.stop(), admin?.dispatcher.stop()]);
+      await housekeeping.stop();
       const batchers = [holdBatcher, voidBatcher, settleBatcher, claimBatcher];
       await Promise.all(batchers.map((batcher) => batcher.idle()));
     },

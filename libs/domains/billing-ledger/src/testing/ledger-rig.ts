@@ -12,10 +12,9 @@ import type { Pool, PoolClient } from 'pg';
 import { createPostgresClaimStore } from '../adapters/postgres/claim-store';
 import { createPostgresLedgerHistory } from '../adapters/postgres/ledger-history';
 import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
-import { createPostgresReconciler } from '../adapters/postgres/reconciler';
 import { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from '../adapters/postgres/sql/schema';
 import type { HoldRequest } from '../core/credit/hold';
-import type { Announce, ClaimStore, LedgerHistory, LedgerReconciler, LedgerStore } from '../core/ports';
+import type { Announce, ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { FinishedGeneration } from '../core/settlement/settlement';
 
 /** One ledger process: its own connections, the shared database. */
@@ -24,12 +23,13 @@ export interface LedgerInstance {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
-  readonly reconciler: LedgerReconciler;
 }
 
 export interface LedgerRig {
   readonly database: TestDatabase;
   readonly clock: TestClock;
+  /** Announces into a plain table, which `announced` reads. */
+  readonly appender: TransactionalAppender<PoolClient>;
   readonly first: LedgerInstance;
   readonly second: LedgerInstance;
   /** Connections of neither ledger, to look on from outside. */
@@ -62,6 +62,7 @@ export async function createLedgerRig(): Promise<LedgerRig> {
   return {
     database,
     clock,
+    appender,
     first,
     second,
     auditPool,
@@ -93,7 +94,6 @@ function createInstance(
     store: createPostgresLedgerStore({ pool, appender, clock }),
     claims: createPostgresClaimStore({ pool, clock }),
     history: createPostgresLedgerHistory({ pool, clock }),
-    reconciler: createPostgresReconciler({ pool, appender, clock }),
   };
 }
 

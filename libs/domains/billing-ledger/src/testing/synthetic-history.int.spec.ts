@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gateway/base';
-import { auditLedger } from '../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import { createLedgerRig, type LedgerRig } from './ledger-rig';
 import { fillLedgerHistory } from './synthetic-history';
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nanoUsdOf } from '@gateway/load';
-import { auditLedger } from '@gateway/billing-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import { SERVICE_NAMES, startCluster, type Cluster, type Replica, type ServiceName } from '@gateway/cluster';
 import { createPool } from '@gateway/database';
 import { createLogger } from '@gateway/runtime';

@@ -1,5 +1,5 @@
 import type { UnixMs } from '@gateway/base';
-import { auditLedger } from '../../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import {

@@ -1,5 +1,5 @@
 import { MAX_IDLE_IN_TRANSACTION_MS } from '@gateway/database';
-import { auditLedger } from '../../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
   createLedgerRig,

@@ -1,19 +1,11 @@
 import { nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
-import { DatabaseError, type Pool } from 'pg';
+import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
-import type { HoldExpectation } from '../../core/ports';
-
-const PARAMETERS = '$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16';
-
-const HOLD_ALL = { name: 'billing_ledger.hold_all', text: `select hold_all(${PARAMETERS})` };
-
-/** What hold_all says when it takes none: not all can be taken, or an id is there already. */
-const NOT_ALL: ReadonlySet<string | undefined> = new Set(['GW002', '23505']);
 
 const HOLD_CREDIT = {
   name: 'billing_ledger.hold_credit',
-  text: `select * from hold_credit(${PARAMETERS})`,
+  text: 'select * from hold_credit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
 };
 
 const HELD: HoldOutcome = { kind: 'held' };
@@ -24,33 +16,17 @@ interface HoldRow {
   readonly used_nano_usd: bigint | null;
 }
 
-/**
- * One statement, which is its own transaction: one round trip and one commit for
- * all. A second round trip where all were expected to be held and some are not.
- */
+/** One statement, which is its own transaction: one round trip and one commit for the batch. */
 export async function holdCredit(
   pool: Pool,
   holds: readonly HoldRequest[],
-  expectation: HoldExpectation,
   nowUnixMs: number,
 ): Promise<HoldOutcome[]> {
-  const values = valuesOf(holds, nowUnixMs);
-  if (expectation === 'held' && (await holdAll(pool, values))) return holds.map(() => HELD);
-  const { rows } = await pool.query<HoldRow>({ values, ...HOLD_CREDIT });
+  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: valuesOf(holds, nowUnixMs) });
   return holds.map((hold, index) => outcomeOf(hold, rows[index]));
 }
 
-/** Takes all or none; @returns whether it took them. */
-async function holdAll(pool: Pool, values: unknown[]): Promise<boolean> {
-  try {
-    await pool.query({ values, ...HOLD_ALL });
-    return true;
-  } catch (error) {
-    if (error instanceof DatabaseError && NOT_ALL.has(error.code)) return false;
-    throw error;
-  }
-}
-
+/** In the order of the function's arguments. */
 function valuesOf(holds: readonly HoldRequest[], nowUnixMs: number): unknown[] {
   return [
     textArray(holds, (hold) => hold.holdId),
@@ -87,7 +63,7 @@ function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
     case 'organization_budget_exceeded':
       return budgetExceeded('organization', hold.organizationDailyBudgetNanoUsd, row);
     default:
-      throw new Error(`hold_credit answered "${row?.outcome}" for a hold`);
+      throw new Error(`hold_credit returned the outcome "${row?.outcome}"`);
   }
 }
 

@@ -2,7 +2,7 @@ import { DAY_MS, type UnixMs } from '@gateway/base';
 import { listPartitions } from '@gateway/database';
 import { leastIdAt } from '@gateway/runtime';
 import { beginPatiently, eventually } from '@gateway/test-support';
-import { auditLedger } from '../../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
   createLedgerRig,

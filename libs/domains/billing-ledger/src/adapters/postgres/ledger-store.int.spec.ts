@@ -1,7 +1,7 @@
 import { utcDay, type UnixMs } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
 import type { HoldRequest } from '../../core/credit/hold';
-import { auditLedger } from '../../audit/audit-ledger';
+import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
   createLedgerRig,
@@ -13,7 +13,20 @@ import {
   type LedgerRig,
 } from '../../testing/ledger-rig';
 
-const EXPECTATIONS = ['held', 'unknown'] as const;
+/** Holds are decided together when all are covered, else one by one, which the refused hold in front enforces. */
+const DECISIONS = ['together where all are covered', 'one by one'] as const;
+
+async function holdCredit(
+  decision: (typeof DECISIONS)[number],
+  { store }: LedgerInstance,
+  holds: readonly HoldRequest[],
+) {
+  if (decision === 'together where all are covered') return store.holdCredit(holds);
+  const refused = hold(`refused-${(counter += 1)}`, 1, { organizationId: 'org-without-credit' });
+  const [first, ...outcomes] = await store.holdCredit([refused, ...holds]);
+  expect(first?.kind).toBe('insufficient_credits');
+  return outcomes;
+}
 
 let rig: LedgerRig;
 let organizationId: string;
@@ -76,9 +89,8 @@ describe('credit', () => {
   });
 });
 
-describe.each(EXPECTATIONS)('hold that is expected to be %s', (expectation) => {
-  const take = ({ store }: LedgerInstance, holds: readonly HoldRequest[]) =>
-    store.holdCredit(holds, expectation);
+describe.each(DECISIONS)('holds that are decided %s', (decision) => {
+  const take = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
 
   it('takes the amount from what is available', async () => {
     await credit(100);
@@ -145,18 +157,22 @@ describe('holds that are all taken at once', () => {
     const { rows } = await rig.auditPool.query<{ definition: string }>(
       "select pg_get_functiondef('hold_credit'::regproc) as definition",
     );
-    await rig.auditPool.query('alter function hold_credit rename to hold_credit_away');
+    const definition = rows[0]?.definition ?? '';
+    const branch = 'accepted := array_fill(false, array[size]);';
+    expect(definition).toContain(branch);
+    await rig.auditPool.query(
+      definition.replace(branch, `raise exception using errcode = '${NOBODY_DECIDES}';`),
+    );
     try {
       return await rig.first.store.holdCredit(holds).then(
         (outcomes) => outcomes.map(({ kind }) => kind),
         ({ code }: { code: string }) => code,
       );
     } finally {
-      await rig.auditPool.query('drop function hold_credit_away');
-      await rig.auditPool.query(rows[0]?.definition ?? '');
+      await rig.auditPool.query(definition);
     }
   }
-  const NOBODY_DECIDES = '42883';
+  const NOBODY_DECIDES = 'GW999';
   const budgets = (organization: number | undefined, key?: number) => ({
     organizationDailyBudgetNanoUsd: organization === undefined ? undefined : usdNano(organization),
     keyDailyBudgetNanoUsd: key === undefined ? undefined : usdNano(key),
@@ -237,9 +253,8 @@ describe('holds that are all taken at once', () => {
   });
 });
 
-describe.each(EXPECTATIONS)('daily budget, for holds that are expected to be %s', (expectation) => {
-  const take = ({ store }: LedgerInstance, holds: readonly HoldRequest[]) =>
-    store.holdCredit(holds, expectation);
+describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decision) => {
+  const take = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
 
   const budgeted = (name: string, amount: number, more = {}) =>
     hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });

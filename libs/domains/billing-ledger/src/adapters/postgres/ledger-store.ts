@@ -1,4 +1,4 @@
-import { nanoUsd, type Clock } from '@gateway/base';
+import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
 import type { TransactionalAppender } from '@gateway/events';
 import type { Pool, PoolClient } from 'pg';
 import { NO_BALANCE } from '../../core/credit/balance';
@@ -21,11 +21,23 @@ const READ_BALANCE = `
   select credited_nano_usd, charged_nano_usd, held_nano_usd, available_nano_usd
   from accounts where organization_id = $1`;
 
+const HEALTH = `
+  select count(*) as open, coalesce(sum(amount_nano_usd), 0)::bigint as held, min(created_unix_ms) as oldest,
+         count(*) filter (where deadline_unix_ms < $1) as overdue
+  from open_holds`;
+
 interface BalanceRow {
   readonly credited_nano_usd: bigint;
   readonly charged_nano_usd: bigint;
   readonly held_nano_usd: bigint;
   readonly available_nano_usd: bigint;
+}
+
+interface HealthRow {
+  readonly open: bigint;
+  readonly held: bigint;
+  readonly oldest: bigint | null;
+  readonly overdue: bigint;
 }
 
 /** The ledger in PostgreSQL. Money moves in SQL functions that take a whole batch. */
@@ -35,8 +47,7 @@ export function createPostgresLedgerStore({
   clock,
 }: PostgresLedgerStoreOptions): LedgerStore {
   return {
-    holdCredit: (holds, expectation = 'held') =>
-      withRetries(() => holdCredit(pool, holds, expectation, clock.now())),
+    holdCredit: (holds) => withRetries(() => holdCredit(pool, holds, clock.now())),
     voidHolds: (holds) => withRetries(() => voidHolds(pool, holds, clock.now())),
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit, clock.now())),
     addCredit: (credit) => withRetries(() => addCredit(pool, credit, clock.now())),
@@ -58,6 +69,19 @@ export function createPostgresLedgerStore({
           chargedNanoUsd: nanoUsd(account.charged_nano_usd),
           heldNanoUsd: nanoUsd(account.held_nano_usd),
           availableNanoUsd: nanoUsd(account.available_nano_usd),
+        };
+      }),
+
+    readHealth: () =>
+      withRetries(async () => {
+        const { rows } = await pool.query<HealthRow>(HEALTH, [clock.now()]);
+        const [row] = rows;
+        if (!row) throw new Error('counting open holds returned no row');
+        return {
+          openHolds: row.open,
+          heldNanoUsd: row.held,
+          oldestHold: row.oldest === null ? undefined : (Number(row.oldest) as UnixMs),
+          overdueHolds: row.overdue,
         };
       }),
   };

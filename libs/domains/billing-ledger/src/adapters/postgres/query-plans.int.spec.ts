@@ -224,11 +224,17 @@ describe('a process whose plans were made when the tables were empty', () => {
       holdsOf(name, count).map(({ holdId, organizationId }) =>
         makeFinished({ generationId: holdId, organizationId, cost: 7, at: now, ...more }),
       );
-    /** Holds, decides holds, settles at once, settles by decisions, voids: every function once. */
+    /** Holds a covered batch and one with a refusal, settles at once, settles by decisions, voids: every function once. */
     async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
-      for (const [index, expectation] of (['held', 'unknown'] as const).entries()) {
-        const outcomes = await store.holdCredit(holdsOf(`${name}${index}`, count), expectation);
-        expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['held']));
+      const refused = makeHold({
+        holdId: `${leastIdAt('gen', now)}${name}R`,
+        organizationId: 'org-without-credit',
+        amount: 1,
+        at: now,
+      });
+      for (const [index, before] of [[], [refused]].entries()) {
+        const outcomes = await store.holdCredit([...before, ...holdsOf(`${name}${index}`, count)]);
+        expect(outcomes.filter(({ kind }) => kind === 'held')).toHaveLength(count);
       }
       await store.settleGenerations(finishedOf(`${name}0`, count), announce);
       await store.settleGenerations(finishedOf(`${name}1`, count, { keyId: 'key-unseen' }), announce);

@@ -6,7 +6,6 @@ import claimIdempotencyKey from './functions/claim_idempotency_key.sql';
 import closeIdempotencyClaims from './functions/close_idempotency_claims.sql';
 import compareWithPostings from './functions/compare_with_postings.sql';
 import correctCredit from './functions/correct_credit.sql';
-import holdAll from './functions/hold_all.sql';
 import holdCredit from './functions/hold_credit.sql';
 import leastIdAt from './functions/least_id_at.sql';
 import lockAccounts from './functions/lock_accounts.sql';
@@ -35,7 +34,6 @@ export const billingLedgerSchema: DatabaseSchema = {
     close_idempotency_claims: closeIdempotencyClaims,
     compare_with_postings: compareWithPostings,
     correct_credit: correctCredit,
-    hold_all: holdAll,
     hold_credit: holdCredit,
     least_id_at: leastIdAt,
     lock_accounts: lockAccounts,

@@ -1,0 +1,31 @@
+import { nanoUsd, type UnixMs } from '@gateway/base';
+import type { DueAlert } from '../../core/credit-alert';
+import { createMailAlertSender } from './mail-alert-sender';
+
+const alert: DueAlert = {
+  organizationId: 'org-1',
+  thresholdNanoUsd: nanoUsd(5_000_000_000n),
+  availableNanoUsd: nanoUsd(1n),
+  belowSince: Date.UTC(2026, 10, 22) as UnixMs,
+  webhookUrl: undefined,
+  webhookSecret: undefined,
+  emails: ['a@example.com', 'b@example.com'],
+};
+
+it('tells every address what is left, below which threshold, since when', async () => {
+  const mails: { to: string; text: string }[] = [];
+  await createMailAlertSender({ send: async (mail) => void mails.push(mail) }).send(alert);
+  expect(mails.map(({ to }) => to)).toEqual(['a@example.com', 'b@example.com']);
+  for (const part of ['org-1', '0.000000001 US dollars', 'threshold of 5 ', '2026-11-22T00:00:00.000Z']) {
+    expect(mails[0]?.text).toContain(part);
+  }
+});
+
+it('says that nobody was told without a mail server, or when it did not take a mail', async () => {
+  await expect(createMailAlertSender(undefined).send(alert)).rejects.toThrow('No mail server is configured');
+  await expect(createMailAlertSender(undefined).send({ ...alert, emails: [] })).resolves.toBeUndefined();
+  const refusing = { send: async () => Promise.reject(new Error('550 secret.host no such box')) };
+  await expect(createMailAlertSender(refusing).send(alert)).rejects.toThrow(
+    'The mail server did not take every mail.',
+  );
+});

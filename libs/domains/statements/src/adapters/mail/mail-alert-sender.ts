@@ -1,0 +1,39 @@
+import { formatUsd } from '@gateway/base';
+import type { DueAlert } from '../../core/credit-alert';
+import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
+
+/** Sends one mail; rejects when the mail server did not take it. */
+export interface AlertMailer {
+  send(mail: { readonly to: string; readonly subject: string; readonly text: string }): Promise<void>;
+}
+
+/** Tells the email addresses of an alert. Without a mail server it says so, and never that it told somebody. */
+export function createMailAlertSender(mailer: AlertMailer | undefined): AlertSender {
+  return {
+    async send(alert) {
+      if (alert.emails.length === 0) return;
+      if (!mailer) throw new AlertNotDeliveredError('No mail server is configured, so no mail was sent.');
+      const sent = await Promise.allSettled(alert.emails.map((to) => mailer.send({ to, ...textOf(alert) })));
+      const failed = sent.find((one) => one.status === 'rejected');
+      if (failed) {
+        throw new AlertNotDeliveredError('The mail server did not take every mail.', {
+          cause: failed.reason,
+        });
+      }
+    },
+  };
+}
+
+function textOf({ organizationId, availableNanoUsd, thresholdNanoUsd, belowSince }: DueAlert) {
+  return {
+    subject: 'Credit is running low',
+    text: [
+      `Organization ${organizationId} has ${formatUsd(availableNanoUsd)} US dollars of credit available,`,
+      `which is below the threshold of ${formatUsd(thresholdNanoUsd)} that was set for this message.`,
+      '',
+      `Since: ${new Date(belowSince).toISOString()}`,
+      'Requests are refused with 402 once the credit does not cover them.',
+      '',
+    ].join('\n'),
+  };
+}

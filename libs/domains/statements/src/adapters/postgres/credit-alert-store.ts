@@ -1,0 +1,180 @@
+import { nanoUsd, type UnixMs } from '@gateway/base';
+import { textArray } from '@gateway/database';
+import type { Pool } from 'pg';
+import {
+  MAX_ALERT_ATTEMPTS,
+  NO_ALERT,
+  retryAfterMs,
+  type CreditAlert,
+  type DueAlert,
+} from '../../core/credit-alert';
+import type { CreditAlertStore } from '../../core/ports';
+import { withRetries } from '@gateway/billing-ledger';
+
+const READ = 'select * from credit_alerts where organization_id = $1';
+
+/** $1 organization, $2 threshold, $3 address, $4 secret for a new address, $5 emails. */
+const SET = `
+  insert into credit_alerts as alert (organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails)
+  values ($1, $2, $3, case when $3::text is null then null else $4 end, $5::text[])
+  on conflict (organization_id) do update set
+    threshold_nano_usd = excluded.threshold_nano_usd,
+    webhook_url = excluded.webhook_url,
+    webhook_secret = case
+      when alert.webhook_url = excluded.webhook_url then alert.webhook_secret
+      else excluded.webhook_secret
+    end,
+    emails = excluded.emails,
+    below_since_unix_ms = null, delivered = false, attempts = 0, next_attempt_unix_ms = 0, last_failure = null
+  returning *`;
+
+const WATCH = `
+  update credit_alerts alert
+  set below_since_unix_ms = case when watched.is_below then $1::bigint end,
+      delivered = false, attempts = 0, next_attempt_unix_ms = 0
+  from (
+    select one.organization_id,
+           one.threshold_nano_usd is not null
+             and coalesce(account.available_nano_usd, 0) < one.threshold_nano_usd as is_below
+    from credit_alerts one
+    left join accounts account on account.organization_id = one.organization_id
+  ) watched
+  where alert.organization_id = watched.organization_id
+    and (alert.below_since_unix_ms is not null) <> watched.is_below`;
+
+const DUE_FIELDS = `
+  alert.organization_id, coalesce(alert.threshold_nano_usd, 0) as threshold_nano_usd, alert.webhook_url,
+  alert.webhook_secret, alert.emails, alert.below_since_unix_ms, alert.attempts,
+  coalesce((select available_nano_usd from accounts where organization_id = alert.organization_id), 0)
+    as available_nano_usd`;
+
+const READ_DUE = `select ${DUE_FIELDS} from credit_alerts alert where organization_id = $1`;
+
+/** $1 now, $2 most attempts, $3 most rows, $4 when a taken one is due again should its sender die. */
+const TAKE_DUE = `
+  update credit_alerts alert
+  set attempts = alert.attempts + 1, next_attempt_unix_ms = $4
+  from (
+    select organization_id from credit_alerts
+    where below_since_unix_ms is not null and not delivered and next_attempt_unix_ms <= $1 and attempts < $2
+      and (webhook_url is not null or emails <> '{}')
+    order by next_attempt_unix_ms
+    limit $3
+    for update skip locked
+  ) due
+  where alert.organization_id = due.organization_id
+  returning ${DUE_FIELDS}`;
+
+const NOTE_DELIVERED = `
+  update credit_alerts set delivered = true, last_sent_unix_ms = $2, last_failure = null
+  where organization_id = $1 and below_since_unix_ms is not distinct from $3`;
+const NOTE_FAILED = `
+  update credit_alerts set last_failure = $2, next_attempt_unix_ms = $3
+  where organization_id = $1 and below_since_unix_ms is not distinct from $4`;
+
+/** Longer than a delivery takes with all its waits. */
+const DELIVERY_LEASE_MS = 120_000;
+
+interface AlertRow {
+  readonly threshold_nano_usd: bigint | null;
+  readonly webhook_url: string | null;
+  readonly webhook_secret: string | null;
+  readonly emails: readonly string[];
+  readonly below_since_unix_ms: bigint | null;
+  readonly last_sent_unix_ms: bigint | null;
+  readonly last_failure: string | null;
+}
+
+interface DueRow {
+  readonly organization_id: string;
+  readonly threshold_nano_usd: bigint;
+  readonly available_nano_usd: bigint;
+  readonly below_since_unix_ms: bigint | null;
+  readonly webhook_url: string | null;
+  readonly webhook_secret: string | null;
+  readonly emails: readonly string[];
+  readonly attempts: number;
+}
+
+/** Alerts in the ledger's database. Any number of processes may watch and send: each alert is taken by one. */
+export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }): CreditAlertStore {
+  return {
+    readAlert: (organizationId) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<AlertRow>(READ, [organizationId]);
+        return rows[0] ? alertOf(rows[0]) : NO_ALERT;
+      }),
+
+    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails }, newSecret) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<AlertRow>(SET, [
+          organizationId,
+          thresholdNanoUsd ?? null,
+          webhookUrl ?? null,
+          newSecret,
+          textArray(emails, (email) => email),
+        ]);
+        const [row] = rows;
+        if (!row) throw new Error('an alert was not set');
+        return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
+      }),
+
+    readDue: (organizationId) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<DueRow>(READ_DUE, [organizationId]);
+        const [row] = rows;
+        return row && (row.webhook_url !== null || row.emails.length > 0) ? dueOf(row) : undefined;
+      }),
+
+    watch: (now) => withRetries(async () => void (await pool.query(WATCH, [now]))),
+
+    takeDue: (now, limit) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<DueRow>(TAKE_DUE, [
+          now,
+          MAX_ALERT_ATTEMPTS,
+          limit,
+          now + DELIVERY_LEASE_MS,
+        ]);
+        return rows.map(dueOf);
+      }),
+
+    noteSent: (alert, now, failure) =>
+      withRetries(async () => {
+        const { organizationId, belowSince, attempt } = alert as TakenAlert;
+        if (failure === undefined) await pool.query(NOTE_DELIVERED, [organizationId, now, belowSince]);
+        else
+          await pool.query(NOTE_FAILED, [organizationId, failure, now + retryAfterMs(attempt), belowSince]);
+      }),
+  };
+}
+
+type TakenAlert = DueAlert & { readonly attempt: number };
+
+function alertOf(row: AlertRow): CreditAlert {
+  return {
+    thresholdNanoUsd: row.threshold_nano_usd === null ? undefined : nanoUsd(row.threshold_nano_usd),
+    webhookUrl: row.webhook_url ?? undefined,
+    emails: row.emails,
+    belowSince: timeOf(row.below_since_unix_ms),
+    lastSent: timeOf(row.last_sent_unix_ms),
+    lastFailure: row.last_failure ?? undefined,
+  };
+}
+
+function dueOf(row: DueRow): TakenAlert {
+  return {
+    organizationId: row.organization_id,
+    thresholdNanoUsd: nanoUsd(row.threshold_nano_usd),
+    availableNanoUsd: nanoUsd(row.available_nano_usd),
+    belowSince: timeOf(row.below_since_unix_ms) ?? (0 as UnixMs),
+    webhookUrl: row.webhook_url ?? undefined,
+    webhookSecret: row.webhook_secret ?? undefined,
+    emails: row.emails,
+    attempt: row.attempts,
+  };
+}
+
+function timeOf(unixMs: bigint | null): UnixMs | undefined {
+  return unixMs === null ? undefined : (Number(unixMs) as UnixMs);
+}

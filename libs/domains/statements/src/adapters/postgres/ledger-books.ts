@@ -1,0 +1,170 @@
+import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
+import { NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
+import { inTransaction } from '@gateway/database';
+import type { Pool, PoolClient } from 'pg';
+import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
+import type { LedgerBooks } from '../../core/ports';
+import {
+  chainMonths,
+  monthOf,
+  rangeOf,
+  type Entry,
+  type Movements,
+  type StatementMonth,
+} from '../../core/statement';
+import { readReconciliation } from './reconciler';
+
+import { firstPostingOf, readMonthlyMovements, sumUpDays } from './statement-days';
+import { readLines } from './statement-lines';
+
+export interface PostgresLedgerBooksOptions {
+  /** Of the schema billing_ledger; the caller ends it. */
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
+
+const ENTRIES = `
+  select kind, posted_unix_ms, credit_nano_usd, held_nano_usd, revenue_nano_usd, uncollected_nano_usd
+  from postings
+  where reference = $2 and organization_id = $1
+  order by posted_unix_ms, array_position(array['credit', 'hold', 'void', 'settlement'], kind)`;
+
+const ACCOUNT = `
+  select credited_nano_usd, available_nano_usd, held_nano_usd, charged_nano_usd,
+         (select coalesce(sum(amount_nano_usd), 0)::bigint from credits
+          where organization_id = $1 and amount_nano_usd < 0) as corrected_nano_usd
+  from accounts where organization_id = $1`;
+
+const PREVIEW = `
+  insert into previewed_corrections values ($1, $2, $3, $4, $5) on conflict do nothing`;
+const FORGET_PREVIEWS = `
+  delete from previewed_corrections previewed
+  where expires_unix_ms < $1 and not exists (select from credits where credit_id = previewed.correction_id)`;
+
+interface AccountRow {
+  readonly credited_nano_usd: bigint;
+  readonly available_nano_usd: bigint;
+  readonly held_nano_usd: bigint;
+  readonly charged_nano_usd: bigint;
+  readonly corrected_nano_usd: bigint;
+}
+
+interface EntryRow {
+  readonly kind: 'credit' | 'hold' | 'settlement' | 'void';
+  readonly posted_unix_ms: bigint;
+  readonly credit_nano_usd: bigint;
+  readonly held_nano_usd: bigint;
+  readonly revenue_nano_usd: bigint;
+  readonly uncollected_nano_usd: bigint;
+}
+
+/** The books in PostgreSQL, for people: statements, corrections, and how the ledger does. */
+export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOptions): LedgerBooks {
+  /** The months up to the present one, with what else is read in the same moment. */
+  async function inOneMoment<Result>(
+    organizationId: string,
+    read: (client: PoolClient, months: readonly StatementMonth[]) => Promise<Result>,
+  ): Promise<Result> {
+    const now = clock.now();
+    const first = (await firstPostingOf(pool, organizationId)) ?? now;
+    await sumUpDays(pool, organizationId, first, now);
+    return inTransaction(
+      pool,
+      async (client) => {
+        const { rows } = await client.query<AccountRow>(ACCOUNT, [organizationId]);
+        const movements = await readMonthlyMovements(client, organizationId, movementsOf(rows[0]));
+        const last = [monthOf(now), ...movements.keys()].sort().at(-1) ?? monthOf(now);
+        return read(client, chainMonths(monthOf(first), last, movements));
+      },
+      { isolation: 'repeatable read' },
+    );
+  }
+
+  return {
+    listEntries: (organizationId, reference) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<EntryRow>(ENTRIES, [organizationId, reference]);
+        return rows.map(entryOf);
+      }),
+
+    readStatement: (query) =>
+      withRetries(() =>
+        inOneMoment(query.organizationId, async (client, months) => {
+          const sums = months.find(({ month }) => month === query.month) ?? emptyMonth(query.month, months);
+          return { sums, lines: await readLines(client, query, rangeOf(query.month), sums) };
+        }),
+      ),
+
+    readMonths: (organizationId) =>
+      withRetries(() => inOneMoment(organizationId, async (_client, months) => [...months].reverse())),
+
+    previewCorrection: ({ correctionId, organizationId, amountNanoUsd, note }) =>
+      withRetries(async () => {
+        const now = clock.now();
+        const { rows } = await pool.query<AccountRow>(ACCOUNT, [organizationId]);
+        const before = balanceOf(rows[0]);
+        if (before.availableNanoUsd < amountNanoUsd) return { kind: 'insufficient', before };
+        const expires = (now + PREVIEW_LIFETIME_MS) as UnixMs;
+        await pool.query(FORGET_PREVIEWS, [now]);
+        await pool.query(PREVIEW, [correctionId, organizationId, amountNanoUsd, note, expires]);
+        return { kind: 'previewed', before, expires };
+      }),
+
+    correctCredit: ({ correctionId, organizationId, amountNanoUsd, note }) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<{ kind: CorrectionOutcome['kind'] }>(
+          'select correct_credit($1, $2, $3, $4, $5) as kind',
+          [correctionId, organizationId, amountNanoUsd, note, clock.now()],
+        );
+        const kind = rows[0]?.kind;
+        if (!kind) throw new Error('correct_credit answered nothing');
+        return { kind };
+      }),
+
+    readReconciliation: () => withRetries(() => readReconciliation(pool)),
+  };
+}
+
+/** A month before the first or after the last: nothing moved in it. */
+function emptyMonth(month: string, months: readonly StatementMonth[]): StatementMonth {
+  const before = months.filter((each) => each.month < month).at(-1);
+  const balance = before?.closingNanoUsd ?? 0n;
+  return {
+    month,
+    openingNanoUsd: balance,
+    addedNanoUsd: 0n,
+    correctedNanoUsd: 0n,
+    usedNanoUsd: 0n,
+    closingNanoUsd: balance,
+  };
+}
+
+function movementsOf(account: AccountRow | undefined): Movements {
+  const corrected = account?.corrected_nano_usd ?? 0n;
+  return {
+    addedNanoUsd: (account?.credited_nano_usd ?? 0n) - corrected,
+    correctedNanoUsd: corrected,
+    usedNanoUsd: -(account?.charged_nano_usd ?? 0n),
+  };
+}
+
+function balanceOf(account: AccountRow | undefined): Balance {
+  if (!account) return NO_BALANCE;
+  return {
+    creditedNanoUsd: nanoUsd(account.credited_nano_usd),
+    chargedNanoUsd: nanoUsd(account.charged_nano_usd),
+    heldNanoUsd: nanoUsd(account.held_nano_usd),
+    availableNanoUsd: nanoUsd(account.available_nano_usd),
+  };
+}
+
+function entryOf(row: EntryRow): Entry {
+  return {
+    kind: row.kind === 'credit' && row.credit_nano_usd < 0n ? 'correction' : row.kind,
+    posted: Number(row.posted_unix_ms) as UnixMs,
+    creditNanoUsd: nanoUsd(row.credit_nano_usd),
+    heldNanoUsd: nanoUsd(row.held_nano_usd),
+    revenueNanoUsd: nanoUsd(row.revenue_nano_usd),
+    uncollectedNanoUsd: nanoUsd(row.uncollected_nano_usd),
+  };
+}

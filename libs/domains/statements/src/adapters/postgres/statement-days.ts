@@ -1,0 +1,160 @@
+import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
+import { LedgerUnavailableError } from '@gateway/billing-ledger/core';
+import { inTransaction } from '@gateway/database';
+import type { Pool, PoolClient } from 'pg';
+import { monthOf, type Movements } from '../../core/statement';
+
+/** Postings are dated by their process's clock, and committed a moment later: a day is over when that is past. */
+const GRACE_MS = HOUR_MS;
+/** Days that one statement sums up. */
+const DAYS_AT_ONCE = 31;
+/** How long one request goes on summing up; what is left is for the next. */
+const MAX_SUMMING_MS = 5_000;
+
+const FIRST_POSTING = `
+  select posted_unix_ms from postings where organization_id = $1 order by posted_unix_ms limit 1`;
+
+const PROGRESS = `
+  insert into statement_progress as progress values ($1, $2)
+  on conflict (organization_id) do update set summed_until_unix_ms = progress.summed_until_unix_ms
+  returning summed_until_unix_ms`;
+
+const movementsOf = (source: string) => `
+  coalesce(sum(credit_nano_usd) filter (where kind = 'credit' and credit_nano_usd > 0), 0)::bigint as added,
+  coalesce(sum(credit_nano_usd) filter (where kind = 'credit' and credit_nano_usd < 0), 0)::bigint as corrected,
+  coalesce(sum(credit_nano_usd + held_nano_usd) filter (where kind = 'settlement'), 0)::bigint as used
+  from ${source}`;
+
+const SUM_UP = `
+  insert into statement_days
+  select $1, (to_timestamp(posted_unix_ms / 1000) at time zone 'UTC')::date as day, ${movementsOf('postings')}
+  where organization_id = $1 and posted_unix_ms >= $2 and posted_unix_ms < $3 and kind in ('credit', 'settlement')
+  group by 2`;
+
+const BETWEEN = `
+  select ${movementsOf('postings')}
+  where organization_id = $1 and posted_unix_ms >= $2 and posted_unix_ms < $3 and kind in ('credit', 'settlement')`;
+
+const MONTHS = `
+  select to_char(day, 'YYYY-MM') as month, sum(added_nano_usd)::bigint as added,
+         sum(corrected_nano_usd)::bigint as corrected, sum(used_nano_usd)::bigint as used
+  from statement_days where organization_id = $1
+  group by 1`;
+
+export interface MovementsRow {
+  readonly added: bigint;
+  readonly corrected: bigint;
+  readonly used: bigint;
+}
+
+export function movementsIn(row: MovementsRow | undefined): Movements {
+  return {
+    addedNanoUsd: row?.added ?? 0n,
+    correctedNanoUsd: row?.corrected ?? 0n,
+    usedNanoUsd: row?.used ?? 0n,
+  };
+}
+
+/** When the first money of an organization moved. */
+export async function firstPostingOf(
+  db: Pool | PoolClient,
+  organizationId: string,
+): Promise<UnixMs | undefined> {
+  const { rows } = await db.query<{ posted_unix_ms: bigint }>(FIRST_POSTING, [organizationId]);
+  return rows[0] && (Number(rows[0].posted_unix_ms) as UnixMs);
+}
+
+/**
+ * Sums up the days that are over, a month at a time.
+ *
+ * @throws LedgerUnavailableError when there is more of it than one request should wait for.
+ */
+export async function sumUpDays(
+  pool: Pool,
+  organizationId: string,
+  first: UnixMs,
+  now: UnixMs,
+): Promise<void> {
+  const over = Math.floor((now - GRACE_MS) / DAY_MS) * DAY_MS;
+  const startedAt = performance.now();
+  for (;;) {
+    const done = await inTransaction(pool, async (client) => {
+      // The row is locked by this, so that no day is summed up twice.
+      const { rows } = await client.query<{ summed_until_unix_ms: bigint }>(PROGRESS, [
+        organizationId,
+        Math.floor(first / DAY_MS) * DAY_MS,
+      ]);
+      const from = Number(rows[0]?.summed_until_unix_ms);
+      if (from >= over) return true;
+      const until = Math.min(from + DAYS_AT_ONCE * DAY_MS, over);
+      await client.query(SUM_UP, [organizationId, from, until]);
+      await client.query(
+        'update statement_progress set summed_until_unix_ms = $2 where organization_id = $1',
+        [organizationId, until],
+      );
+      return until >= over;
+    });
+    if (done) return;
+    if (performance.now() - startedAt > MAX_SUMMING_MS) {
+      throw new LedgerUnavailableError('the days of a statement are still being summed up');
+    }
+  }
+}
+
+/** What moved in each month, the present one so far; of one moment when `client` is in a transaction of one. */
+export async function readMonthlyMovements(
+  client: PoolClient,
+  organizationId: string,
+  account: Movements,
+): Promise<Map<string, Movements>> {
+  const months = new Map<string, Movements>();
+  const { rows } = await client.query<MovementsRow & { month: string }>(MONTHS, [organizationId]);
+  for (const { month, ...row } of rows) months.set(month, movementsIn(row));
+  const progress = await client.query<{ summed_until_unix_ms: bigint }>(
+    'select summed_until_unix_ms from statement_progress where organization_id = $1',
+    [organizationId],
+  );
+  const summedUntil = progress.rows[0]?.summed_until_unix_ms;
+  if (summedUntil === undefined) return months;
+
+  // What is not summed up yet is what the account has beyond it, without a look at its postings; only of
+  // a day that is just over it has to be known to which month it belongs.
+  const summed = [...months.values()];
+  let rest: Movements = {
+    addedNanoUsd: account.addedNanoUsd - sumOf(summed, 'addedNanoUsd'),
+    correctedNanoUsd: account.correctedNanoUsd - sumOf(summed, 'correctedNanoUsd'),
+    usedNanoUsd: account.usedNanoUsd - sumOf(summed, 'usedNanoUsd'),
+  };
+  const month = monthOf(Number(summedUntil));
+  const nextMonth = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1);
+  const later = movementsIn(
+    (await client.query<MovementsRow>(BETWEEN, [organizationId, nextMonth, Number.MAX_SAFE_INTEGER])).rows[0],
+  );
+  rest = subtract(rest, later);
+  months.set(month, plus(months.get(month), rest));
+  const laterMonth = monthOf(nextMonth);
+  if (later.addedNanoUsd || later.correctedNanoUsd || later.usedNanoUsd) {
+    months.set(laterMonth, plus(months.get(laterMonth), later));
+  }
+  return months;
+}
+
+function sumOf(movements: readonly Movements[], field: keyof Movements): bigint {
+  return movements.reduce((sum, each) => sum + each[field], 0n);
+}
+
+function plus(a: Movements | undefined, b: Movements): Movements {
+  return {
+    addedNanoUsd: (a?.addedNanoUsd ?? 0n) + b.addedNanoUsd,
+    correctedNanoUsd: (a?.correctedNanoUsd ?? 0n) + b.correctedNanoUsd,
+    usedNanoUsd: (a?.usedNanoUsd ?? 0n) + b.usedNanoUsd,
+  };
+}
+
+function subtract(a: Movements, b: Movements): Movements {
+  return plus(a, {
+    addedNanoUsd: -b.addedNanoUsd,
+    correctedNanoUsd: -b.correctedNanoUsd,
+    usedNanoUsd: -b.usedNanoUsd,
+  });
+}

@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto';
+import { formatUsd, type Clock } from '@gateway/base';
+import { Agent, request } from 'undici';
+import type { DueAlert } from '../../core/credit-alert';
+import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
+import { isPrivateLiteral, PrivateAddressError, publicLookup } from './public-addresses';
+
+export interface WebhookSenderOptions {
+  readonly clock: Clock;
+  /** Whether webhooks may lead into private networks, and be plain http. Default no. */
+  readonly allowPrivateAddresses?: boolean;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Of an answer, which nobody reads. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** What is wrong with an address for webhooks; undefined when nothing is. What it leads to shows when it is called. */
+export function faultOfWebhookUrl(text: string, allowPrivateAddresses: boolean): string | undefined {
+  if (!URL.canParse(text)) return 'must be a URL such as https://hooks.example.com/gateway';
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(allowPrivateAddresses && url.protocol === 'http:'))
+    return 'must be an https:// URL';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user or password';
+  if (!allowPrivateAddresses && isPrivateLiteral(url.hostname))
+    return 'must not be a private or local address';
+  return undefined;
+}
+
+/**
+ * Posts alerts as JSON. `x-gateway-signature` is `t=<seconds>,v1=<hex>`: the
+ * HMAC-SHA256 with the organization's secret of the seconds, a dot and the body.
+ * Redirects are not followed, and no answer is ever shown to anybody.
+ */
+export function createWebhookSender({
+  clock,
+  allowPrivateAddresses = false,
+}: WebhookSenderOptions): AlertSender & {
+  close(): Promise<void>;
+} {
+  const agent = new Agent({
+    connect: { timeout: TIMEOUT_MS, ...(allowPrivateAddresses ? {} : { lookup: publicLookup }) },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    maxResponseSize: MAX_ANSWER_BYTES,
+  });
+  return {
+    async send(alert) {
+      const { webhookUrl, webhookSecret } = alert;
+      if (webhookUrl === undefined || webhookSecret === undefined) return;
+      const fault = faultOfWebhookUrl(webhookUrl, allowPrivateAddresses);
+      if (fault) throw new AlertNotDeliveredError(`The address ${fault}.`);
+      const body = JSON.stringify(messageOf(alert));
+      const seconds = Math.floor(clock.now() / 1_000);
+      const signature = createHmac('sha256', webhookSecret).update(`${seconds}.${body}`).digest('hex');
+      const status = await post(agent, webhookUrl, body, `t=${seconds},v1=${signature}`);
+      if (status < 200 || status >= 300)
+        throw new AlertNotDeliveredError(`The webhook answered with status ${status}.`);
+    },
+    close: () => agent.close(),
+  };
+}
+
+async function post(agent: Agent, url: string, body: string, signature: string): Promise<number> {
+  try {
+    const answer = await request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'inference-gateway',
+        'x-gateway-signature': signature,
+      },
+      body,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
+    return answer.statusCode;
+  } catch (error) {
+    const isPrivate =
+      error instanceof PrivateAddressError || (error as Error).cause instanceof PrivateAddressError;
+    throw new AlertNotDeliveredError(
+      isPrivate ? 'The address leads into a private network.' : 'The webhook could not be reached.',
+      { cause: error },
+    );
+  }
+}
+
+function messageOf(alert: DueAlert) {
+  return {
+    event: 'credit.running_low',
+    // The same for every attempt, so that who gets it twice can tell.
+    id: `${alert.organizationId}.${alert.belowSince}`,
+    organization_id: alert.organizationId,
+    available_usd: formatUsd(alert.availableNanoUsd),
+    threshold_usd: formatUsd(alert.thresholdNanoUsd),
+    since: new Date(alert.belowSince).toISOString(),
+  };
+}

@@ -1,0 +1,13 @@
+import { flagSetting } from '@gateway/runtime';
+import type { z } from 'zod';
+
+/** Settings of each app that runs this module. */
+export const statementsEnvironment = {
+  /** Whether alerts of a low balance may be sent into private networks and by plain http. */
+  GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: flagSetting.default(false),
+};
+
+/** What the adapters need of the settings. */
+export function statementsSettingsOf(values: z.output<z.ZodObject<typeof statementsEnvironment>>) {
+  return { allowPrivateAddresses: values.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES };
+}

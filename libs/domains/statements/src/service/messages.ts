@@ -1,0 +1,95 @@
+import type { UnixMs } from '@gateway/base';
+import type { Announcement } from '@gateway/billing-ledger/core';
+import type {
+  CreditAlert as AlertMessage,
+  GetLedgerReconciliationResponse,
+  LedgerEntry,
+  StatementLine as LineMessage,
+  StatementMonth as MonthMessage,
+} from '@gateway/contracts/billing-ledger';
+import { GenerationSettled } from '@gateway/contracts/events';
+import { GatewayError } from '@gateway/errors';
+import type { CreditAlert } from '../core/credit-alert';
+import type { LedgerReconciliation } from '../core/ports';
+import type { SettledWindow } from '../core/settled-window';
+import type { Entry, StatementLine, StatementMonth, StatementPlace } from '../core/statement';
+
+export function readMonth(month: string): string {
+  if (/^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month)) return month;
+  throw new GatewayError('invalid_request', {
+    param: 'month',
+    message: 'month must be a month such as 2026-11.',
+  });
+}
+
+export function renderEntry({ posted, ...entry }: Entry): LedgerEntry {
+  return { ...entry, postedUnixMs: BigInt(posted) };
+}
+
+export function renderLine({ posted, ...line }: StatementLine): LineMessage {
+  return { ...line, postedUnixMs: BigInt(posted) };
+}
+
+export function renderMonth(month: StatementMonth): MonthMessage {
+  return { ...month };
+}
+
+export function renderReconciliation(found: LedgerReconciliation): GetLedgerReconciliationResponse {
+  const { lastRun, reconciledUntil, knownDifferences, differences } = found;
+  return {
+    lastRunUnixMs: lastRun === undefined ? undefined : BigInt(lastRun),
+    reconciledUntilUnixMs: reconciledUntil === undefined ? undefined : BigInt(reconciledUntil),
+    knownDifferences,
+    differences: differences.map(({ firstSeenUnixMs, ...difference }) => ({
+      ...difference,
+      firstSeenUnixMs: BigInt(firstSeenUnixMs),
+    })),
+  };
+}
+
+export function renderAlert(alert: CreditAlert): AlertMessage {
+  return {
+    thresholdNanoUsd: alert.thresholdNanoUsd,
+    webhookUrl: alert.webhookUrl,
+    emails: [...alert.emails],
+    belowSinceUnixMs: alert.belowSince === undefined ? undefined : BigInt(alert.belowSince),
+    lastSentUnixMs: alert.lastSent === undefined ? undefined : BigInt(alert.lastSent),
+    lastFailure: alert.lastFailure,
+  };
+}
+
+/** Where the next page goes on: the balance is that on the far side of the last line. */
+export function renderPlace(last: StatementLine, oldestFirst: boolean): string {
+  const balance = oldestFirst ? last.balanceNanoUsd : last.balanceNanoUsd - last.amountNanoUsd;
+  const kind = last.kind === 'correction' ? 'credit' : last.kind;
+  return Buffer.from(`${last.posted} ${balance} ${kind} ${last.reference}`).toString('base64url');
+}
+
+export function readPlace(token: string): StatementPlace | undefined {
+  if (token === '') return undefined;
+  const text = Buffer.from(token, 'base64url').toString('utf8');
+  const match = /^(\d{1,15}) (-?\d{1,19}) (credit|settlement) ([\x21-\x7e]{1,200})$/.exec(text);
+  if (!match)
+    throw new GatewayError('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
+  const [, posted = '', balance = '', kind = '', reference = ''] = match;
+  return { posted: Number(posted) as UnixMs, balanceNanoUsd: BigInt(balance), kind, reference };
+}
+
+/** The announcement of a window, in the order of its organization's settlements. */
+export function renderWindow({
+  organizationId,
+  fromUnixMs,
+  untilUnixMs,
+  hours,
+}: SettledWindow): Announcement {
+  const window = {
+    organizationId,
+    fromUnixMs: BigInt(fromUnixMs),
+    untilUnixMs: BigInt(untilUnixMs),
+    hours: hours.map(({ hourUnixMs, ...sums }) => ({ hourUnixMs: BigInt(hourUnixMs), ...sums })),
+  };
+  return {
+    key: organizationId,
+    payload: GenerationSettled.encode(GenerationSettled.fromPartial({ window })).finish(),
+  };
+}

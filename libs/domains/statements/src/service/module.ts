@@ -1,0 +1,76 @@
+import type { Clock } from '@gateway/base';
+import { LedgerUnavailableError, type LedgerStore } from '@gateway/billing-ledger/core';
+import { BillingLedgerAdminDefinition } from '@gateway/contracts/billing-ledger';
+import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
+import type { GatewayModule } from '@gateway/module';
+import { bindService } from '@gateway/rpc';
+import type { Logger, Registry } from '@gateway/runtime';
+import type { AlertSender, CreditAlertStore, LedgerBooks, LedgerReconciler } from '../core/ports';
+import { createAdminHandlers } from './admin-handlers';
+import { createAlertDispatcher } from './alert-dispatcher';
+import { createReconciliationMetrics } from './metrics';
+import { createReconciliation } from './reconciliation';
+
+export interface StatementsPorts {
+  /** Of the billing-ledger library. */
+  readonly ledger: Pick<LedgerStore, 'readBalance' | 'readHealth'>;
+  readonly books: LedgerBooks;
+  readonly alerts: CreditAlertStore;
+  /** Each sends an alert to the recipients that it can reach. */
+  readonly alertSenders: readonly AlertSender[];
+  /** What is wrong with an address for webhooks; undefined when nothing is. */
+  readonly faultOfWebhookUrl: (url: string) => string | undefined;
+  readonly reconciler: LedgerReconciler;
+  readonly newId: (prefix: string) => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  /** How often balances below their threshold are looked for, in milliseconds. Default 5 seconds. */
+  readonly alertIntervalMs?: number;
+  /** How often a part of the ledger is compared with its postings, in milliseconds. Default a minute. */
+  readonly reconciliationIntervalMs?: number;
+}
+
+const DEFAULT_ALERT_INTERVAL_MS = 5_000;
+const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
+
+/** Statements, corrections, alerts of a low balance and reconciliation. */
+export function createStatementsModule(options: StatementsPorts): GatewayModule {
+  const { alerts, clock } = options;
+  const log = options.log.child({ module: 'statements' });
+  const dispatcher = createAlertDispatcher({
+    alerts,
+    senders: options.alertSenders,
+    clock,
+    log,
+    intervalMs: options.alertIntervalMs ?? DEFAULT_ALERT_INTERVAL_MS,
+  });
+  const reconciliation = createReconciliation({
+    reconciler: options.reconciler,
+    clock,
+    log,
+    metrics: createReconciliationMetrics(options.metrics),
+    intervalMs: options.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
+  });
+
+  return {
+    name: 'statements',
+    services: [
+      bindService(
+        BillingLedgerAdminDefinition,
+        handlersUnavailableAsNoCapacity(
+          createAdminHandlers({ ...options, dispatcher }),
+          (error) => error instanceof LedgerUnavailableError,
+        ),
+      ),
+    ],
+    consumers: [],
+    async start() {
+      reconciliation.start();
+      dispatcher.start();
+    },
+    async stop() {
+      await Promise.all([reconciliation.stop(), dispatcher.stop()]);
+    },
+  };
+}

@@ -1,0 +1,298 @@
+import { MINUTE_MS } from '@gateway/base';
+import { createLogger, createMetrics } from '@gateway/runtime';
+import { beginPatiently } from '@gateway/test-support';
+import {
+  announce,
+  createLedgerRig,
+  makeFinished,
+  makeHold,
+  usdNano,
+  type LedgerRig,
+} from '@gateway/billing-ledger/testing';
+import { createPostgresLedgerBooks } from '../adapters/postgres/ledger-books';
+import { createPostgresReconciler } from '../adapters/postgres/reconciler';
+import type { LedgerReconciler } from '../core/ports';
+import { createReconciliationMetrics } from './metrics';
+import { createReconciliation } from './reconciliation';
+
+let rig: LedgerRig;
+let reconcilers: { readonly first: LedgerReconciler; readonly second: LedgerReconciler };
+let lines: Record<string, unknown>[];
+let registry: ReturnType<typeof createMetrics>;
+let run: () => Promise<void>;
+
+beforeAll(async () => {
+  rig = await createLedgerRig();
+  const { appender, clock } = rig;
+  reconcilers = {
+    first: createPostgresReconciler({ pool: rig.first.pool, appender, clock }),
+    second: createPostgresReconciler({ pool: rig.second.pool, appender, clock }),
+  };
+});
+
+afterAll(() => rig.close());
+
+/** Everything that a posting is about, old enough to be in the sums, and something new. */
+beforeEach(async () => {
+  const { rows } = await rig.auditPool.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+       and relname not in ('_prisma_migrations', 'closed_hold_retention')`,
+  );
+  await rig.auditPool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
+  lines = [];
+  registry = createMetrics({ processMetrics: false });
+  ({ run } = createReconciliation({
+    reconciler: reconcilers.first,
+    clock: rig.clock,
+    log: createLogger({
+      name: 'test',
+      level: 'info',
+      pretty: false,
+      destination: { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+    }),
+    metrics: createReconciliationMetrics(registry),
+    intervalMs: 1_000_000,
+  }));
+  await book('old');
+  rig.clock.advance(20 * MINUTE_MS);
+  await run();
+  await book('new');
+});
+
+async function book(prefix: string): Promise<void> {
+  const { store } = rig.first;
+  const at = rig.clock.now();
+  for (const organizationId of ['org-a', 'org-b']) {
+    const named = (name: string) => `${prefix}-${name}-${organizationId}`;
+    const of = { organizationId, at };
+    await store.addCredit({
+      creditId: named('credit'),
+      organizationId,
+      amountNanoUsd: usdNano(100),
+      note: '',
+    });
+    await store.holdCredit(
+      ['settled', 'open', 'voided'].map((name) => makeHold({ holdId: named(name), amount: 20, ...of })),
+    );
+    await store.settleGenerations(
+      [makeFinished({ generationId: named('settled'), cost: 500, ...of })],
+      announce,
+    );
+    await store.voidHolds([{ holdId: named('voided'), organizationId }]);
+  }
+}
+
+const differences = async () => {
+  const { values = [] } =
+    (await registry.getSingleMetric('gateway_ledger_reconciliation_differences')?.get()) ?? {};
+  return Object.fromEntries(
+    values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels['kind'], value]),
+  );
+};
+const logged = (text: string) => lines.filter(({ msg }) => msg === text);
+
+it('finds sound books sound, and says when it looked', async () => {
+  await run();
+  expect(await differences()).toEqual({});
+  expect(lines).toEqual([]);
+  const text = await registry.metrics();
+  const nowS = rig.clock.now() / 1_000;
+  expect(text).toContain(`gateway_ledger_reconciliation_last_run_timestamp_seconds ${nowS}`);
+  expect(text).toContain(`gateway_ledger_reconciliation_watermark_timestamp_seconds ${nowS}`);
+  expect(text).toContain('gateway_ledger_reconciliation_organizations_total 4');
+});
+
+it('says to whoever asks what it found and when it looked', async () => {
+  await rig.auditPool.query(
+    `update accounts set uncollected_nano_usd = uncollected_nano_usd + 7 where organization_id = 'org-a'`,
+  );
+  await run();
+  const books = createPostgresLedgerBooks({ pool: rig.first.pool, clock: rig.clock });
+  const { differences: known, ...looked } = await books.readReconciliation();
+  const now = rig.clock.now();
+  expect(looked).toEqual({ lastRun: now, reconciledUntil: now, knownDifferences: 1 });
+  const [difference] = known;
+  expect(known).toHaveLength(1);
+  expect(difference).toMatchObject({ organizationId: 'org-a', kind: 'uncollected', firstSeenUnixMs: now });
+  expect((difference?.foundNanoUsd ?? 0n) - (difference?.expectedNanoUsd ?? 0n)).toBe(7n);
+
+  await rig.auditPool.query('truncate reconciliation_progress, reconciliation_differences');
+  expect(await books.readReconciliation()).toEqual({
+    lastRun: undefined,
+    reconciledUntil: undefined,
+    knownDifferences: 0,
+    differences: [],
+  });
+});
+
+/** By hand, as somebody with all rights could; the constraints would not let the ledger itself. */
+const CORRUPTIONS: [what: string, sql: string, found: Record<string, number>][] = [
+  [
+    'money out of nothing',
+    'update accounts set available_nano_usd = available_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7',
+    { available: 1, credited: 1 },
+  ],
+  [
+    'money that is bound by nothing',
+    'update accounts set held_nano_usd = held_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7',
+    { held: 1, credited: 1 },
+  ],
+  [
+    'a charge too much',
+    'update accounts set charged_nano_usd = charged_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7',
+    { charged: 1, credited: 1 },
+  ],
+  ['an open hold that is gone', `delete from open_holds where hold_id = 'new-open-org-a'`, { open_holds: 1 }],
+  [
+    'an account with other uncollected cost',
+    'update accounts set uncollected_nano_usd = uncollected_nano_usd + 7',
+    { uncollected: 1 },
+  ],
+  [
+    'a posting that is gone',
+    `delete from postings where reference = 'new-voided-org-a' and kind = 'void'`,
+    { available: 1, held: 1, open_holds: 1 },
+  ],
+];
+
+it.each(CORRUPTIONS)('finds %s, names it, counts it and logs it once', async (_what, sql, found) => {
+  const isOfOne = /where/.test(sql);
+  await rig.auditPool.query(isOfOne ? sql : `${sql} where organization_id = 'org-a'`);
+  await run();
+  await run();
+  expect(await differences()).toEqual(found);
+  const named = logged('the books do not agree with the postings');
+  expect(named.map(({ kind }) => kind).sort()).toEqual(Object.keys(found).sort());
+  for (const line of named) expect(line).toMatchObject({ organizationId: 'org-a', level: 'error' });
+});
+
+it('does not read again what it has summed up: that is what makes a run cost the same for ever', async () => {
+  await rig.auditPool.query(`delete from postings where reference = 'old-voided-org-a' and kind = 'void'`);
+  await run();
+  expect(await differences()).toEqual({});
+  await rig.auditPool.query('delete from reconciliation_sums');
+  await run();
+  expect(await differences()).toEqual({ available: 1, held: 1, open_holds: 1 });
+});
+
+it('finds a settled hold that says another charge when it enters the sums, and until it is mended', async () => {
+  const sql = (charged: number) =>
+    `update closed_holds set charged_nano_usd = ${charged} where hold_id = 'new-settled-org-a'`;
+  const { rows } = await rig.auditPool.query<{ charged: bigint }>(
+    `select charged_nano_usd as charged from closed_holds where hold_id = 'new-settled-org-a'`,
+  );
+  const right = Number(rows[0]?.charged);
+  await rig.auditPool.query(sql(right - 1));
+  rig.clock.advance(20 * MINUTE_MS);
+  for (let runs = 0; runs < 3; runs += 1) {
+    await run();
+    expect(await differences()).toEqual({ settlement: 1 });
+  }
+  expect(logged('the books do not agree with the postings')).toMatchObject([
+    {
+      organizationId: 'org-a',
+      kind: 'settlement',
+      generationId: 'new-settled-org-a',
+      expectedNanoUsd: String(right),
+      foundNanoUsd: String(right - 1),
+    },
+  ]);
+  await rig.auditPool.query(sql(right));
+  await run();
+  expect(await differences()).toEqual({});
+  expect(logged('the books agree again')).toHaveLength(1);
+});
+
+it('forgets a difference that was mended, and keeps the other of the same organization', async () => {
+  const change = (changes: string) =>
+    rig.auditPool.query(`update accounts set ${changes} where organization_id = 'org-a'`);
+  await change('held_nano_usd = held_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7');
+  await change('uncollected_nano_usd = uncollected_nano_usd + 7');
+  await run();
+  expect(await differences()).toEqual({ uncollected: 1, held: 1, credited: 1 });
+  await change('uncollected_nano_usd = uncollected_nano_usd - 7');
+  await run();
+  expect(await differences()).toEqual({ held: 1, credited: 1 });
+});
+
+/** The next run adds up what is from before the new bookings, and leaves them, to the millisecond, to the one after it. */
+const UNTIL_THE_NEW_MS = 10 * MINUTE_MS;
+
+it('adds up what was posted on the boundary of two runs once, and nothing anew for it', async () => {
+  rig.clock.advance(UNTIL_THE_NEW_MS);
+  await run();
+  // Found as soon as all is added up again.
+  await rig.auditPool.query(`delete from postings where reference = 'old-voided-org-a' and kind = 'void'`);
+  for (let runs = 0; runs < 2; runs += 1) {
+    rig.clock.advance(MINUTE_MS);
+    await run();
+    expect(await differences()).toEqual({});
+  }
+});
+
+it('looks at a settlement on the boundary of two runs in the second of them', async () => {
+  await rig.auditPool.query(
+    `update closed_holds set charged_nano_usd = charged_nano_usd - 1 where hold_id = 'new-settled-org-a'`,
+  );
+  rig.clock.advance(UNTIL_THE_NEW_MS);
+  await run();
+  expect(await differences()).toEqual({});
+  rig.clock.advance(1);
+  await run();
+  expect(await differences()).toEqual({ settlement: 1 });
+});
+
+it.each([
+  ['the first that is kept', 'gen-B', { settlement: 1 }],
+  ['from before the first that is kept', 'gen-C', {}],
+])(
+  'expects, of the settlement of a hold that is %s, what there must be of it',
+  async (_what, firstKept, found) => {
+    await rig.first.store.settleGenerations(
+      [makeFinished({ generationId: 'gen-B', cost: 5, at: rig.clock.now() })],
+      announce,
+    );
+    await rig.auditPool.query(`delete from closed_holds where hold_id = 'gen-B'`);
+    const keepFrom = (id: string) =>
+      rig.auditPool.query('update closed_hold_retention set first_kept_hold_id = $1', [id]);
+    await keepFrom(firstKept);
+    try {
+      rig.clock.advance(20 * MINUTE_MS);
+      await run();
+      expect(await differences()).toEqual(found);
+    } finally {
+      await keepFrom('gen-');
+    }
+  },
+);
+
+it('is not alarmed by a posting whose clock was far behind', async () => {
+  rig.clock.advance(20 * MINUTE_MS);
+  await run();
+  rig.clock.advance(-30 * MINUTE_MS);
+  await book('late');
+  rig.clock.advance(30 * MINUTE_MS);
+  await run();
+  expect(await differences()).toEqual({});
+});
+
+it('goes on with the next organizations where the run before stopped, and knows when it has seen all', async () => {
+  const first = await reconcilers.first.reconcile(1);
+  rig.clock.advance(1_000);
+  const second = await reconcilers.second.reconcile(1);
+  const third = await reconcilers.first.reconcile(1);
+  expect([first, second, third].map((each) => each?.organizations)).toEqual([1, 1, 0]);
+  // As of the beginning of the round.
+  expect(third?.reconciledUntilUnixMs).toBe(rig.clock.now() - 1_000);
+});
+
+it('is done by one process at a time', async () => {
+  const client = await rig.second.pool.connect();
+  await beginPatiently(client);
+  await client.query(`select reconcile_accounts(1, 0, 1)`);
+  expect(await reconcilers.first.reconcile(1)).toBeUndefined();
+  await client.query('rollback');
+  client.release();
+  expect(await reconcilers.first.reconcile(1)).toBeDefined();
+});

@@ -1,0 +1,66 @@
+import { createChangeTracker, type Clock } from '@gateway/base';
+import { createRecurring, type Logger, type Recurring } from '@gateway/runtime';
+import { DIFFERENCE_KINDS, type Difference, type LedgerReconciler } from '../core/ports';
+import { renderWindow } from './messages';
+import type { ReconciliationMetrics } from './metrics';
+
+/** Organizations of one run: what a run costs is bounded, however many there are. */
+const MAX_ORGANIZATIONS_PER_RUN = 500;
+
+export interface ReconciliationPorts {
+  readonly reconciler: LedgerReconciler;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ReconciliationMetrics;
+  readonly intervalMs: number;
+}
+
+export interface Reconciliation extends Recurring {
+  /** One run; another process may be at it, then nothing is done. */
+  run(): Promise<void>;
+}
+
+/** Compares the books with the postings and announces what was settled, every so often and a part at a time. */
+export function createReconciliation(options: ReconciliationPorts): Reconciliation {
+  const { reconciler, clock, log, metrics, intervalMs } = options;
+  const changesTo = createChangeTracker(nameOf);
+
+  async function run(): Promise<void> {
+    try {
+      const found = await reconciler.reconcile(MAX_ORGANIZATIONS_PER_RUN);
+      if (!found) return;
+      const { organizations, reconciledUntilUnixMs, differences } = found;
+      metrics.windowsAnnounced(await reconciler.announceWindows(MAX_ORGANIZATIONS_PER_RUN, renderWindow));
+      metrics.reconciled({ organizations, ranUnixMs: clock.now(), reconciledUntilUnixMs });
+      for (const kind of DIFFERENCE_KINDS) {
+        metrics.differences(kind, differences.filter((difference) => difference.kind === kind).length);
+      }
+      report(differences);
+    } catch (error) {
+      log.error({ err: error }, 'the ledger could not be reconciled; it is tried again');
+    }
+  }
+
+  function report(differences: readonly Difference[]): void {
+    const { appeared, gone } = changesTo(differences);
+    for (const { organizationId, kind, generationId, expectedNanoUsd, foundNanoUsd } of appeared) {
+      log.error(
+        {
+          organizationId,
+          kind,
+          generationId,
+          expectedNanoUsd: String(expectedNanoUsd),
+          foundNanoUsd: String(foundNanoUsd),
+        },
+        'the books do not agree with the postings',
+      );
+    }
+    for (const difference of gone) log.info({ difference }, 'the books agree again');
+  }
+
+  return { ...createRecurring(run, intervalMs), run };
+}
+
+function nameOf({ organizationId, kind, generationId }: Difference): string {
+  return `${organizationId} ${kind} ${generationId ?? ''}`;
+}

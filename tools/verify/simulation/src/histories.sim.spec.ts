@@ -1,0 +1,66 @@
+import { createPostgresReconciler } from '@gateway/statements';
+import { describeHistory } from './describe-history';
+import { generateHistory } from './generate-history';
+import type { History } from './history';
+import { runHistory, type HistoryFailure, type Witness } from './run-history';
+import { shrinkHistory } from './shrink-history';
+import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
+
+const HISTORIES = Number(process.env['SIMULATION_HISTORIES'] ?? 200);
+const FIRST_SEED = Number(process.env['SIMULATION_SEED'] ?? 1);
+/** Databases that histories happen to side by side. */
+const LANES = 2;
+const PROGRESS_EVERY = 500;
+
+/** A minute for a hundred histories: far above what it takes, for machines that do much else. */
+jest.setTimeout(60_000 + HISTORIES * 600);
+
+let ledgers: SimulatedLedger[];
+
+beforeAll(async () => {
+  ledgers = await Promise.all(Array.from({ length: LANES }, () => createSimulatedLedger()));
+});
+
+afterAll(() => Promise.all(ledgers.map((ledger) => ledger.close())));
+
+it(`the books are right after every step of ${HISTORIES} histories, whatever is repeated, late, at once or broken`, async () => {
+  const seeds = Array.from({ length: HISTORIES }, (_, index) => FIRST_SEED + index).values();
+  const failures: string[] = [];
+  let done = 0;
+  await Promise.all(
+    ledgers.map(async (ledger) => {
+      for (const seed of seeds) {
+        const history = generateHistory(seed);
+        const failure = await runHistory(ledger, history, reconciliation);
+        if (failure) failures.push(await explain(ledger, history, failure));
+        if (failures.length > 0) return;
+        done += 1;
+        if (done % PROGRESS_EVERY === 0) process.stderr.write(`${done} of ${HISTORIES} histories\n`);
+      }
+    }),
+  );
+  expect(failures.join('\n\n')).toBe('');
+});
+
+/** The ledger's own comparison, which may never be alarmed while the books are right. */
+const reconciliation: Witness = async ({ rig }) => {
+  const { appender, clock } = rig;
+  const run = await createPostgresReconciler({ pool: rig.first.pool, appender, clock }).reconcile(2);
+  return (run?.differences ?? []).map(
+    ({ organizationId, kind, expectedNanoUsd, foundNanoUsd }) =>
+      `reconciliation: ${kind} of ${organizationId} is ${foundNanoUsd} instead of ${expectedNanoUsd}`,
+  );
+};
+
+/** The least of a history that still fails, and how to have it again. */
+async function explain(ledger: SimulatedLedger, history: History, first: HistoryFailure): Promise<string> {
+  const smallest = await shrinkHistory(
+    history,
+    async (candidate) => (await runHistory(ledger, candidate, reconciliation)) !== undefined,
+  );
+  const failure = await runHistory(ledger, smallest, reconciliation);
+  const where = failure ? `after step ${failure.step + 1}: ${failure.what}` : 'only now and then';
+  // What fails now and then shrinks badly: what was seen at first is then all there is to go by.
+  const atFirst = `at first after step ${first.step + 1} of ${history.steps.length}: ${first.what}`;
+  return `${describeHistory(smallest)}\n${where}\n${atFirst}\nagain: npm run simulate -- --histories 1 --seed ${history.seed}`;
+}

@@ -1,0 +1,217 @@
+import { utcDay, type UnixMs } from '@gateway/base';
+import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
+import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
+import {
+  announce,
+  createLedgerRig,
+  usdNano,
+  type LedgerInstance,
+  type LedgerRig,
+} from '@gateway/billing-ledger/testing';
+import { breakable, orphansGone, ProcessDied, withFault } from './faulty-pool';
+import { LEASE_MS, type Call, type Generation, type History, type Operation } from './history';
+import { THIEF, type Account, type ModelState } from './ledger-model';
+import type { MadeCall } from './explain-outcomes';
+
+/** Histories after which what was deleted is really removed. */
+const HISTORIES_PER_TRUNCATION = 200;
+const TRIM_LIMIT = 100;
+
+/** What can be seen of a ledger from outside. */
+export interface Observed {
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly announced: ModelState['announced'];
+}
+
+/** Two real ledgers on one real database, which histories happen to one after the other. */
+export interface SimulatedLedger {
+  readonly rig: LedgerRig;
+  /** Empties it. */
+  begin(history: History): Promise<void>;
+  call(call: Call): Promise<MadeCall>;
+  /** Waits until nothing that lost its connection is still under way, or to come. */
+  settleDown(): Promise<void>;
+  observe(): Promise<Observed>;
+  close(): Promise<void>;
+}
+
+export async function createSimulatedLedger(): Promise<SimulatedLedger> {
+  const rig = await createLedgerRig();
+  breakable(rig.first.pool);
+  breakable(rig.second.pool);
+  const tables = await ownTables(rig);
+  let generations: readonly Generation[] = [];
+  let histories = 0;
+  const orphans: number[] = [];
+
+  async function begin(history: History): Promise<void> {
+    generations = history.generations;
+    rig.clock.set(history.startUnixMs);
+    histories += 1;
+    await rig.auditPool.query(
+      histories % HISTORIES_PER_TRUNCATION === 0
+        ? `truncate ${tables.join(', ')}`
+        : tables.map((table) => `delete from ${table}`).join('; '),
+    );
+  }
+
+  async function call({ ledger, operation, fault }: Call): Promise<MadeCall> {
+    const instance = ledger === 1 ? rig.first : rig.second;
+    let died = false;
+    const { result, hasStruck, ...left } = await withFault(fault, () =>
+      perform(instance, operation).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+        died = true;
+        return undefined;
+      }),
+    );
+    orphans.push(...left.orphans);
+    if (died) return { operation, outcome: undefined, times: [0, 1] };
+    return { operation, outcome: result, times: hasStruck ? [1, 2] : [1] };
+  }
+
+  async function perform({ store, claims }: LedgerInstance, operation: Operation): Promise<string> {
+    const now = rig.clock.now();
+    const named = (indexes: readonly number[]) => indexes.map((index) => generations[index] as Generation);
+    switch (operation.kind) {
+      case 'credit': {
+        const { id: creditId, organization: organizationId, amount } = operation;
+        return store.addCredit({
+          creditId,
+          organizationId,
+          amountNanoUsd: usdNano(amount),
+          note: 'simulation',
+        });
+      }
+      case 'hold': {
+        const holds = named(operation.generations).map((one) => holdOf(one, operation.thief ?? false, now));
+        return (await store.holdCredit(holds)).map(holdOutcome).join(', ');
+      }
+      case 'void':
+        return String(await store.voidHolds(named(operation.generations).map(refOf)));
+      case 'reap':
+        return String(await store.voidOverdueHolds(operation.limit));
+      case 'settle': {
+        const report = await store.settleGenerations(named(operation.generations).map(finishedOf), announce);
+        const lines = [
+          ...report.settlements.map(
+            ({ generationId, origin, costNanoUsd, chargedNanoUsd, isWaived }) =>
+              `${generationId} ${origin} cost ${costNanoUsd} charged ${chargedNanoUsd}${isWaived ? ' waived' : ''}`,
+          ),
+          ...report.rejected.map(({ generationId }) => `${generationId} rejected`),
+          ...Array.from({ length: report.duplicates }, () => 'duplicate'),
+        ];
+        return lines.sort().join(', ');
+      }
+      case 'claim': {
+        const one = generations[operation.generation] as Generation;
+        const [outcome] = await claims.claimIdempotencyKeys([
+          {
+            scope: one.scope ?? '',
+            organizationId: one.organization,
+            bodySha256: Buffer.alloc(32, one.body),
+            generationId: one.id,
+            leaseEndsUnixMs: (now + LEASE_MS) as UnixMs,
+          },
+        ]);
+        if (outcome === undefined) return 'no answer';
+        if (outcome.kind !== 'completed') return outcome.kind;
+        const answer = Buffer.from(outcome.responseJson).toString();
+        return answer === outcome.generationId
+          ? `completed by ${answer}`
+          : `the answer of ${answer} under another`;
+      }
+      case 'renew':
+        await claims.renewClaims(named(operation.generations).map(claimRefOf), LEASE_MS);
+        return 'done';
+      case 'release':
+        await claims.releaseClaims(named(operation.generations).map(claimRefOf));
+        return 'done';
+      case 'trim':
+        return String(await claims.trimClaims(TRIM_LIMIT));
+    }
+  }
+
+  const settleDown = () => orphansGone(rig.auditPool, orphans.splice(0));
+
+  async function observe(): Promise<Observed> {
+    const { rows } = await rig.auditPool.query<Account & { organization: string }>(
+      `select organization_id as organization, credited_nano_usd as credited, available_nano_usd as available,
+         held_nano_usd as held, charged_nano_usd as charged from accounts`,
+    );
+    const accounts = new Map(
+      rows.map(({ organization, credited, available, held, charged }) => [
+        organization,
+        { credited, available, held, charged },
+      ]),
+    );
+    const announced = new Map<string, { cost: bigint; charged: bigint }>();
+    for (const { finished, costNanoUsd, chargedNanoUsd } of await rig.announced()) {
+      const id = finished?.generationId ?? '';
+      announced.set(announced.has(id) ? `${id} again` : id, { cost: costNanoUsd, charged: chargedNanoUsd });
+    }
+    return { accounts, announced };
+  }
+
+  return { rig, begin, call, settleDown, observe, close: () => rig.close() };
+}
+
+/** Everything that a history writes to. How long holds are kept is a setting, not history. */
+async function ownTables({ auditPool }: LedgerRig): Promise<string[]> {
+  const { rows } = await auditPool.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+       and relname not in ('_prisma_migrations', 'closed_hold_retention')`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+function holdOf(one: Generation, byThief: boolean, now: UnixMs): HoldRequest {
+  const budget = (amount: number | undefined) => (amount === undefined ? undefined : usdNano(amount));
+  return {
+    holdId: one.id,
+    organizationId: byThief ? THIEF : one.organization,
+    keyId: one.key,
+    amountNanoUsd: usdNano(one.amount),
+    prices: one.holdPrices,
+    organizationDailyBudgetNanoUsd: budget(one.organizationBudget),
+    keyDailyBudgetNanoUsd: budget(one.keyBudget),
+    day: utcDay(now),
+    createdUnixMs: now,
+    deadlineUnixMs: (now + one.lifetimeMs) as UnixMs,
+    idempotencyScope: one.scope,
+  };
+}
+
+function finishedOf(one: Generation): FinishedGeneration {
+  return {
+    generationId: one.id,
+    organizationId: one.organization,
+    keyId: one.key,
+    createdUnixMs: one.createdUnixMs as UnixMs,
+    usage: one.usage,
+    prices: one.eventPrices,
+    idempotentOutcome:
+      one.scope === undefined || one.ending === undefined
+        ? undefined
+        : {
+            scope: one.scope,
+            ending: one.ending,
+            responseJson: one.ending === 'answered' ? Buffer.from(one.id) : undefined,
+          },
+  };
+}
+
+const refOf = ({ id, organization }: Generation) => ({ holdId: id, organizationId: organization });
+const claimRefOf = ({ id, scope = '' }: Generation) => ({ scope, generationId: id });
+
+function holdOutcome(outcome: HoldOutcome): string {
+  switch (outcome.kind) {
+    case 'insufficient_credits':
+      return `insufficient_credits ${outcome.availableNanoUsd}`;
+    case 'daily_budget_exceeded':
+      return `${outcome.scope} budget ${outcome.usedNanoUsd}`;
+    default:
+      return outcome.kind;
+  }
+}
