@@ -1,7 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { nothingReserved } from './support/accounting';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { joinWorld, type CommonWorld } from './support/world';
 
 jest.setTimeout(120_000);

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { nothingReserved } from './support/accounting';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { scrape } from './support/metrics';
 import { writeModelsFile } from './support/models-file';
 import { startWorld, type World } from './support/world';

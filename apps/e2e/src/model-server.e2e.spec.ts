@@ -10,7 +10,7 @@ import {
   pricingOf,
   settledGeneration,
 } from './support/accounting';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { eventually } from './support/eventually';
 import { startModelServer, type ModelServer } from './support/model-server';
 import { pythonWith } from './support/python';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type SeenAnswer } from '@gateway/test-support';
+import type { SeenAnswer } from '@gateway/test-support';
 import { settledGeneration } from './support/accounting';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { apiDocument, ask, openApiFile } from './support/api-document';
 import { pngDataUri } from './support/png';
 import { joinWorld, type CommonWorld } from './support/world';

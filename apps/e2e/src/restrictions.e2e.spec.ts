@@ -1,5 +1,5 @@
 import { joinWorld, startWorld, type CommonWorld, type World } from './support/world';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(60_000);
 

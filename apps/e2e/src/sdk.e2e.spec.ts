@@ -9,7 +9,7 @@ import {
   usageOfAllCharged,
   type PublicUsage,
 } from './support/accounting';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { pngDataUri } from './support/png';
 import { joinWorld, type CommonWorld } from './support/world';
 

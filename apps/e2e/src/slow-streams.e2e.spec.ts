@@ -1,6 +1,6 @@
 import { testsCluster } from '@gateway/test-support';
 import { nothingReserved } from './support/accounting';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { writeModelsFile } from './support/models-file';
 import { postRaw } from './support/raw-stream';
 import { startWorld, type World } from './support/world';

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import {
@@ -11,7 +11,7 @@ import {
   type ReceivedSpan,
 } from '@gateway/test-support';
 import { startWorld, type World } from './support/world';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(120_000);
 

@@ -9,7 +9,7 @@ import {
   type DatabaseSchema,
 } from '@gateway/database';
 import { eventLogSchema } from '@gateway/events';
-import { type Logger } from '@gateway/runtime';
+import type { Logger } from '@gateway/runtime';
 import { inferenceRouterSchema } from '@gateway/inference-router';
 import { usageSchema } from '@gateway/usage';
 import type { Pool } from 'pg';

@@ -1,6 +1,6 @@
 import { needsEmulator } from '@gateway/inference-router';
 import { startModelEmulator } from '@gateway/model-emulator';
-import { type Config } from './config';
+import type { Config } from './config';
 
 /** The demo provider: its address, and how to end it when we started it. */
 export interface DemoProvider {

@@ -16,7 +16,7 @@ import {
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { openDashboardApi } from '@gateway/dashboard-api';
 import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
-import { type PostgresEventLog } from '@gateway/events';
+import type { PostgresEventLog } from '@gateway/events';
 import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
@@ -31,8 +31,8 @@ import { newId, systemClock as clock, type Logger, type Registry } from '@gatewa
 import { createStatementsAdapters, createStatementsModule, statementsSettingsOf } from '@gateway/statements';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
-import { type Config } from './config';
-import { type Pools } from './database';
+import type { Config } from './config';
+import type { Pools } from './database';
 import { ensureSecretsKey } from './secrets-key';
 
 export interface ModuleParts {

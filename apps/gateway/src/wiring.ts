@@ -9,7 +9,7 @@ import {
   type AdminServer,
   type Logger,
 } from '@gateway/runtime';
-import { type Config } from './config';
+import type { Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
 import { createModules, encodingsInUse, type Modules } from './modules';

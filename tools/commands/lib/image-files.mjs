@@ -62,13 +62,13 @@ export async function layOutImage(program, folder) {
 }
 
 /** The health check, and beside it where this program is to be asked, in place of its admin port. */
-export function layOutHealthCheck(program, app) {
+function layOutHealthCheck(program, app) {
   cpSync(path.join(root, 'docker', 'health.mjs'), path.join(app, 'health.mjs'));
   writeFileSync(path.join(app, 'health.json'), `${JSON.stringify({ url: HEALTH_URLS[program] })}\n`);
 }
 
 /** What a process tells of itself to whoever helps: `npm run support-bundle -- --pods` runs it. */
-export function layOutReport(app) {
+function layOutReport(app) {
   const parts = path.join(app, 'report');
   mkdirSync(parts);
   cpSync(path.join(root, 'docker', 'report.mjs'), path.join(app, 'report.mjs'));

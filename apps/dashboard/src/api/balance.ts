@@ -1,9 +1,5 @@
-import type { Result } from '@gateway/dashboard-contract/client';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from './client';
-
-export type Live = Result<'GET /api/organizations/{organization_id}/live'>;
-export type Balance = Live['balance'];
 
 const LIVE_MS = 1_000;
 

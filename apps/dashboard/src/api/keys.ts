@@ -3,7 +3,7 @@ import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-qu
 import { visible } from '../format/unseen';
 import { api } from './client';
 
-export type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
+type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
 export type Key = KeyPage['data'][number];
 export type KeyKind = Key['kind'];
 export type KeyBounds = KeyPage['bounds'];

@@ -117,7 +117,7 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
 }
 
 /** Those whose words begin with what was typed come before those that hold it somewhere. */
-export function matching(commands: readonly Command[], text: string): readonly Command[] {
+function matching(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const rank = ({ label, note = '' }: Command) => {
     const name = `${label} ${note}`.toLowerCase();

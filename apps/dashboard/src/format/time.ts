@@ -26,9 +26,6 @@ export const exactTime = (time: string | Date) => `${MOMENT.format(new Date(time
 /** "November 2026" of "2026-11" */
 export const monthName = (month: string) => MONTH.format(new Date(`${month}-01T00:00:00Z`));
 
-/** "2026-11-20" */
-export const isoDay = (time: Date) => time.toISOString().slice(0, 10);
-
 const STEPS = [
   { unit: 'second', ms: 1_000, below: 60_000 },
   { unit: 'minute', ms: 60_000, below: 3_600_000 },

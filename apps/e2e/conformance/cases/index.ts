@@ -1,4 +1,4 @@
-import { type ConformanceCase } from '../framework';
+import type { ConformanceCase } from '../framework';
 import { precedenceCases } from './precedence';
 import { featureCases } from './section-1-features';
 import { serviceCases } from './section-1-service';

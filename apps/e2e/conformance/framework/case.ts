@@ -1,5 +1,5 @@
-import { type ErrorCode } from '@gateway/errors';
-import { type Deployment, type Need } from './deployment';
+import type { ErrorCode } from '@gateway/errors';
+import type { Deployment, Need } from './deployment';
 
 /** Parts of the public contract that a case can name. */
 export const sections = {

@@ -1,5 +1,5 @@
 import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
-import { type HttpTarget } from './http';
+import type { HttpTarget } from './http';
 
 /**
  * What a case needs beyond the public API and the dashboard API. A deployment

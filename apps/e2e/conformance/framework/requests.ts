@@ -1,5 +1,5 @@
 import { pngDataUri } from '../../src/support/png';
-import { type Deployment } from './deployment';
+import type { Deployment } from './deployment';
 
 /** A small valid body; overrides replace fields, `undefined` removes one. */
 export function body(

@@ -1,8 +1,8 @@
 import { errorCodes, type ErrorCode } from '@gateway/errors';
 import { sections, type ConformanceCase, type Section } from './case';
-import { type Deployment } from './deployment';
+import type { Deployment } from './deployment';
 
-export type Outcome = 'proven' | 'failed' | 'not provable here';
+type Outcome = 'proven' | 'failed' | 'not provable here';
 
 export interface CaseResult {
   readonly conformanceCase: ConformanceCase;
@@ -11,7 +11,7 @@ export interface CaseResult {
   readonly durationMs: number;
 }
 
-export async function runCase(one: ConformanceCase, deployment: Deployment): Promise<CaseResult> {
+async function runCase(one: ConformanceCase, deployment: Deployment): Promise<CaseResult> {
   const startedAt = performance.now();
   const result = (outcome: Outcome, error?: unknown): CaseResult => ({
     conformanceCase: one,

@@ -55,7 +55,7 @@ export interface Credits {
   available: number;
 }
 
-export async function getJson<Answer>(
+async function getJson<Answer>(
   baseUrl: string,
   apiKey: string,
   path: string,

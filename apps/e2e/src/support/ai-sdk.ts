@@ -1,4 +1,4 @@
-import { type ClientAtWork, type ClientUnderTest, type Reaction } from './client-suite';
+import type { ClientAtWork, ClientUnderTest, Reaction } from './client-suite';
 
 const once: Reaction = { calls: 1, failure: { class: 'AI_APICallError', wrapped: false } };
 const thrice = (waits: Reaction['waits']): Reaction => ({

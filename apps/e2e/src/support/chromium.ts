@@ -30,7 +30,7 @@ const ARGUMENTS = [
 ];
 
 /** The browser that GATEWAY_TEST_CHROMIUM names, else the one of the system. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   return [process.env.GATEWAY_TEST_CHROMIUM, ...PLACES].find((place) => place && existsSync(place));
 }
 

@@ -1,5 +1,5 @@
-import { type PendingCall } from './counting-proxy';
-import { type ClientOptions } from './client-process';
+import type { PendingCall } from './counting-proxy';
+import type { ClientOptions } from './client-process';
 import { clientModels, SLOW, type ClientWorld } from './client-world';
 
 export type Situation =

@@ -1,6 +1,6 @@
 import { settledGeneration } from './accounting';
-import { type CountedCall, type PendingCall } from './counting-proxy';
-import { type ClientAnswer, type ClientOptions, type ClientProcess } from './client-process';
+import type { CountedCall, PendingCall } from './counting-proxy';
+import type { ClientAnswer, ClientOptions, ClientProcess } from './client-process';
 import { clientModels, startClientWorld, type ClientWorld } from './client-world';
 import { situations, type Situation } from './client-situations';
 
@@ -36,7 +36,7 @@ export interface ClientAtWork {
   ): Promise<Run>;
 }
 
-export interface Run extends ClientAnswer {
+interface Run extends ClientAnswer {
   readonly calls: readonly CountedCall[];
 }
 

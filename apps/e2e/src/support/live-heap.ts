@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'undici';
-import { type GatewayProcess } from './gateway-process';
+import type { GatewayProcess } from './gateway-process';
 
 /** The environment of a gateway that `liveHeapBytes` can look into. */
 export const INSPECTABLE = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };

@@ -1,4 +1,4 @@
-import { type GatewayProcess } from './gateway-process';
+import type { GatewayProcess } from './gateway-process';
 
 /** One look at the metrics of every process. */
 export interface Metrics {

@@ -1,4 +1,4 @@
-import { type GatewayProcess } from '@gateway/test-support';
+import type { GatewayProcess } from '@gateway/test-support';
 
 /** One chat completion to ask for. */
 export interface Question {

@@ -1,8 +1,8 @@
 import { auditLedger, type LedgerAudit } from '@gateway/ledger-audit';
 import { GenerationFinished } from '@gateway/contracts/events';
 import { eventually } from '@gateway/test-support';
-import { type Pool } from 'pg';
-import { type Outcome } from './ask';
+import type { Pool } from 'pg';
+import type { Outcome } from './ask';
 
 /** More than the deadline of every hold of these tests and a round of the reaper. */
 const SETTLING_PATIENCE_MS = 45_000;

@@ -4,7 +4,7 @@ import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
 import { createPool } from '@gateway/database';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import { startGateway, type GatewayProcess } from '@gateway/test-support';
-import { type Pool } from 'pg';
+import type { Pool } from 'pg';
 
 /**
  * A real gateway process and a provider that outlives it. Its database is its
@@ -26,7 +26,7 @@ export interface CrashWorld {
 }
 
 /** How long one generation may take in these tests: it decides when a lost hold is due. */
-export const GENERATION_TIMEOUT_MS = 4_000;
+const GENERATION_TIMEOUT_MS = 4_000;
 
 const ENVIRONMENT = {
   LOG_LEVEL: 'warn',

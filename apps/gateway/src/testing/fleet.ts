@@ -1,5 +1,5 @@
 import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
-import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { createPool } from '@gateway/database';
 import {
@@ -15,7 +15,7 @@ import { createLifecycle, type Lifecycle } from '@gateway/module';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createLogger, createMetrics, newId, systemClock as clock, type Logger } from '@gateway/runtime';
 import { createScratchDirectory, createTestDatabase } from '@gateway/test-support';
-import { type Pool } from 'pg';
+import type { Pool } from 'pg';
 import { settings, type Config } from '../config';
 import { openDatabase } from '../database';
 import { ensureDemo } from '@gateway/demo';

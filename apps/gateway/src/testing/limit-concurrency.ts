@@ -1,4 +1,4 @@
-import { type GatewayProcess } from '@gateway/test-support';
+import type { GatewayProcess } from '@gateway/test-support';
 
 /** Sets how many requests every organization may run at once, as an operator would. */
 export async function limitConcurrency(gateway: GatewayProcess, concurrency: number): Promise<void> {

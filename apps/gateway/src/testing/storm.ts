@@ -1,4 +1,4 @@
-import { type GatewayProcess, type SeededRandom } from '@gateway/test-support';
+import type { GatewayProcess, SeededRandom } from '@gateway/test-support';
 import { ask, type Outcome, type Question } from './ask';
 
 /** Many requests at once, of every kind: streamed or not, with an Idempotency-Key or not, quick and slow. */

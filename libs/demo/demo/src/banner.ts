@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type DevFile } from './dev-file';
+import type { DevFile } from './dev-file';
 
 export interface BannerFacts extends DevFile {
   readonly adminUrl: string;

@@ -8,11 +8,11 @@ import {
   type AuthDefinition,
   type Organization,
 } from '@gateway/contracts/auth';
-import { type BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
-import { type RpcClient } from '@gateway/rpc';
-import { type Logger } from '@gateway/runtime';
-import { type DevFile } from './dev-file';
+import type { RpcClient } from '@gateway/rpc';
+import type { Logger } from '@gateway/runtime';
+import type { DevFile } from './dev-file';
 
 export interface DemoClients {
   readonly auth: RpcClient<typeof AuthDefinition>;

@@ -1,4 +1,4 @@
-import { type Logger } from '@gateway/runtime';
+import type { Logger } from '@gateway/runtime';
 import {
   readDevFile,
   readPasswordVersion,

@@ -1,9 +1,9 @@
-import { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { badRequest, ProviderError } from './errors';
 import { addFault, FAULT_NAMES, noFaults, type FaultPlan } from './faults';
 import { isObject } from './json-schema';
 import { createRandom, hashText, pick, type Random } from './random';
-import { type ChatRequest } from './request';
+import type { ChatRequest } from './request';
 import { Statistics, type SeenRequest } from './stats';
 
 /** Requests remembered for `GET /_emulator/requests`, unless told otherwise; the oldest go first. */

@@ -1,18 +1,18 @@
 import { contextLengthExceeded } from './errors';
 import { sampleValue } from './json-schema';
 import { between, createRandom, hashText, pick, type Random } from './random';
-import { type ChatRequest, type ToolDefinition } from './request';
+import type { ChatRequest, ToolDefinition } from './request';
 import { appendSentences, phrase } from './text';
 import { countTokens, splitIntoPieces, type Piece } from './tokens';
 
-export interface ToolCall {
+interface ToolCall {
   readonly id: string;
   readonly name: string;
   /** The arguments as JSON text, in the pieces they are streamed in. */
   readonly pieces: readonly Piece[];
 }
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 export interface Choice {
   readonly reasoning: readonly Piece[];
@@ -53,7 +53,7 @@ export interface AnswerContext {
 }
 
 /** Tokens of the whole prompt, tool definitions included. */
-export function countPrompt(request: ChatRequest): number {
+function countPrompt(request: ChatRequest): number {
   const tools =
     request.toolsText === '' ? 0 : countTokens(request.toolsText) + TOOL_DEFINITION_OVERHEAD_TOKENS;
   return request.prompt.tokens + tools;

@@ -1,6 +1,6 @@
-import { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { type Outcome } from './stats';
+import type { Outcome } from './stats';
 
 /** How often a connection that is about to be cut is looked at. */
 const FLUSH_POLL_MS = 2;

@@ -1,6 +1,6 @@
-import { type Answer } from './answer';
+import type { Answer } from './answer';
 import { type Call, Pace } from './call';
-import { type FaultPlan } from './faults';
+import type { FaultPlan } from './faults';
 import { createFrame, type Frame } from './framing';
 import { renderChunks, renderCompletion } from './render';
 

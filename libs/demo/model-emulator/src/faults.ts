@@ -6,7 +6,7 @@ export type EarlyFault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds: number | undefined };
 
 /** What happens once `after` chunks of content are out (half the body, when not streaming). */
-export interface MidwayFault {
+interface MidwayFault {
   readonly kind: 'stall' | 'cut' | 'malformed' | 'error-event' | 'end-early';
   readonly after: number;
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProviderError } from './errors';
 
 /** OpenAI takes bodies of this order; larger ones are refused with 413. */

@@ -1,5 +1,5 @@
 import { hashText } from './random';
-import { type Prompt } from './messages';
+import type { Prompt } from './messages';
 
 /** Provider-like prompt caching: prompts from 1,024 tokens, counted in steps of 128. */
 const MIN_CACHED_TOKENS = 1_024;

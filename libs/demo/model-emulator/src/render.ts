@@ -1,9 +1,9 @@
-import { type Answer, type Choice, type Usage } from './answer';
-import { type UsageFault } from './faults';
+import type { Answer, Choice, Usage } from './answer';
+import type { UsageFault } from './faults';
 import { createRandom, hashText } from './random';
-import { type Piece } from './tokens';
+import type { Piece } from './tokens';
 
-export const SYSTEM_FINGERPRINT = 'fp_emulator_1';
+const SYSTEM_FINGERPRINT = 'fp_emulator_1';
 
 /** JSON of texts that repeat; bounded, because what callers say is not ours to keep. */
 const escaped = new Map<string, string>();
@@ -24,7 +24,7 @@ function joinText(pieces: readonly Piece[]): string {
 }
 
 /** The usage block as the provider reports it; undefined when the fault leaves it out. */
-export function renderUsage(usage: Usage, fault: UsageFault | undefined): string | undefined {
+function renderUsage(usage: Usage, fault: UsageFault | undefined): string | undefined {
   if (fault?.kind === 'none') return undefined;
   const prompt = fault?.prompt ?? usage.promptTokens;
   const completion = fault?.completion ?? usage.completionTokens;

@@ -9,10 +9,10 @@ export interface ToolDefinition {
   readonly parameters: Schema;
 }
 
-export type ToolChoice =
+type ToolChoice =
   { readonly kind: 'none' | 'auto' | 'required' } | { readonly kind: 'function'; readonly name: string };
 
-export type ResponseFormat =
+type ResponseFormat =
   { readonly kind: 'text' | 'json_object' } | { readonly kind: 'json_schema'; readonly schema: Schema };
 
 /** A chat completion request that the model accepts. */

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { Admin, type GlobalFaults } from './admin';
 import { composeAnswer } from './answer';
 import { Call } from './call';
 import { deliverStream, deliverWhole } from './deliver';
 import { contextLengthExceeded, ProviderError, statusFault } from './errors';
-import { type EarlyFault, type FaultPlan } from './faults';
+import type { EarlyFault, FaultPlan } from './faults';
 import { parseJson, readBody, sendError, sendJson } from './http';
 import { listModels } from './models';
 import { PrefixCache } from './prefix-cache';
 import { readRequest, type ChatRequest } from './request';
-import { type EmulatorStats, type SeenRequest } from './stats';
+import type { EmulatorStats, SeenRequest } from './stats';
 import { loadTokenizer } from './tokens';
 
 export interface ModelEmulatorOptions {

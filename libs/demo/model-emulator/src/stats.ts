@@ -1,4 +1,4 @@
-import { type FaultPlan } from './faults';
+import type { FaultPlan } from './faults';
 
 /** Counters since the start or the last reset; the answer of `GET /_emulator/stats`. */
 export interface EmulatorStats {

@@ -1,4 +1,4 @@
-import { type Piece } from './tokens';
+import type { Piece } from './tokens';
 import { between, pick, type Random } from './random';
 
 /** Each of these is one o200k token with its leading space, so that counting pieces counts tokens. */

@@ -1,6 +1,6 @@
 import { createAddressMatcher } from './address-matcher';
 
-test.each([
+it.each([
   ['127.0.0.1', ['127.0.0.1'], true],
   ['10.1.2.3', ['10.0.0.0/8'], true],
   ['11.1.2.3', ['10.0.0.0/8'], false],

@@ -1,4 +1,4 @@
-import { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createClientAddressReader } from './client-address';
 
 function from(remoteAddress: string | undefined, forwarded?: string): IncomingMessage {
@@ -6,7 +6,7 @@ function from(remoteAddress: string | undefined, forwarded?: string): IncomingMe
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
 }
 
-test.each([
+it.each([
   // no trusted proxy: the header is what anybody wrote
   [[], '203.0.113.9', '1.2.3.4', '203.0.113.9'],
   [['10.0.0.0/8'], '203.0.113.9', '1.2.3.4', '203.0.113.9'],
@@ -29,6 +29,6 @@ test.each([
   expect(createClientAddressReader(trusted)(from(peer, forwarded))).toBe(expected);
 });
 
-test('a trusted proxy that is neither an address nor a range is refused by name', () => {
+it('a trusted proxy that is neither an address nor a range is refused by name', () => {
   expect(() => createClientAddressReader(['10.0.0.0/8', 'nonsense'])).toThrow(/"nonsense"/);
 });

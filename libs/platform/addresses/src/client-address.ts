@@ -1,4 +1,4 @@
-import { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { parseAddress, type Address } from './address';
 import { isWithin, parseRange } from './address-range';
 

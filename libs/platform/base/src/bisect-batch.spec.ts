@@ -13,13 +13,13 @@ function squaring() {
   return { batches, run };
 }
 
-test('a batch without a bad item runs once', async () => {
+it('a batch without a bad item runs once', async () => {
   const { batches, run } = squaring();
   expect(await bisectBatch([1, 2, 3], run, isItemError, () => [-1])).toEqual([1, 4, 9]);
   expect(batches).toHaveLength(1);
 });
 
-test('bad items are rejected alone and the others succeed, in order', async () => {
+it('bad items are rejected alone and the others succeed, in order', async () => {
   const { batches, run } = squaring();
   const rejected: number[] = [];
   const rejectItem = (item: number) => {
@@ -31,7 +31,7 @@ test('bad items are rejected alone and the others succeed, in order', async () =
   expect(batches.map(({ length }) => length)).toEqual([5, 3, 2, 1, 1, 1, 2, 1, 1]);
 });
 
-test('any other error rejects, and nothing is repeated', async () => {
+it('any other error rejects, and nothing is repeated', async () => {
   let runs = 0;
   const run = async () => {
     runs += 1;

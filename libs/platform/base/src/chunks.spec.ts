@@ -3,7 +3,7 @@ import { chunksWithin } from './chunks';
 const count = (max: number) => ({ max, measure: () => 1 });
 const length = (max: number) => ({ max, measure: (text: string) => text.length });
 
-test.each([
+it.each([
   ['nothing', [], []],
   ['a limit of items', ['a', 'b', 'c', 'd'], [['a', 'b', 'c'], ['d']]],
   ['a limit of sizes', ['aaa', 'bb', 'c'], [['aaa', 'bb'], ['c']]],

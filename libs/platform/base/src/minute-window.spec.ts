@@ -1,5 +1,5 @@
 import { minuteWindow, msLeftInMinute } from './minute-window';
-import { type UnixMs } from './time';
+import type { UnixMs } from './time';
 
 const at = (text: string) => Date.parse(text) as UnixMs;
 

@@ -1,12 +1,12 @@
 import { sleep } from './sleep';
 import { TimeoutError, withTimeout } from './with-timeout';
 
-test('the result, or the error, of work that finishes in time', async () => {
+it('the result, or the error, of work that finishes in time', async () => {
   await expect(withTimeout(Promise.resolve(1), 60_000, 'it')).resolves.toBe(1);
   await expect(withTimeout(async () => Promise.reject(new Error('no')), 60_000, 'it')).rejects.toThrow('no');
 });
 
-test('work that takes too long rejects, and its signal aborts', async () => {
+it('work that takes too long rejects, and its signal aborts', async () => {
   let signal: AbortSignal | undefined;
   const late = withTimeout(
     (given) => {

@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
-import { type Pool } from 'pg';
+import type { Pool } from 'pg';
 import { createPool } from './pool';
 
 let database: TestDatabase;

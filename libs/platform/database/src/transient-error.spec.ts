@@ -10,7 +10,7 @@ function ofPrisma(sqlState: string): Error {
   });
 }
 
-test.each([
+it.each([
   ['a server that starts up', '57P03', true],
   ['a server that shuts down', '57P01', true],
   ['a database that is closed to connections', '55000', true],
@@ -19,7 +19,7 @@ test.each([
   expect(isTransientDatabaseError(ofPrisma(sqlState))).toBe(expected);
 });
 
-test('a connection that is refused, as the driver says it and as a cause', () => {
+it('a connection that is refused, as the driver says it and as a cause', () => {
   const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   expect(isTransientDatabaseError(refused)).toBe(true);
   expect(isTransientDatabaseError(new Error('x', { cause: refused }))).toBe(true);

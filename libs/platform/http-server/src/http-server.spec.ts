@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { createHttpServer, type HttpServer } from './http-server';
 
@@ -139,7 +139,7 @@ for (let index = 0; index < count; index += 1) {
 }
 `;
 
-test('a thousand callers who come while the event loop is busy all find a place to wait', () => {
+it('a thousand callers who come while the event loop is busy all find a place to wait', () => {
   // Nothing is accepted while this thread waits for them.
   const callers = spawnSync(process.execPath, ['-e', CALLERS, String(port), '1000'], { timeout: 20_000 });
   expect(callers.status).toBe(0);

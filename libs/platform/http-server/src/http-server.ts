@@ -5,8 +5,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo, type Socket } from 'node:net';
-import { type Duplex } from 'node:stream';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Requests that reach no handler, since nobody could read them. */
 export type UnreadableRequest =

@@ -1,5 +1,5 @@
 import { createSilentLogger } from '@gateway/runtime';
-import { type GatewayModule } from './gateway-module';
+import type { GatewayModule } from './gateway-module';
 import { createLifecycle } from './lifecycle';
 
 const lifecycle = () => createLifecycle({ log: createSilentLogger() });

@@ -1,6 +1,6 @@
-import { type EventSubscriber } from '@gateway/events';
-import { type Logger } from '@gateway/runtime';
-import { type GatewayModule } from './gateway-module';
+import type { EventSubscriber } from '@gateway/events';
+import type { Logger } from '@gateway/runtime';
+import type { GatewayModule } from './gateway-module';
 
 /** What a process has started, to be stopped in reverse. */
 export interface Lifecycle {

@@ -1,5 +1,5 @@
 import { databaseUrlSetting } from '@gateway/runtime';
-import { type z } from 'zod';
+import type { z } from 'zod';
 
 /** Where a service keeps its data. */
 export const databaseSettings = {

@@ -1,7 +1,7 @@
 import { GatewayError } from '@gateway/errors';
 import type { CallMetadata } from './definition';
 
-export const NO_METADATA: CallMetadata = Object.freeze({});
+const NO_METADATA: CallMetadata = Object.freeze({});
 
 /** What every transport can carry: lower-case names without the reserved ones, printable ASCII values. */
 const NAME = /^(?!grpc-)[a-z][a-z0-9_.-]*(?<!-bin)$/;

@@ -14,12 +14,12 @@ import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimpleme
 import type { RpcLog } from './served-methods';
 import type { RpcTransport } from './transport';
 
-export interface OpenTransport {
+interface OpenTransport {
   readonly transport: RpcTransport;
   close(): Promise<void>;
 }
 
-export interface TransportUnderTestOptions {
+interface TransportUnderTestOptions {
   readonly log: RpcLog;
   readonly maxMessageBytes: number;
 }

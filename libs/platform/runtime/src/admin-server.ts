@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
-import { type Logger } from 'pino';
-import { type Registry } from 'prom-client';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { renderMetrics } from './metrics';
 
 export interface AdminServerOptions {

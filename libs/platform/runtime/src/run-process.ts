@@ -1,5 +1,5 @@
-import { type EventEmitter } from 'node:events';
-import { type Logger } from 'pino';
+import type { EventEmitter } from 'node:events';
+import type { Logger } from 'pino';
 
 /** What of Node's `process` is used; tests bring their own. */
 export interface ProcessHost extends Pick<EventEmitter, 'on' | 'off'> {

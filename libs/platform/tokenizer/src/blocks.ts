@@ -1,5 +1,5 @@
 /** UTF-16 code units of a block that may end where a line does, and of one that does at the next. */
-export const MIN_BLOCK_LENGTH = 256;
+const MIN_BLOCK_LENGTH = 256;
 export const MAX_LINES_LENGTH = 2_048;
 
 /**

@@ -24,7 +24,7 @@ const unit = fc.oneof(
 // A byte order mark is what gpt-tokenizer drops when it looks a token up.
 const text = fc.array(unit, { maxLength: 60 }).map((units) => units.join('').replaceAll('\ufeff', ''));
 
-test.each(known)('%s has the counts of gpt-tokenizer, for any text', async (name, countTokens) => {
+it.each(known)('%s has the counts of gpt-tokenizer, for any text', async (name, countTokens) => {
   const { count } = await loadEncoding(name);
   fc.assert(
     fc.property(text, (any) => expect(count(any)).toBe(countTokens(any, allowAll))),
@@ -32,7 +32,7 @@ test.each(known)('%s has the counts of gpt-tokenizer, for any text', async (name
   );
 });
 
-test.each(known)('%s cuts where gpt-tokenizer does', async (name, _count, encode) => {
+it.each(known)('%s cuts where gpt-tokenizer does', async (name, _count, encode) => {
   const { lengths } = await loadEncoding(name);
   const { starts } = (await loadEncoding(name)).vocabulary;
   const lengthOf = (rank: number): number => (starts[rank + 1] as number) - (starts[rank] as number);
@@ -42,13 +42,13 @@ test.each(known)('%s cuts where gpt-tokenizer does', async (name, _count, encode
   );
 });
 
-test('a byte order mark is the token that it is in the vocabulary', async () => {
+it('a byte order mark is the token that it is in the vocabulary', async () => {
   const { count, lengths } = await loadEncoding('o200k_base');
   expect(count('\ufeff')).toBe(1);
   expect(lengths('\ufeffusing')).toEqual([8]);
 });
 
-test('an encoding is read once, and a name that is none is refused each time', async () => {
+it('an encoding is read once, and a name that is none is refused each time', async () => {
   expect(await loadEncoding('o200k_base')).toBe(await loadEncoding('o200k_base'));
   await expect(loadEncoding('p50k_base')).rejects.toThrow('no tokenizer');
   await expect(loadEncoding('p50k_base')).rejects.toThrow('no tokenizer');

@@ -21,7 +21,7 @@ const unit = fc.constantFrom(
 );
 const text = fc.array(unit, { maxLength: 120 }).map((units) => units.join(''));
 
-test.each(ENCODINGS)('a cut between lines changes no count of %s', (encoding) => {
+it.each(ENCODINGS)('a cut between lines changes no count of %s', (encoding) => {
   const { count } = counters.get(encoding) as Encoding;
   fc.assert(
     fc.property(text, (whole) => {
@@ -35,7 +35,7 @@ test.each(ENCODINGS)('a cut between lines changes no count of %s', (encoding) =>
 });
 
 describe('a count from memory', () => {
-  test.each(['inline', 'worker'])('is the count without one (%s)', async (way) => {
+  it.each(['inline', 'worker'])('is the count without one (%s)', async (way) => {
     const tokenizer = createTokenizer({ program });
     const counter = tokenizer.openCounter({ maxWaiting: 1 });
     const long = way === 'worker' ? 'a\n'.repeat(10_000) : '';
@@ -63,7 +63,7 @@ describe('a count from memory', () => {
   });
 });
 
-test('a block is one block again, and one that begins anew is soon cut as before', () => {
+it('a block is one block again, and one that begins anew is soon cut as before', () => {
   const lines = fc.array(fc.constantFrom('one line', 'Another, longer one.', '', ' - x', '7 of 9'), {
     minLength: 100,
     maxLength: 300,
@@ -90,7 +90,7 @@ describe('what is remembered', () => {
       '\n',
     );
 
-  test('is not counted again: of a conversation what is new, of a repetition nothing', async () => {
+  it('is not counted again: of a conversation what is new, of a repetition nothing', async () => {
     const ways: CountingWay[] = [];
     const tokenizer = createTokenizer({ program, onCount: (way) => ways.push(way) });
     const counter = tokenizer.openCounter({ maxWaiting: 1 });
@@ -107,7 +107,7 @@ describe('what is remembered', () => {
 
   const block = (number: number): string => `${number} `.padEnd(MIN_REMEMBERED_LENGTH, 'x');
 
-  test('belongs to its owner and its encoding', () => {
+  it('belongs to its owner and its encoding', () => {
     const memory = new CountMemory();
     const key = (owner: string, encoding: string): string =>
       memory.keyOf(block(1), encoding, owner) as string;
@@ -117,7 +117,7 @@ describe('what is remembered', () => {
     expect(memory.recall(key('org-1', 'cl100k_base'))).toBeUndefined();
   });
 
-  test('has keys that nobody can know, whose text differs when the text does', () => {
+  it('has keys that nobody can know, whose text differs when the text does', () => {
     const keyOf = (memory: CountMemory, text: string) => memory.keyOf(text, 'o200k_base', 'org-1');
     const memory = new CountMemory();
     expect(keyOf(memory, block(1))).toBe(keyOf(memory, block(1)));
@@ -125,7 +125,7 @@ describe('what is remembered', () => {
     expect(keyOf(memory, block(1))).not.toBe(keyOf(new CountMemory(), block(1)));
   });
 
-  test('is bounded: what was used last stays, the rest is forgotten', () => {
+  it('is bounded: what was used last stays, the rest is forgotten', () => {
     const memory = new CountMemory({ maxBlocks: 10 });
     memory.remember('used', 0);
     for (let number = 0; number < 1_000; number += 1) {
@@ -139,7 +139,7 @@ describe('what is remembered', () => {
     expect(kept.length).toBeLessThan(20);
   });
 
-  test('is no block too short to be worth it, and none whose bytes are those of another', () => {
+  it('is no block too short to be worth it, and none whose bytes are those of another', () => {
     const memory = new CountMemory();
     const keyOf = (text: string) => memory.keyOf(text, 'o200k_base', 'org-1');
     expect(keyOf('x'.repeat(MIN_REMEMBERED_LENGTH - 1))).toBeUndefined();

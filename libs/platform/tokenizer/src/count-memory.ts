@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 /** Shorter blocks are counted as fast as they are looked up. */
 export const MIN_REMEMBERED_LENGTH = 64;
 /** Remembered at most, in each of two generations: with their digests some 4 MiB in all. */
-export const MAX_REMEMBERED_BLOCKS = 16_384;
+const MAX_REMEMBERED_BLOCKS = 16_384;
 
 const SECRET_BYTES = 32;
 

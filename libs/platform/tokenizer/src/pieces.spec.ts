@@ -12,7 +12,7 @@ const runs = fc
   )
   .map((parts) => parts.map(([unit, count]) => unit.repeat(count)).join(''));
 
-test('pieces are the text, each within the limit', () => {
+it('pieces are the text, each within the limit', () => {
   fc.assert(
     fc.property(runs, (text) => {
       const pieces = cut(text);
@@ -24,7 +24,7 @@ test('pieces are the text, each within the limit', () => {
   );
 });
 
-test('no piece has a longer run without a change between space and non-space', () => {
+it('no piece has a longer run without a change between space and non-space', () => {
   fc.assert(
     fc.property(runs, (text) => {
       const lengths = cut(text).flatMap((piece) =>
@@ -36,30 +36,30 @@ test('no piece has a longer run without a change between space and non-space', (
   );
 });
 
-test('surrogate pairs stay whole', () => {
+it('surrogate pairs stay whole', () => {
   const text = `x${'\u{1f600}'.repeat(3_000)}`;
   for (const piece of cut(text)) {
     expect(piece.charCodeAt(0) >> 10).not.toBe(0xdc00 >> 10);
   }
 });
 
-test('ordinary text is cut before the white space in front of a word', () => {
+it('ordinary text is cut before the white space in front of a word', () => {
   const pieces = cut('word after word '.repeat(1_000));
   expect(pieces.length).toBeGreaterThan(3);
   for (const piece of pieces.slice(1)) expect(piece).toMatch(/^ \w/);
 });
 
-test('short text is one piece, no text is none', () => {
+it('short text is one piece, no text is none', () => {
   expect(cut('Hello, world')).toEqual(['Hello, world']);
   expect(cut('')).toEqual([]);
 });
 
-test('work grows with the square of an unbroken run, up to the length of a run', () => {
+it('work grows with the square of an unbroken run, up to the length of a run', () => {
   expect(tokenizingWork('')).toBe(0);
   expect(tokenizingWork('abcd ef')).toBe(4 * 4 + 1 + 2 * 2);
   expect(tokenizingWork('a'.repeat(MAX_RUN_LENGTH * 3))).toBe(3 * MAX_RUN_LENGTH ** 2);
 });
 
-test('prose of the inline size is a small part of the inline work', () => {
+it('prose of the inline size is a small part of the inline work', () => {
   expect(tokenizingWork('The gateway holds the amount first. '.repeat(227))).toBeLessThan(60_000);
 });

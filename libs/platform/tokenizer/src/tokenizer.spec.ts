@@ -85,7 +85,7 @@ describe('the count', () => {
   const shared = tokenizer.openCounter({ maxWaiting: 1_000 });
   afterAll(() => tokenizer.close());
 
-  test.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
+  it.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
     for (const [encoding, countWhole] of [
       ['o200k_base', countO200k],
       ['cl100k_base', countCl100k],
@@ -95,25 +95,25 @@ describe('the count', () => {
     }
   });
 
-  test('of a short text is exact', async () => {
+  it('of a short text is exact', async () => {
     const short = 'Tell me a story about 3 otters, please.';
     expect(await shared.count(short, 'o200k_base')).toBe(countO200k(short));
     expect(await shared.count('', 'o200k_base')).toBe(0);
   });
 
-  test('of special tokens in the text is one of plain text', async () => {
+  it('of special tokens in the text is one of plain text', async () => {
     const special = '<|endoftext|><|im_start|>system<|fim_prefix|>';
     expect(await shared.count(special, 'o200k_base')).toBeGreaterThan(10);
     const long = special.repeat(1_000);
     expect(await shared.count(long, 'cl100k_base')).toBeGreaterThan(10_000);
   });
 
-  test('of lone surrogates is a number', async () => {
+  it('of lone surrogates is a number', async () => {
     expect(await shared.count('\ud800\udc00\ud800 \udfff', 'o200k_base')).toBeGreaterThan(0);
     expect(await shared.count('\ud800'.repeat(20_000), 'o200k_base')).toBeGreaterThan(0);
   });
 
-  test('is the same in a thread and on the spot', async () => {
+  it('is the same in a thread and on the spot', async () => {
     const pool = new WorkerPool({ workers: 1, program });
     const lane = pool.openLane(100);
     for (const encoding of ['o200k_base', 'cl100k_base']) {
@@ -127,18 +127,18 @@ describe('the count', () => {
     await pool.close();
   });
 
-  test('of an unknown encoding fails', async () => {
+  it('of an unknown encoding fails', async () => {
     await expect(Promise.resolve(shared.count('x', 'p50k_base'))).rejects.toThrow('no tokenizer');
   });
 
-  test('comes at once for short texts when the vocabulary is loaded', async () => {
+  it('comes at once for short texts when the vocabulary is loaded', async () => {
     await tokenizer.warmUp(['o200k_base']);
     expect(typeof shared.count('Hello', 'o200k_base')).toBe('number');
   });
 });
 
 describe('the event loop', () => {
-  test.each<[string, string, CountingWay]>([
+  it.each<[string, string, CountingWay]>([
     ['text up to the inline limit', 'x '.repeat(MAX_INLINE_BYTES / 2), 'inline'],
     ['text above it', 'x '.repeat(MAX_INLINE_BYTES / 2 + 1), 'worker'],
     ['ideographs up to it, of three bytes each', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4), 'inline'],
@@ -158,7 +158,7 @@ describe('the event loop', () => {
     await counted;
   });
 
-  test('the metric tells how many texts were counted in which way', async () => {
+  it('the metric tells how many texts were counted in which way', async () => {
     const metrics = new Registry();
     const measured = counter({ metrics });
     await measured.count('short', 'o200k_base');
@@ -170,7 +170,7 @@ describe('the event loop', () => {
     }
   });
 
-  test('keeps turning while hostile text is counted', async () => {
+  it('keeps turning while hostile text is counted', async () => {
     const warm = counter();
     await warm.warmUp(['o200k_base']);
     let counting = true;
@@ -188,7 +188,7 @@ describe('the event loop', () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  test('text above the tokenized limit counts three bytes a token', () => {
+  it('text above the tokenized limit counts three bytes a token', () => {
     expect(counter().count('я'.repeat(3_000_000), 'o200k_base')).toBe(2_000_000);
   });
 });
@@ -196,7 +196,7 @@ describe('the event loop', () => {
 describe('the threads', () => {
   const long = 'word '.repeat(4_000);
 
-  test('refuse with no_capacity what does not fit into the queue, and count the rest', async () => {
+  it('refuse with no_capacity what does not fit into the queue, and count the rest', async () => {
     const narrow = counter({ workers: 1, maxWaiting: 2 });
     const results = await Promise.allSettled([1, 2, 3, 4].map(() => narrow.count(long, 'o200k_base')));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
@@ -204,13 +204,13 @@ describe('the threads', () => {
     expect(await narrow.count(long, 'o200k_base')).toBe(4_001);
   });
 
-  test('work side by side', async () => {
+  it('work side by side', async () => {
     const wide = counter({ workers: 2 });
     const counts = await Promise.all([...Array(8)].map(() => wide.count(long, 'o200k_base')));
     expect(new Set(counts)).toEqual(new Set([4_001]));
   });
 
-  test('closing rejects what is still being counted, and what comes later', async () => {
+  it('closing rejects what is still being counted, and what comes later', async () => {
     const closing = counter();
     const running = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
     const waiting = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
@@ -219,7 +219,7 @@ describe('the threads', () => {
     await expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
   });
 
-  test('that end are replaced, and what they were counting is counted once more', async () => {
+  it('that end are replaced, and what they were counting is counted once more', async () => {
     const { vocabulary } = await loadEncoding('o200k_base');
     const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
     const ending = join(folder, 'ending.js');
@@ -247,7 +247,7 @@ describe('the threads', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('take turns between the counters, each of which has a queue of its own', async () => {
+  it('take turns between the counters, each of which has a queue of its own', async () => {
     const tokenizer = createTokenizer({ program });
     tokenizers.push(tokenizer);
     const busy = tokenizer.openCounter({ maxWaiting: 20 });
@@ -280,7 +280,7 @@ describe('whoever asks', () => {
     { maxLength: 6 },
   );
 
-  test('gets the same count, for one text or several', async () => {
+  it('gets the same count, for one text or several', async () => {
     await fc.assert(
       fc.asyncProperty(texts, async (parts) => {
         const text = parts.join('');
@@ -295,7 +295,7 @@ describe('whoever asks', () => {
     );
   });
 
-  test('gets the same count of 1.5 million characters', async () => {
+  it('gets the same count of 1.5 million characters', async () => {
     for (const text of ['a'.repeat(1_500_000), 'word after word '.repeat(93_750)]) {
       const one = await ofRequests.count(text, 'o200k_base');
       expect(one).toBeLessThan(text.length / 4);
@@ -304,7 +304,7 @@ describe('whoever asks', () => {
   });
 });
 
-test('a thread that has nothing to do is ended, and the next text has another', async () => {
+it('a thread that has nothing to do is ended, and the next text has another', async () => {
   const { vocabulary } = await loadEncoding('o200k_base');
   const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
   const numbered = join(folder, 'numbered.js');
@@ -326,7 +326,7 @@ test('a thread that has nothing to do is ended, and the next text has another', 
   await rm(folder, { recursive: true });
 });
 
-test('counts the same from a production bundle', async () => {
+it('counts the same from a production bundle', async () => {
   // Inside node_modules, so that the bundle finds the packages outside it.
   const cache = join(process.cwd(), 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });

@@ -6,7 +6,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@gateway/database';
-import { type TestServer } from './describe-with';
+import type { TestServer } from './describe-with';
 import { findProgram } from './find-program';
 import { startTethered, type TetheredProcess } from './tethered-process';
 

@@ -3,7 +3,7 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@gateway/database';
-import { type TestServer } from './describe-with';
+import type { TestServer } from './describe-with';
 import { findProgram } from './find-program';
 import { startTethered, type TetheredProcess } from './tethered-process';
 

@@ -4,7 +4,7 @@
  * ledger, so that one mistake cannot hide in both.
  */
 
-export interface PostingEntry {
+interface PostingEntry {
   readonly reference: string;
   readonly kind: string;
   readonly organization: string;
@@ -15,7 +15,7 @@ export interface PostingEntry {
   readonly funding: bigint;
 }
 
-export interface HoldEntry {
+interface HoldEntry {
   readonly id: string;
   readonly organization: string;
   readonly key: string;
@@ -26,7 +26,7 @@ export interface HoldEntry {
   readonly charged: bigint | undefined;
 }
 
-export interface AccountEntry {
+interface AccountEntry {
   readonly organization: string;
   readonly credited: bigint;
   readonly available: bigint;
@@ -35,7 +35,7 @@ export interface AccountEntry {
   readonly uncollected: bigint;
 }
 
-export interface SpendEntry {
+interface SpendEntry {
   readonly organization: string;
   readonly day: string;
   readonly key: string;
@@ -43,13 +43,13 @@ export interface SpendEntry {
   readonly held: bigint;
 }
 
-export interface CreditEntry {
+interface CreditEntry {
   readonly id: string;
   readonly organization: string;
   readonly amount: bigint;
 }
 
-export interface CompletedClaimEntry {
+interface CompletedClaimEntry {
   readonly scope: string;
   readonly generation: string;
   readonly organization: string;

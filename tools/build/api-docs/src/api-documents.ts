@@ -1,4 +1,4 @@
-import { type JsonObject } from '@gateway/public-api';
+import type { JsonObject } from '@gateway/public-api';
 import { answerExamples } from './examples/answer-examples';
 import { errorExamples } from './examples/error-examples';
 import { openApiDocument } from './openapi/document';

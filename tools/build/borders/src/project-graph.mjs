@@ -20,7 +20,7 @@ export async function requireProjectGraph(root) {
 }
 
 /** What would let imports pass unseen; one sentence each. */
-export function graphFaults(folders, projects, dependencies) {
+function graphFaults(folders, projects, dependencies) {
   const names = new Set(projects.map(({ name }) => name));
   const edges = Object.values(dependencies)
     .flat()

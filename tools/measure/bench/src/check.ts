@@ -1,5 +1,5 @@
 import { ANSWER, chunkText, type Kind } from './canned';
-import { type HttpMessage } from './http-message';
+import type { HttpMessage } from './http-message';
 
 /** What a right answer is worth knowing for: nano-dollars, or undefined when it names no cost. */
 export interface CheckedAnswer {
@@ -7,7 +7,7 @@ export interface CheckedAnswer {
 }
 
 /** An answer that is not what the upstream said. The bench stops at the first one. */
-export class WrongAnswer extends Error {
+class WrongAnswer extends Error {
   constructor(problem: string, message: HttpMessage) {
     super(`${problem}\n${message.startLine}${message.head}\n\n${message.body.slice(0, 2_000)}`);
     this.name = 'WrongAnswer';

@@ -14,10 +14,10 @@ import {
   signIn,
   spendingOf,
 } from '@gateway/test-support';
-import { type Destination } from './load';
+import type { Destination } from './load';
 import { isNode, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
-import { type Child, type Processes } from './processes';
+import type { Child, Processes } from './processes';
 
 const READY_TIMEOUT_MS = 180_000;
 const SETTLE_TIMEOUT_MS = 60_000;

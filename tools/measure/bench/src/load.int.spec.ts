@@ -1,7 +1,7 @@
 import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
 import { newTally, runLoad, runOnce, type Destination } from './load';
 import { startExpressProxy } from './roles/express-proxy';
-import { type RunningRole } from './roles/listen';
+import type { RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';

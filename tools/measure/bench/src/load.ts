@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { checkAnswer } from './check';
-import { type Kind } from './canned';
+import type { Kind } from './canned';
 import { HttpMessageReader, type HttpMessage } from './http-message';
 
 /** Where requests go and what they say. */

@@ -20,7 +20,7 @@ import { Processes } from './processes';
 import { runProfile } from './profile/run-profile';
 import { judge, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
-import { type RunningRole } from './roles/listen';
+import type { RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';

@@ -1,8 +1,8 @@
 import { requestBody, slowPrompt } from './canned';
 import { runOnce } from './load';
 import { cpuMicroseconds } from './machine';
-import { type Options } from './options';
-import { type Target } from './targets';
+import type { Options } from './options';
+import type { Target } from './targets';
 
 /** Streams at once. */
 const STREAMS = 200;

@@ -1,8 +1,8 @@
 import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
 import { runLoad, runOnce, type Measured } from './load';
 import { cpuMicroseconds, residentBytes } from './machine';
-import { type Options } from './options';
-import { type Target } from './targets';
+import type { Options } from './options';
+import type { Target } from './targets';
 
 export interface Scenario {
   readonly kind: Kind;

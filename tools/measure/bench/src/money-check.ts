@@ -1,5 +1,5 @@
-import { type RunningGateway } from './gateway';
-import { type Tally } from './load';
+import type { RunningGateway } from './gateway';
+import type { Tally } from './load';
 
 /** Whether the organization was charged exactly what its answers said they cost. */
 export interface MoneyCheck {

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-export const TARGET_NAMES = ['upstream', 'node', 'express', 'relay', 'gateway'] as const;
+const TARGET_NAMES = ['upstream', 'node', 'express', 'relay', 'gateway'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** What `history` measures: the ledger with its event log, or usage. */
-export const HISTORY_PARTS = ['ledger', 'usage'] as const;
+const HISTORY_PARTS = ['ledger', 'usage'] as const;
 export type HistoryPart = (typeof HISTORY_PARTS)[number];
 
 export interface Options {

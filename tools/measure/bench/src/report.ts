@@ -1,9 +1,9 @@
 import { alignedTable } from '@gateway/test-support';
-import { type MachineFacts } from './machine';
-import { type Row, type SlowRow } from './measure';
-import { type PacedRow } from './measure-paced';
-import { type MoneyCheck } from './money-check';
-import { type TargetName } from './options';
+import type { MachineFacts } from './machine';
+import type { Row, SlowRow } from './measure';
+import type { PacedRow } from './measure-paced';
+import type { MoneyCheck } from './money-check';
+import type { TargetName } from './options';
 
 export interface Results {
   readonly machine: MachineFacts;
@@ -110,7 +110,7 @@ export function renderReport(results: Results): string {
   return `${parts.join('\n')}\n`;
 }
 
-export function renderRows(rows: readonly Row[]): string {
+function renderRows(rows: readonly Row[]): string {
   const baseline = (row: Row, target: TargetName) =>
     rows.find((other) => other.scenario === row.scenario && other.target === target);
   const ratio = (row: Row, target: TargetName) => {

@@ -1,8 +1,8 @@
 import { startGateway, type RunningGateway } from './gateway';
 import { newTally, type Destination, type Tally } from './load';
-import { type Cores } from './machine';
-import { type Options } from './options';
-import { type Processes } from './processes';
+import type { Cores } from './machine';
+import type { Options } from './options';
+import type { Processes } from './processes';
 
 /** Something that is measured. */
 export interface Target {
@@ -27,7 +27,7 @@ export interface StartedTargets {
 }
 
 /** Of another build. */
-export const OTHER_GATEWAY = 'other';
+const OTHER_GATEWAY = 'other';
 
 export function targetOf(name: string, gateway: RunningGateway): Target {
   return {

@@ -8,7 +8,7 @@ export interface Tenant {
   readonly apiKey: string;
 }
 
-export interface Order {
+interface Order {
   readonly marker: string;
   readonly kind: Kind;
   readonly tenant: Tenant;

@@ -1,5 +1,5 @@
 import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
-import { type DatabaseName, type EngineAddresses, type ServiceName } from './services';
+import type { DatabaseName, EngineAddresses, ServiceName } from './services';
 
 /** What lies between the processes, so that it can be cut. */
 export interface Wires {

@@ -6,7 +6,7 @@ import { runProgram } from './run-program';
 
 const KIND = 'kind-';
 /** What the demo runs, besides its engines. */
-export const DEMO_IMAGES = [...SERVICE_NAMES, 'model-emulator', 'demo'];
+const DEMO_IMAGES = [...SERVICE_NAMES, 'model-emulator', 'demo'];
 
 /** Images of this machine have to be loaded into kind's nodes; any other cluster pulls them. */
 export const needsLoading = ({ context, registry }: Pick<Options, 'context' | 'registry'>): boolean =>

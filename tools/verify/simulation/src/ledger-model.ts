@@ -303,6 +303,6 @@ function costOf(usage: Usage, prices: Prices): bigint {
   return millionths % 1_000_000n === 0n ? millionths / 1_000_000n : millionths / 1_000_000n + 1n;
 }
 
-export function dayOf(unixMs: number): string {
+function dayOf(unixMs: number): string {
   return new Date(unixMs).toISOString().slice(0, 10);
 }

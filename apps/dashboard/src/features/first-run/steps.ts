@@ -4,7 +4,7 @@ import { latestGenerationsQuery } from '../../api/generations';
 import { keysQuery } from '../../api/keys';
 import { nanoUsdOf } from '../../format/money';
 
-export interface Steps {
+interface Steps {
   readonly hasCredit: boolean;
   readonly hasKey: boolean;
   readonly hasRequest: boolean;

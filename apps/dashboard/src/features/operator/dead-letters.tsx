@@ -14,7 +14,7 @@ import { DeadLetterView } from './dead-letter-view';
 
 type Group = Result<'GET /api/dead-letters'>['groups'][number];
 type DeadLetter = Result<'GET /api/dead-letters/{group}/{topic}'>['data'][number];
-export type DeadLetterState = DeadLetter['state'];
+type DeadLetterState = DeadLetter['state'];
 
 const FOLLOW_MS = 5_000;
 

@@ -1,10 +1,9 @@
 import { oneOfIn, present, textIn } from '../../app/search';
 
 export const RANGES = ['24h', '7d', '30d', '90d', 'custom'] as const;
-export type Range = (typeof RANGES)[number];
-export const MEASURES = ['spend', 'requests', 'tokens', 'errors', 'latency'] as const;
+const MEASURES = ['spend', 'requests', 'tokens', 'errors', 'latency'] as const;
 export type Measure = (typeof MEASURES)[number];
-export const SPLITS = ['model', 'key'] as const;
+const SPLITS = ['model', 'key'] as const;
 
 /** What the address of the usage page may hold. */
 export function readUsageSearch(search: Record<string, unknown>) {

@@ -1,5 +1,5 @@
-import { type ErrorCode } from '@gateway/errors';
-import { type KeySettings, type Limits } from '@gateway/test-support';
+import type { ErrorCode } from '@gateway/errors';
+import type { KeySettings, Limits } from '@gateway/test-support';
 import { pngDataUri } from '../../../src/support/png';
 import { day, weatherTool, type PublicModel } from '../../framework';
 

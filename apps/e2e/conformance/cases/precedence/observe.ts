@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Tenant } from '@gateway/test-support';
+import type { Tenant } from '@gateway/test-support';
 import { chat, send, type Deployment, type ErrorBody, type RawResponse } from '../../framework';
-import { type Draft, type Fault, type FaultContext } from './faults';
+import type { Draft, Fault, FaultContext } from './faults';
 
 /** What a caller sees of a fault. */
 export interface Observation {

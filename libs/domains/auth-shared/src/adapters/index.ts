@@ -1,6 +1,6 @@
 export { systemSecrets } from './crypto/secrets';
 export { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './postgres/channels';
-export { createHousekeeping, type Housekeeping } from './postgres/housekeeping';
+export { createHousekeeping } from './postgres/housekeeping';
 export { createAuthPrisma, type AuthPrisma, type AuthTransaction } from './prisma/client';
 export { endKeys } from './prisma/end-session-keys';
 export { Prisma } from './prisma/generated/client';

@@ -2,8 +2,8 @@ import { GatewayError } from '@gateway/errors';
 import type { PageRequest } from './ports';
 import { isIdLike } from './text-rules';
 
-export const DEFAULT_PAGE_SIZE = 50;
-export const MAX_PAGE_SIZE = 200;
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 200;
 
 export interface Page<Item> {
   readonly items: readonly Item[];

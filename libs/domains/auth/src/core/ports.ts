@@ -17,7 +17,7 @@ import type { ApiKey, KeyGrant, Organization, OrganizationLimits } from './model
  * A committed state. `sequence` is the last invalidation that an edge must have
  * acknowledged before it can be said to know this state.
  */
-export interface Committed<Value> {
+interface Committed<Value> {
   readonly kind: 'committed';
   readonly value: Value;
   readonly sequence: bigint;
@@ -36,7 +36,7 @@ export interface OrganizationStore {
   ): Promise<Committed<Organization> | AdminRefusal | undefined>;
 }
 
-export interface NewKey {
+interface NewKey {
   readonly key: ApiKey;
   readonly sha256: Buffer;
 }
@@ -75,7 +75,7 @@ export interface KeyStore {
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
 }
 
-export interface RotatedKey extends NewKey {
+interface RotatedKey extends NewKey {
   /** Which of the secrets of before is the key's previous one from now on. */
   readonly kept: 'current' | 'previous' | 'none';
 }

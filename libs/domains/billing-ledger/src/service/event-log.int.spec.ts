@@ -8,7 +8,7 @@ import {
   TOPIC_GENERATION_SETTLED,
   type PostgresEventLog,
 } from '@gateway/events';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';

@@ -2,7 +2,7 @@ import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-l
 import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
 import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { auditLedger } from '@gateway/ledger-audit';
 import { createLedgerRig, UNIT_PRICES, type LedgerRig } from '../testing/ledger-rig';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
 import { id, page, pageQuery, time } from '../fields';
 
-export const auditEntry = z
+const auditEntry = z
   .object({
     id,
     created_at: time,

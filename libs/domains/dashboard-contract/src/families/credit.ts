@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { created, endpoint, json, stream } from '../endpoint';
 import { emptyBody, id, page, pageQuery, positiveUsd, time, usd } from '../fields';
 
-export const balance = z
+const balance = z
   .object({
     total_credits_usd: usd,
     total_usage_usd: usd,
@@ -12,16 +12,16 @@ export const balance = z
   })
   .meta({ id: 'Balance' });
 
-export const idempotencyKey = z
+const idempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable characters' });
 
-export const runningLow = z.object({ threshold_usd: usd, since: time }).meta({
+const runningLow = z.object({ threshold_usd: usd, since: time }).meta({
   id: 'RunningLow',
   description: 'There while the available amount is below the threshold that was set.',
 });
 
-export const month = z
+const month = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: 'must be a month such as 2026-11' })
   .meta({ description: 'YYYY-MM, UTC', examples: ['2026-11'] });
@@ -34,11 +34,11 @@ const monthSums = {
   closing_balance_usd: usd.meta({ description: 'opening + added + corrected + used, to the nano-dollar' }),
 };
 
-export const statementMonth = z
+const statementMonth = z
   .object({ month, ...monthSums })
   .meta({ id: 'StatementMonth', description: 'Booked in this month of UTC; the present one so far.' });
 
-export const statementLine = z
+const statementLine = z
   .object({
     posted_at: time,
     kind: z.enum(['credit', 'correction', 'settlement']),
@@ -52,7 +52,7 @@ export const statementLine = z
 const webhook = z.string().max(2_000);
 const email = z.string().max(320);
 
-export const creditAlert = z
+const creditAlert = z
   .object({
     threshold_usd: usd.nullable().meta({ description: 'null: no alert' }),
     webhook_url: z.string().nullable(),

@@ -4,14 +4,14 @@ import { emptyBody, page, pageQuery, time } from '../fields';
 
 const number = z.int().min(0);
 
-export const deadLetterStates = ['waiting', 'redelivering', 'discarded'] as const;
+const deadLetterStates = ['waiting', 'redelivering', 'discarded'] as const;
 
 const group = {
   group: z.string().meta({ description: 'who gave it up', examples: ['billing-ledger'] }),
   topic: z.string().meta({ examples: ['generation.finished'] }),
 };
 
-export const deadLetterGroup = z
+const deadLetterGroup = z
   .object({
     ...group,
     waiting: number.meta({ description: 'for somebody to decide; counted up to 10,000, as the others are' }),
@@ -20,7 +20,7 @@ export const deadLetterGroup = z
   })
   .meta({ id: 'DeadLetterGroup' });
 
-export const deadLetter = z
+const deadLetter = z
   .object({
     ...group,
     position: z.string().meta({ description: 'of the event in its topic', examples: ['4711'] }),
@@ -35,7 +35,7 @@ export const deadLetter = z
   })
   .meta({ id: 'DeadLetter' });
 
-export const wholeDeadLetter = deadLetter
+const wholeDeadLetter = deadLetter
   .extend({
     headers: z.record(z.string(), z.string()),
     payload: z.unknown().meta({

@@ -4,7 +4,7 @@ import { amountUsd, id, page, pageQuery, time, usd } from '../fields';
 
 const number = z.int().min(0);
 
-export const generationStatuses = ['completed', 'cancelled', 'failed'] as const;
+const generationStatuses = ['completed', 'cancelled', 'failed'] as const;
 const status = z.enum(generationStatuses);
 
 const tokens = {
@@ -33,11 +33,11 @@ const shared = {
   completion_tokens: number,
 };
 
-export const generationSummary = z.object(shared).meta({ id: 'GenerationSummary' });
+const generationSummary = z.object(shared).meta({ id: 'GenerationSummary' });
 
-export const tokenKinds = ['input', 'cached_input', 'image', 'output', 'reasoning'] as const;
+const tokenKinds = ['input', 'cached_input', 'image', 'output', 'reasoning'] as const;
 
-export const generationCost = z
+const generationCost = z
   .object({
     kind: z.enum(tokenKinds),
     tokens: number,
@@ -50,7 +50,7 @@ export const generationCost = z
       'Cost of one kind of token by the price that was frozen at admission; the kinds add up to the cost.',
   });
 
-export const providerAttempt = z
+const providerAttempt = z
   .object({
     provider: z.string(),
     provider_model: z.string().nullable().meta({ description: 'null unless you are an operator' }),
@@ -62,7 +62,7 @@ export const providerAttempt = z
   })
   .meta({ id: 'ProviderAttempt' });
 
-export const ledgerEntry = z
+const ledgerEntry = z
   .object({
     kind: z.enum(['credit', 'correction', 'hold', 'settlement', 'void']),
     posted_at: time,
@@ -73,7 +73,7 @@ export const ledgerEntry = z
   })
   .meta({ id: 'LedgerEntry', description: 'One movement of money.' });
 
-export const generationDetail = z
+const generationDetail = z
   .object({
     ...shared,
     ...tokens,
@@ -99,7 +99,7 @@ export const generationDetail = z
   })
   .meta({ id: 'GenerationDetail' });
 
-export const generationFilters = {
+const generationFilters = {
   search: z
     .string()
     .min(1)

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { created, endpoint, json } from '../endpoint';
 import { count, emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
 
-export const keyScopes = ['chat', 'usage:read'] as const;
-export const keyKinds = ['standard', 'playground'] as const;
+const keyScopes = ['chat', 'usage:read'] as const;
+const keyKinds = ['standard', 'playground'] as const;
 const scopes = z.array(z.enum(keyScopes));
 
-export const key = z
+const key = z
   .object({
     id,
     organization_id: id,
@@ -37,7 +37,7 @@ export const key = z
   })
   .meta({ id: 'Key' });
 
-export const keyActivity = z
+const keyActivity = z
   .object({
     last_used_at: time
       .nullable()
@@ -47,14 +47,14 @@ export const keyActivity = z
   })
   .meta({ id: 'KeyActivity', description: 'Days and months are those of UTC.' });
 
-export const keyWithActivity = key
+const keyWithActivity = key
   .extend({
     activity: keyActivity.nullable().meta({ description: 'null when the figures cannot be had right now' }),
   })
   .meta({ id: 'KeyWithActivity' });
 
 /** The caps of a key are at or below these when they are written; null: no bound. */
-export const keyBounds = z
+const keyBounds = z
   .object({
     requests_per_minute: count,
     tokens_per_minute: count,
@@ -77,8 +77,8 @@ const keyFields = {
 };
 
 const keyChanges = z.strictObject(keyFields).partial();
-export const newKey = keyChanges.required({ name: true, scopes: true });
-export const changedKey = keyChanges.extend({ version: version.optional() });
+const newKey = keyChanges.required({ name: true, scopes: true });
+const changedKey = keyChanges.extend({ version: version.optional() });
 
 const oneKey = z.object({ key });
 const keyAndSecret = z.object({

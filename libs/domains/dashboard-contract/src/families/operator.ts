@@ -4,7 +4,7 @@ import { count, time, usd } from '../fields';
 
 const number = z.int().min(0);
 
-export const modelPrices = z
+const modelPrices = z
   .object({
     input_usd_per_million: usd,
     cached_input_usd_per_million: usd,
@@ -19,11 +19,11 @@ const target = {
   provider_model: z.string(),
 };
 
-export const drained = z
+const drained = z
   .object({ since: time, by: z.string(), reason: z.string() })
   .meta({ id: 'Drained', description: 'No new request goes there; what runs ends.' });
 
-export const catalogueModel = z
+const catalogueModel = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -40,7 +40,7 @@ export const catalogueModel = z
   })
   .meta({ id: 'CatalogueModel' });
 
-export const catalogue = z
+const catalogue = z
   .object({
     version: z.string().meta({ description: 'grows with each load' }),
     file: z.string().meta({ description: 'the name of the models file' }),
@@ -62,7 +62,7 @@ export const catalogue = z
   })
   .meta({ id: 'Catalogue' });
 
-export const targetHealth = z
+const targetHealth = z
   .object({
     ...target,
     breaker: z.enum(['closed', 'half_open', 'open']).meta({ description: 'for all organizations' }),
@@ -80,7 +80,7 @@ export const targetHealth = z
   })
   .meta({ id: 'TargetHealth' });
 
-export const providerHealth = z
+const providerHealth = z
   .object({
     window_ms: number,
     observed_at: time,
@@ -92,7 +92,7 @@ export const providerHealth = z
   })
   .meta({ id: 'ProviderHealth' });
 
-export const settlementHealth = z
+const settlementHealth = z
   .object({
     observed_at: time,
     open_holds: z
@@ -131,7 +131,7 @@ const known = number.meta({ description: 'how many are known; 1,000 also stands 
 
 const sums = z.object({ generations: number, cost_usd: usd, charged_usd: usd });
 
-export const reconciliation = z
+const reconciliation = z
   .object({
     observed_at: time,
     ledger: z

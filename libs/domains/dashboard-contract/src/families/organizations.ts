@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { created, endpoint, json } from '../endpoint';
 import { count, emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
 
-export const organizationLimits = z
+const organizationLimits = z
   .object({
     requests_per_minute: count,
     tokens_per_minute: count,
@@ -13,7 +13,7 @@ export const organizationLimits = z
   })
   .meta({ id: 'OrganizationLimits', description: 'null: no limit' });
 
-export const organization = z
+const organization = z
   .object({
     id,
     name: z.string(),

@@ -4,7 +4,7 @@ import { emptyBody, id, page, pageQuery, time } from '../fields';
 
 /** Who belongs to an organization, who is invited, and, for operators, everybody. */
 
-export const organizationRoles = ['owner', 'admin', 'member'] as const;
+const organizationRoles = ['owner', 'admin', 'member'] as const;
 export const organizationRole = z.enum(organizationRoles).meta({
   id: 'OrganizationRole',
   description: 'An owner manages everything of the organization, an admin all but owners; a member reads.',
@@ -20,7 +20,7 @@ export const person = z
   })
   .meta({ id: 'Person' });
 
-export const organizationMember = z
+const organizationMember = z
   .object({
     id,
     email: z.string(),
@@ -31,7 +31,7 @@ export const organizationMember = z
   })
   .meta({ id: 'OrganizationMember' });
 
-export const invitation = z
+const invitation = z
   .object({
     id,
     email: z.string(),
@@ -43,7 +43,7 @@ export const invitation = z
   })
   .meta({ id: 'Invitation' });
 
-export const organizationDomain = z
+const organizationDomain = z
   .object({
     domain: z.string().meta({ description: 'in lower case and punycode' }),
     role: z.enum(['admin', 'member']).meta({ description: 'what people of the domain become' }),
@@ -59,7 +59,7 @@ export const identity = z
   })
   .meta({ id: 'Identity', description: 'That an identity provider says who a person is.' });
 
-export const personInList = person
+const personInList = person
   .extend({
     organizations: z.array(z.object({ id, name: z.string(), role: organizationRole })),
     second_factor: z.boolean(),

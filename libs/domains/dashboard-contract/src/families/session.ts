@@ -6,7 +6,7 @@ import { organizationRole, person } from './people';
 
 /** Whose turn it is: sign-in, the session, and the sessions of whoever is signed in. */
 
-export const membership = z
+const membership = z
   .object({
     organization: z.object({ id, name: z.string(), suspended: z.boolean() }),
     role: organizationRole,
@@ -31,7 +31,7 @@ export const sessionState = z
   })
   .meta({ id: 'SessionState' });
 
-export const sessionInList = z
+const sessionInList = z
   .object({
     id,
     device: z

@@ -3,8 +3,8 @@ import { endpoint, json, stream } from '../endpoint';
 import { id, time, usd } from '../fields';
 
 /** Nothing is refused for its size but what no page shows: longer ranges by day, wider ones with fewer groups. */
-export const USAGE_MAX_DAYS_BY_HOUR = 31;
-export const USAGE_MAX_DAYS_BY_DAY = 366;
+const USAGE_MAX_DAYS_BY_HOUR = 31;
+const USAGE_MAX_DAYS_BY_DAY = 366;
 
 const number = z.int().min(0);
 
@@ -20,7 +20,7 @@ const latency = z
       'The mean is exact; p50 and p95 are estimated within the buckets of a fixed histogram (100 ms to 90 s), whose last bound is the most they say.',
   });
 
-export const usageMetrics = z
+const usageMetrics = z
   .object({
     requests: number.meta({ description: 'settled generations, with those that were cancelled or failed' }),
     errors: number.meta({
@@ -41,7 +41,7 @@ export const usageMetrics = z
   })
   .meta({ id: 'UsageMetrics' });
 
-export const usageRange = z.strictObject({
+const usageRange = z.strictObject({
   start: time.meta({ description: 'from this moment on; to the hour or day that it is in' }),
   end: time.meta({ description: 'before this moment; to the end of the hour or day that it is in' }),
   granularity: z.enum(['hour', 'day']),
@@ -53,7 +53,7 @@ export const usageRange = z.strictObject({
   key_id: z.string().max(100).optional(),
 });
 
-export const usagePoint = usageMetrics
+const usagePoint = usageMetrics
   .extend({
     start: time.meta({ description: 'when its hour or day begins' }),
     model_id: z.string().nullable().meta({ description: 'null unless split by model' }),
@@ -61,7 +61,7 @@ export const usagePoint = usageMetrics
   })
   .meta({ id: 'UsagePoint' });
 
-export const usageSeries = z
+const usageSeries = z
   .object({
     timezone: z.literal('UTC'),
     granularity: z.enum(['hour', 'day']),

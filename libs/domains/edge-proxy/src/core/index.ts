@@ -1,4 +1,4 @@
-export { FairQueue, type FairQueueOptions } from './overload/fair-queue';
+export { FairQueue } from './overload/fair-queue';
 export { AdmissionQueue, type Admission } from './overload/admission-queue';
 export { limits } from './limits';
 export * from './ports';

@@ -45,7 +45,7 @@ export interface BodyThreads<Rules, Checked> {
 }
 
 /** Travels with a call made for one request: its id and trace context. */
-export type RequestMetadata = Readonly<Record<string, string>>;
+type RequestMetadata = Readonly<Record<string, string>>;
 
 /** A resource that works in the background between `start` and `stop`. */
 interface Background {
@@ -89,14 +89,14 @@ export interface ClaimRef {
   readonly generationId: string;
 }
 
-export interface ClaimRequest extends ClaimRef {
+interface ClaimRequest extends ClaimRef {
   readonly organizationId: string;
   readonly bodySha256: Buffer;
   /** How long the claim outlives an edge that crashed. */
   readonly leaseMs: number;
 }
 
-export interface Balance {
+interface Balance {
   readonly totalCredits: NanoUsd;
   readonly totalUsage: NanoUsd;
   readonly reserved: NanoUsd;

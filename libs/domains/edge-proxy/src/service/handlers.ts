@@ -5,8 +5,8 @@ import { listModels } from './endpoints/list-models';
 import { lookUpGeneration, type LookUpGenerationPorts } from './endpoints/look-up-generation';
 import { readCredits, type ReadCreditsPorts } from './endpoints/read-credits';
 import { readUsage, type ReadUsagePorts } from './endpoints/read-usage';
-import { type Cors } from './http/answer/cors';
-import { type Exchange, type RouteName } from './http/exchange';
+import type { Cors } from './http/answer/cors';
+import type { Exchange, RouteName } from './http/exchange';
 import { pathOf } from './http/request/query';
 
 /** Answers one request of its route; what it throws is answered for it. */

@@ -5,7 +5,7 @@ import {
   type InsufficientCredits,
 } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType, type Refused } from '@gateway/contracts/rate-limit';
-import { type ExceededBudget, type ExceededLimit, type MissingCredits } from '@gateway/public-api';
+import type { ExceededBudget, ExceededLimit, MissingCredits } from '@gateway/public-api';
 
 /** What the services answer, in the words of the public API. */
 

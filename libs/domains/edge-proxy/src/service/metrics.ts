@@ -1,8 +1,8 @@
-import { type Usage } from '@gateway/contracts/common';
+import type { Usage } from '@gateway/contracts/common';
 import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type FloodKind } from './floods/flood-guard';
-import { type Exchange, type RouteName } from './http/exchange';
+import type { FloodKind } from './floods/flood-guard';
+import type { Exchange, RouteName } from './http/exchange';
 
 /** What the edge counts. Every label set is bound once and kept. */
 export interface EdgeMetrics {

@@ -1,7 +1,7 @@
 import { BODY, KEY, rawRequest, startEdge, until } from '../testing/start-edge';
 import { aborted, finished, frames } from '../testing/stub-router';
 
-test('it is ready when it listens and knows the models, and no longer when it stops', async () => {
+it('it is ready when it listens and knows the models, and no longer when it stops', async () => {
   const edge = await startEdge();
   expect(edge.module.isReady()).toBe(true);
   await edge.stop();
@@ -9,7 +9,7 @@ test('it is ready when it listens and knows the models, and no longer when it st
   await edge.stop();
 });
 
-test('without a model catalogue it says that it has no capacity, rather than that models do not exist', async () => {
+it('without a model catalogue it says that it has no capacity, rather than that models do not exist', async () => {
   const edge = await startEdge({ models: [], settings: { catalogueWaitMs: 10 }, noCatalogue: true });
   expect(edge.module.isReady()).toBe(false);
   for (const response of [await edge.chat(), await edge.get('/v1/models')]) {
@@ -19,7 +19,7 @@ test('without a model catalogue it says that it has no capacity, rather than tha
   await edge.stop();
 });
 
-test('a stop lets running streams finish and takes no new connection', async () => {
+it('a stop lets running streams finish and takes no new connection', async () => {
   const edge = await startEdge();
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
@@ -38,7 +38,7 @@ test('a stop lets running streams finish and takes no new connection', async () 
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-test('a stop cancels what outlives the grace, and releases what it had reserved', async () => {
+it('a stop cancels what outlives the grace, and releases what it had reserved', async () => {
   const edge = await startEdge({ settings: { stopGraceMs: 50 } });
   edge.router.script = async function* (request, signal) {
     yield frames(request, 'Hel', 3);
@@ -52,7 +52,7 @@ test('a stop cancels what outlives the grace, and releases what it had reserved'
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-test('requests are counted by route, status and code', async () => {
+it('requests are counted by route, status and code', async () => {
   const edge = await startEdge();
   await (await edge.chat()).text();
   await (await edge.get('/v1/models', {})).text();

@@ -1,8 +1,8 @@
 import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
 import { type Clock, withTimeout } from '@gateway/base';
-import { type KeyGrant } from '@gateway/contracts/auth';
+import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import { type Logger, newId, type Registry } from '@gateway/runtime';
 import { openReservation, type ReservationPorts } from './admission/reservation';
 import { createAuthenticator } from './access/authenticate';

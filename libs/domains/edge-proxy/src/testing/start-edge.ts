@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { type Clock, type UnixMs } from '@gateway/base';
+import type { Clock, UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import {
@@ -13,7 +13,7 @@ import { bindService, createClient, createInProcessTransport, type RpcHandlers }
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
 import { createRpcServices } from '../adapters/rpc';
 import { createEdgeProxyModule, type EdgeProxyModule } from '../service/module';
-import { type EdgeProxySettings } from '../service/settings';
+import type { EdgeProxySettings } from '../service/settings';
 import { stubBodyThreads } from './stub-body-threads';
 import { createFaultPlan, type FaultPlan } from './fault-plan';
 import { createStubLedger, type StubLedger } from './stub-ledger';

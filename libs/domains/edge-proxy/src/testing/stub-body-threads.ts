@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkChatBody } from '@gateway/public-api';
-import { type CheckBodyPorts } from '../service/chat/check-body';
-import { type FaultPlan } from './fault-plan';
+import type { CheckBodyPorts } from '../service/chat/check-body';
+import type { FaultPlan } from './fault-plan';
 
 /** Checks where it stands, after the test's faults. */
 export function stubBodyThreads(faults: FaultPlan): CheckBodyPorts['bodyThreads'] {

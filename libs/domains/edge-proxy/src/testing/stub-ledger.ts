@@ -1,13 +1,13 @@
-import {
-  type BillingLedgerDefinition,
-  type ClaimIdempotencyKeyResponse,
-  type ClaimRef,
-  type Hold,
-  type HoldResult,
+import type {
+  BillingLedgerDefinition,
+  ClaimIdempotencyKeyResponse,
+  ClaimRef,
+  Hold,
+  HoldResult,
 } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
-import { type RpcHandlers } from '@gateway/rpc';
-import { type FaultPlan } from './fault-plan';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { FaultPlan } from './fault-plan';
 
 interface StubClaim {
   readonly bodySha256: Buffer;

@@ -1,11 +1,6 @@
-import {
-  type Admission,
-  type AdmissionResult,
-  type RateLimitDefinition,
-  type Refused,
-} from '@gateway/contracts/rate-limit';
-import { type RpcHandlers } from '@gateway/rpc';
-import { type FaultPlan } from './fault-plan';
+import type { Admission, AdmissionResult, RateLimitDefinition, Refused } from '@gateway/contracts/rate-limit';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { FaultPlan } from './fault-plan';
 
 export interface StubLimiter {
   readonly handlers: RpcHandlers<typeof RateLimitDefinition>;

@@ -1,17 +1,17 @@
 import type { CancelSignal } from '@gateway/base';
-import {
-  type GenerateRequest,
-  type GenerateResponse,
-  type InferenceRouterDefinition,
-  type Model,
+import type {
+  GenerateRequest,
+  GenerateResponse,
+  InferenceRouterDefinition,
+  Model,
 } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
-import { type CallMetadata, type RpcHandlers } from '@gateway/rpc';
-import { type FaultPlan } from './fault-plan';
-import { type StubLedger } from './stub-ledger';
+import type { CallMetadata, RpcHandlers } from '@gateway/rpc';
+import type { FaultPlan } from './fault-plan';
+import type { StubLedger } from './stub-ledger';
 
 /** What a generation does, step by step; may throw, and may watch the signal. */
-export type Script = (request: GenerateRequest, signal: CancelSignal) => AsyncIterable<GenerateResponse>;
+type Script = (request: GenerateRequest, signal: CancelSignal) => AsyncIterable<GenerateResponse>;
 
 export interface StubRouter {
   readonly handlers: RpcHandlers<typeof InferenceRouterDefinition>;
@@ -23,7 +23,7 @@ export interface StubRouter {
   script: Script;
 }
 
-export const USAGE = {
+const USAGE = {
   promptTokens: 11,
   cachedTokens: 0,
   imageTokens: 0,

@@ -133,7 +133,7 @@ export interface Timers {
 export type Random = () => number;
 
 /** What a provider's report would have cost beyond what was counted; never below zero. */
-export interface UsageExcess {
+interface UsageExcess {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cost: NanoUsd;

@@ -11,17 +11,17 @@ import type { GenerationRecorder, Timer, Timers } from '../core/ports';
 import { toGenerationFinished } from './messages';
 
 /** How long one way of keeping a finished generation may take, in milliseconds, before the next is tried. */
-export const RECORD_TIMEOUT_MS = 5_000;
+const RECORD_TIMEOUT_MS = 5_000;
 /** How long the end of a request with an Idempotency-Key waits for its answer to be stored, in milliseconds. */
-export const STORE_WAIT_MS = 500;
+const STORE_WAIT_MS = 500;
 /** How often spooled generations are offered again, in milliseconds. */
-export const REPLAY_INTERVAL_MS = 5_000;
+const REPLAY_INTERVAL_MS = 5_000;
 
 /**
  * Spooled generations that nobody took, one after the other, after which a round
  * ends: most likely nobody takes any. Above one, since it may be that one alone.
  */
-export const MAX_FAILURES_IN_A_ROW = 2;
+const MAX_FAILURES_IN_A_ROW = 2;
 
 /** Where the end of a generation was kept; `lost` when nowhere. */
 export type KeptIn = 'event_log' | 'ledger' | 'spool' | 'lost';

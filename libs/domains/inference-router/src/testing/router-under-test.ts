@@ -13,7 +13,7 @@ import {
 import type { SettleGenerationsRequest } from '@gateway/contracts/billing-ledger';
 import type { NewEvent } from '@gateway/events';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import { createFileSpool } from '../adapters/file-system/file-spool';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';

@@ -1,5 +1,5 @@
 import type { UnixMs } from '@gateway/base';
-import { type Member, type Session, type AuditEntry } from '@gateway/auth-shared';
+import type { Member, Session, AuditEntry } from '@gateway/auth-shared';
 
 /** An owner manages everything of an organization, an admin all but owners; a member reads. */
 export type OrganizationRole = 'owner' | 'admin' | 'member';

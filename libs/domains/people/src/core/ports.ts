@@ -61,7 +61,7 @@ export interface InvitationStore {
   accept(accepted: AcceptedInvitation): Promise<boolean>;
 }
 
-export interface AcceptedInvitation {
+interface AcceptedInvitation {
   readonly invitation: Invitation;
   readonly memberId: string;
   /** Absent: the member exists. */
@@ -111,7 +111,7 @@ export interface Totp {
   stepOf(secret: string, code: string, now: UnixMs): number | undefined;
 }
 
-export interface Mail {
+interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -195,7 +195,7 @@ export interface SecretSealer {
   open(sealed: string, context: string): string;
 }
 
-export interface PeopleLog {
+interface PeopleLog {
   warn(fields: object, message: string): void;
 }
 
@@ -212,7 +212,7 @@ export interface PeopleSettings {
 }
 
 /** The organizations of the library `auth`, as far as invitations and domains need them. */
-export interface OrganizationLookup {
+interface OrganizationLookup {
   find(id: string): Promise<{ readonly name: string } | undefined>;
 }
 

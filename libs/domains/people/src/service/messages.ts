@@ -20,7 +20,7 @@ import { idleExpiryOf } from '@gateway/auth-shared';
 import { organizationPermissions } from '../core/access/permissions';
 import type * as core from '../core/model';
 import { stateOf } from '../core/people/invitations';
-import { type OpenedSession } from '../core/sign-in/sessions';
+import type { OpenedSession } from '../core/sign-in/sessions';
 import { missing, refusalMessage } from '@gateway/auth-shared/service';
 
 /** The contract's messages of people and their sessions, and the core's types. */

@@ -42,7 +42,7 @@ export interface WindowStates {
   readonly tokens?: WindowState;
 }
 
-export interface Admitted extends WindowStates {
+interface Admitted extends WindowStates {
   readonly kind: 'admitted';
   /** Unless renewed, the slot is free again after this long. */
   readonly slotLeaseMs: number;
@@ -60,7 +60,7 @@ export interface Refused extends WindowStates {
  * The store did not answer for this admission's organization: it may have been
  * reserved or not. Whoever asked finishes it as returned, or asks again.
  */
-export interface Undecided extends WindowStates {
+interface Undecided extends WindowStates {
   readonly kind: 'undecided';
 }
 

@@ -1,6 +1,6 @@
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService } from '@gateway/rpc';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import type { Registry } from '@gateway/runtime';
 import type { LimitStore } from '../core';
 import { createRateLimitHandlers } from './handlers';

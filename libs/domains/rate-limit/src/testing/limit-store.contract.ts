@@ -2,7 +2,7 @@ import type { Clock, UnixMs } from '@gateway/base';
 import type { Admission, Decision, FinishedAdmission, Limits } from '../core/limits';
 import type { LimitStore } from '../core/ports';
 
-export interface OpenLimitStore {
+interface OpenLimitStore {
   readonly store: LimitStore;
   close(): Promise<void>;
 }

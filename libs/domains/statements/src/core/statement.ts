@@ -59,17 +59,9 @@ export interface StatementPage {
   readonly lines: readonly StatementLine[];
 }
 
-export const NO_MOVEMENTS: Movements = { addedNanoUsd: 0n, correctedNanoUsd: 0n, usedNanoUsd: 0n };
+const NO_MOVEMENTS: Movements = { addedNanoUsd: 0n, correctedNanoUsd: 0n, usedNanoUsd: 0n };
 
-export function addMovements(a: Movements, b: Movements): Movements {
-  return {
-    addedNanoUsd: a.addedNanoUsd + b.addedNanoUsd,
-    correctedNanoUsd: a.correctedNanoUsd + b.correctedNanoUsd,
-    usedNanoUsd: a.usedNanoUsd + b.usedNanoUsd,
-  };
-}
-
-export function netOf({ addedNanoUsd, correctedNanoUsd, usedNanoUsd }: Movements): bigint {
+function netOf({ addedNanoUsd, correctedNanoUsd, usedNanoUsd }: Movements): bigint {
   return addedNanoUsd + correctedNanoUsd + usedNanoUsd;
 }
 

@@ -21,7 +21,7 @@ export interface Place {
   readonly id: string;
 }
 
-export interface GenerationScan {
+interface GenerationScan {
   /** Newest first; at most as many as asked for. */
   readonly found: readonly SettledGeneration[];
   /** Where the look back was given up; undefined when it came to the end or found enough. */
@@ -49,7 +49,7 @@ export interface GenerationPage {
   readonly searchedUntil: UnixMs | undefined;
 }
 
-export const MAX_PAGE_SIZE = 200;
+const MAX_PAGE_SIZE = 200;
 
 /** One page of an organization's generations, newest first. */
 export async function listGenerations(

@@ -51,7 +51,7 @@ export interface UsageReconciler {
 }
 
 /** Today's figures of an organization. */
-export interface UsageNow {
+interface UsageNow {
   readonly requests: bigint;
   readonly chargedNanoUsd: bigint;
   /** The last admitted one that is settled. */

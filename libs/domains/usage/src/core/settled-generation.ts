@@ -46,8 +46,7 @@ export interface ProviderAttempt {
   readonly durationMs: number;
 }
 
-export const GENERATION_STATUSES = ['completed', 'cancelled', 'failed'] as const;
-export type GenerationStatus = (typeof GENERATION_STATUSES)[number];
+export type GenerationStatus = 'completed' | 'cancelled' | 'failed';
 
 /** A failure counts as one even when it was found while cancelling. */
 export function statusOf({

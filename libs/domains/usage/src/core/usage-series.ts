@@ -3,7 +3,7 @@ import { refuse, type Refusal } from '@gateway/errors';
 import { addLatencies, NO_LATENCIES, type Latencies } from './latency-histogram';
 import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
 
-export type UsageGranularity = 'hour' | 'day';
+type UsageGranularity = 'hour' | 'day';
 export type SeriesDimension = 'model' | 'api_key';
 
 export interface SeriesQuery {
@@ -51,7 +51,7 @@ export interface UsageSeries {
 
 const STEP_MS: Readonly<Record<UsageGranularity, number>> = { hour: HOUR_MS, day: DAY_MS };
 /** The longest span of one series, in days. */
-export const MAX_SERIES_DAYS: Readonly<Record<UsageGranularity, number>> = { hour: 31, day: MAX_REPORT_DAYS };
+const MAX_SERIES_DAYS: Readonly<Record<UsageGranularity, number>> = { hour: 31, day: MAX_REPORT_DAYS };
 
 export interface SeriesReader {
   /** Ordered by time, model, key; at most `maxRows`. */

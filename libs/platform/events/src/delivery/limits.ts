@@ -1,4 +1,4 @@
-import { type Backoff } from '@gateway/base';
+import type { Backoff } from '@gateway/base';
 
 /** What bounds the event log. Times in milliseconds, sizes in bytes. */
 export interface EventLogLimits {

@@ -67,7 +67,7 @@ export function redeliveryNote({ topic, group }: Pick<DeadLetterRef, 'topic' | '
 }
 
 /** How many letters of a group are counted at most: a gauge need not tell a million from two. */
-export const MAX_COUNTED_LETTERS = 10_000;
+const MAX_COUNTED_LETTERS = 10_000;
 
 const countOf = (state: DeadLetterState) => `
   (select count(*)::integer from (

@@ -8,7 +8,7 @@ import {
   type UsageSums,
   usageView,
 } from '@gateway/public-api';
-import { type AnswerExamples } from '../openapi/examples';
+import type { AnswerExamples } from '../openapi/examples';
 import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-world';
 
 /** One example per kind of answer, made by what renders the real ones where that is here. */

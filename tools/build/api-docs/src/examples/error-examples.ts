@@ -29,7 +29,7 @@ import {
   parseUsageQuery,
   routeNotFound,
 } from '@gateway/public-api';
-import { type ErrorExample, type RequestExample } from '../openapi/examples';
+import type { ErrorExample, RequestExample } from '../openapi/examples';
 import { cents, CHAT_REQUEST, judged, NOW, PLAIN } from './example-world';
 
 const CHAT = { method: 'POST', path: '/v1/chat/completions' };

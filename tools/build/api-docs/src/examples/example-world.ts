@@ -1,5 +1,5 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
-import { type Refusal } from '@gateway/errors';
+import type { Refusal } from '@gateway/errors';
 import {
   type CallerPolicy,
   type JsonObject,

@@ -1,4 +1,4 @@
-import { type Row } from '../measure';
+import type { Row } from '../measure';
 import { renderDeployments, type DeploymentFigures } from './deployments';
 
 const row = (scenario: string, figures: Partial<Row>): Row => ({

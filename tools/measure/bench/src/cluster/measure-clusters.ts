@@ -1,8 +1,8 @@
 import { startGateway } from '../gateway';
 import { compile, measureScenario, type Row } from '../measure';
 import { checkMoney } from '../money-check';
-import { type Options } from '../options';
-import { type Processes } from '../processes';
+import type { Options } from '../options';
+import type { Processes } from '../processes';
 import { targetOf, type Target } from '../targets';
 import { COMPILE_FACTOR, SCENARIOS, type DeploymentFigures } from './deployments';
 

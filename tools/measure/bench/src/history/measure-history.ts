@@ -1,6 +1,6 @@
 import { nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
 import { createPostgresLedgerStore, type LedgerStore } from '@gateway/billing-ledger';
-import { type PostgresEventLog } from '@gateway/events';
+import type { PostgresEventLog } from '@gateway/events';
 import { newId } from '@gateway/runtime';
 import type { HistoryPart } from '../options';
 import { fillEventLog } from './fill-event-log';

@@ -8,7 +8,7 @@ import {
   type UsageReader,
 } from '@gateway/usage';
 import { fillUsage } from './fill-history';
-import { type BenchDatabase } from '../bench-database';
+import type { BenchDatabase } from '../bench-database';
 import { ROUNDS, row, timed, type HistoryRow } from './timing';
 
 const PAGE = 51;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Peer } from './peers';
+import type { Peer } from './peers';
 
 const INSTALL_TIMEOUT_MS = 600_000;
 const REASON_CHARACTERS = 160;

@@ -1,8 +1,8 @@
-import { type MachineFacts } from '../machine';
+import type { MachineFacts } from '../machine';
 import { compile, measureScenario, scenarioName, type Row, type Scenario } from '../measure';
-import { type MoneyCheck } from '../money-check';
-import { type Options } from '../options';
-import { type Target } from '../targets';
+import type { MoneyCheck } from '../money-check';
+import type { Options } from '../options';
+import type { Target } from '../targets';
 import { PEERS, type Duties } from './peers';
 
 export const PEER_SCENARIOS = {

@@ -10,14 +10,14 @@ export interface Duties {
 }
 
 /** How a peer is started. */
-export interface PeerProgram {
+interface PeerProgram {
   /** Node's own path for a program of Node. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface PeerPlace {
+interface PeerPlace {
   /** Where it is installed. */
   readonly folder: string;
   readonly port: number;

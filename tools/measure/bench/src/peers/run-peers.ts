@@ -1,7 +1,7 @@
 import { machineFacts, type Cores } from '../machine';
 import { checkMoney } from '../money-check';
-import { type Options } from '../options';
-import { type Processes } from '../processes';
+import type { Options } from '../options';
+import type { Processes } from '../processes';
 import { startTargets, type Target } from '../targets';
 import { defaultPeerCache } from './install-peer';
 import { measurePeers, peerLines, type PeerResults } from './measure-peers';

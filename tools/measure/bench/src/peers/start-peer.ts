@@ -3,9 +3,9 @@ import { withTimeout } from '@gateway/base';
 import { descendantsOf } from '@gateway/test-support';
 import { requestBody, STREAM_CHUNKS } from '../canned';
 import { newTally, runLoad, type Destination } from '../load';
-import { type Child, type Processes } from '../processes';
+import type { Child, Processes } from '../processes';
 import { listen } from '../roles/listen';
-import { type Target } from '../targets';
+import type { Target } from '../targets';
 import { installPeer, reasonOf } from './install-peer';
 import { PEER_KEY, type Peer } from './peers';
 

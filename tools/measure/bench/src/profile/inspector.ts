@@ -1,7 +1,7 @@
 import { withTimeout } from '@gateway/base';
 import { WebSocket } from 'undici';
-import { type Child } from '../processes';
-import { type CpuProfile } from './profile-figures';
+import type { Child } from '../processes';
+import type { CpuProfile } from './profile-figures';
 
 /** For Node, before the program; it says on its standard error at which port. */
 export const INSPECTED = ['--inspect=127.0.0.1:0'];

@@ -1,8 +1,8 @@
 import { gatewayBundle, startGateway } from '../gateway';
-import { type Cores } from '../machine';
+import type { Cores } from '../machine';
 import { compile, measureScenario, scenarioName, SCENARIOS } from '../measure';
-import { type Options } from '../options';
-import { type Processes } from '../processes';
+import type { Options } from '../options';
+import type { Processes } from '../processes';
 import { targetOf } from '../targets';
 import { connectProfiler, INSPECTED } from './inspector';
 import { renderProfile, sharesOf } from './profile-figures';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { type FindSource } from './profile-figures';
+import type { FindSource } from './profile-figures';
 
 /** Leads from a bundle back to the files it was made of, by the map that lies beside it. */
 export function sourcesOf(bundle: string): FindSource {

@@ -1,4 +1,4 @@
-import { type AddressInfo, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 
 /** A role that serves on loopback. */
 export interface RunningRole {

@@ -1,8 +1,8 @@
 import { startGateway } from '../gateway';
-import { type Cores } from '../machine';
+import type { Cores } from '../machine';
 import { compile, measureScenario } from '../measure';
-import { type Options } from '../options';
-import { type Processes } from '../processes';
+import type { Options } from '../options';
+import type { Processes } from '../processes';
 import { openBenchDatabase } from '../bench-database';
 import { targetOf } from '../targets';
 import { renderStatements, startCounting, STATEMENT_SETTINGS } from './statement-figures';

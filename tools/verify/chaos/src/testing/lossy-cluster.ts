@@ -13,7 +13,7 @@ const root = path.resolve(__dirname, '../../../../..');
 const UNAVAILABLE = 503;
 
 /** So many generations, and what they cost together. */
-export interface Generated {
+interface Generated {
   readonly ids: readonly string[];
   readonly costNanoUsd: bigint;
 }

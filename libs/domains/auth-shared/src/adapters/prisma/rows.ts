@@ -1,4 +1,4 @@
-import { type UnixMs } from '@gateway/base';
+import type { UnixMs } from '@gateway/base';
 import type { AuditEntry } from '../../core/audit-entry';
 import type { Member, Session, SignInMethod } from '../../core/session';
 import type { Prisma } from './generated/client';

@@ -30,7 +30,7 @@ function limitColumns(limits: KeyLimits): LimitColumns {
   };
 }
 
-export function organizationLimitsOf(
+function organizationLimitsOf(
   row: LimitColumns & { maxOutputTokens: number | null; multipleCompletions: boolean },
 ): OrganizationLimits {
   return {

@@ -1,7 +1,7 @@
 import { GatewayError } from '@gateway/errors';
 import { auditOf, type Actor, type JsonObject, isIdLike } from '@gateway/auth-shared';
 import type { AuthPorts } from '../ports';
-export const MAX_DETAILS_CHARACTERS = 10_000;
+const MAX_DETAILS_CHARACTERS = 10_000;
 const MAX_TARGET_CHARACTERS = 200;
 
 export interface RecordAudit {

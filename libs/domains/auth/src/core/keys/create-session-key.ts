@@ -16,7 +16,7 @@ import type { CreatedKey, CreateKey } from './create-key';
 import { makeKeySecret } from './key-secret';
 import { readKeySettings } from './key-settings';
 
-export const MAX_SESSION_KEY_MS = 86_400_000;
+const MAX_SESSION_KEY_MS = 86_400_000;
 
 export interface CreateSessionKey extends CreateKey {
   /** A session of the actor's. */

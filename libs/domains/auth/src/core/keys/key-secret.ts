@@ -1,7 +1,7 @@
 import type { Secrets } from '@gateway/auth-shared';
 
 /** What every key begins with. */
-export const KEY_PREFIX = 'sk-gw-';
+const KEY_PREFIX = 'sk-gw-';
 
 export interface KeySecret {
   /** The full key; shown once, stored nowhere. */

@@ -4,9 +4,9 @@ import { invalid, type AdminRefusal, MAX_NAME_CHARACTERS, readText } from '@gate
 import { checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { SCOPES, type KeyLimits, type KeySettings, type OrganizationLimits, type Scope } from '../model';
 import type { AddressRanges } from '../ports';
-export const MAX_ALLOWED_MODELS = 200;
-export const MAX_MODEL_ID_CHARACTERS = 200;
-export const MAX_ALLOWLIST_ENTRIES = 200;
+const MAX_ALLOWED_MODELS = 200;
+const MAX_MODEL_ID_CHARACTERS = 200;
+const MAX_ALLOWLIST_ENTRIES = 200;
 
 /** Settings as a caller asks for them. */
 export interface RequestedKeySettings {

@@ -15,7 +15,7 @@ import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import type { CreatedKey } from './create-key';
 import { makeKeySecret } from './key-secret';
 
-export const MAX_PREVIOUS_SECRET_MS = 90 * 86_400_000;
+const MAX_PREVIOUS_SECRET_MS = 90 * 86_400_000;
 
 export interface RotateKey extends KeyTarget {
   /** Absent: the secret of before ends at once. */
@@ -98,6 +98,6 @@ export async function endPreviousSecret(
 }
 
 /** The secret while it works. */
-export function workingSecret(secret: PreviousSecret | undefined, now: UnixMs): PreviousSecret | undefined {
+function workingSecret(secret: PreviousSecret | undefined, now: UnixMs): PreviousSecret | undefined {
   return secret && secret.worksUntil > now ? secret : undefined;
 }

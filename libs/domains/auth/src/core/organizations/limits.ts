@@ -3,9 +3,9 @@ import { invalid, type AdminRefusal } from '@gateway/auth-shared';
 import type { KeyLimits, OrganizationLimits } from '../model';
 
 /** The largest count that a limit can have: what an int4 column holds. */
-export const MAX_COUNT = 2_147_483_647;
+const MAX_COUNT = 2_147_483_647;
 /** The largest budget: a billion dollars. */
-export const MAX_BUDGET_NANO_USD = 1_000_000_000_000_000_000n;
+const MAX_BUDGET_NANO_USD = 1_000_000_000_000_000_000n;
 
 const COUNTS = [
   ['requestsPerMinute', 'requests_per_minute'],
@@ -14,7 +14,7 @@ const COUNTS = [
 ] as const;
 
 /** The contract's name of the daily budget. */
-export const DAILY_BUDGET_FIELD = 'daily_budget_nano_usd';
+const DAILY_BUDGET_FIELD = 'daily_budget_nano_usd';
 
 /** Whether every limit that is there is a number that limits something. */
 export function checkLimits(limits: KeyLimits & { maxOutputTokens?: number }): AdminRefusal | undefined {

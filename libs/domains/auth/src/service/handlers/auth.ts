@@ -1,4 +1,4 @@
-import { type AuthDefinition } from '@gateway/contracts/auth';
+import type { AuthDefinition } from '@gateway/contracts/auth';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { AuthPorts } from '../../core/ports';
@@ -8,7 +8,7 @@ import { invalidationMessage, keyGrantMessage } from '../messages';
 import type { AuthMetrics } from '../metrics';
 
 /** Open watches of one replica; far above any number of edges. */
-export const MAX_WATCHES = 1_000;
+const MAX_WATCHES = 1_000;
 
 /** What edges call. */
 export function createAuthHandlers(

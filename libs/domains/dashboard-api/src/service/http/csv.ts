@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 
 /** A value as a field of a CSV file. What a spreadsheet would take for a formula is kept from being one. */
-export function csvField(value: string | number | null): string {
+function csvField(value: string | number | null): string {
   if (value === null) return '';
   const text = String(value);
   const isNumber = /^-?\d+(\.\d+)?$/.test(text);

@@ -1,5 +1,5 @@
 import { Scope, type KeyLimits, type KeySettings, type OrganizationLimits } from '@gateway/contracts/auth';
-import { type endpoints, type BodyOf } from '@gateway/dashboard-contract';
+import type { endpoints, BodyOf } from '@gateway/dashboard-contract';
 
 /** What this API is sent, as the messages of the other domains. */
 

@@ -22,7 +22,7 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
 /** The domain's names of fields that this API spells otherwise. */
 const FIELDS: Readonly<Record<string, string>> = { daily_budget_nano_usd: 'daily_budget_usd' };
 
-export function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): DashboardError {
+function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): DashboardError {
   return new DashboardError(CODE_OF_REASON[reason], {
     message,
     ...(field === undefined ? {} : { param: FIELDS[field] ?? field }),

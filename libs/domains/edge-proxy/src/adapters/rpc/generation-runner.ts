@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  type GenerateRequest,
-  type GenerateResponse,
-  type InferenceRouterDefinition,
+import type {
+  GenerateRequest,
+  GenerateResponse,
+  InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import { forEachMessage, isRpcDeadlineExceeded, type RpcClient } from '@gateway/rpc';

@@ -1,5 +1,5 @@
-import { type Clock } from '@gateway/base';
-import { type Logger } from '@gateway/runtime';
+import type { Clock } from '@gateway/base';
+import type { Logger } from '@gateway/runtime';
 import { Counter, type Registry } from 'prom-client';
 import { createGenerationRunner, type GenerationRunnerPorts } from './generation-runner';
 import { createLedger, type LedgerPorts } from './ledger';

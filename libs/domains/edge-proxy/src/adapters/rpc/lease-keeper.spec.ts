@@ -35,7 +35,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-test('a lease is renewed each time a third of it has passed, and together with others', async () => {
+it('a lease is renewed each time a third of it has passed, and together with others', async () => {
   keeper.keep('a', 300);
   keeper.keep('b', 300);
   keeper.keep('long', 3_000);
@@ -48,7 +48,7 @@ test('a lease is renewed each time a third of it has passed, and together with o
   ]);
 });
 
-test('a lease that is no longer needed is not renewed', async () => {
+it('a lease that is no longer needed is not renewed', async () => {
   const stop = keeper.keep('a', 30);
   stop();
   stop();
@@ -56,7 +56,7 @@ test('a lease that is no longer needed is not renewed', async () => {
   expect(renewed).toEqual([]);
 });
 
-test('a renewal that fails is tried again at the next tick', async () => {
+it('a renewal that fails is tried again at the next tick', async () => {
   keeper.keep('a', 300);
   fault = new Error('unreachable');
   await pass(100);

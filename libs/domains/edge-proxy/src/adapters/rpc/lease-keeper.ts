@@ -1,4 +1,4 @@
-import { type Logger } from '@gateway/runtime';
+import type { Logger } from '@gateway/runtime';
 import { limits } from '../../core';
 
 export interface LeaseKeeperPorts<Ref> {

@@ -1,11 +1,11 @@
-import {
-  type BillingLedgerDefinition,
-  type ClaimEnding,
-  type ClaimIdempotencyKeyResponse,
-  type Hold,
-  type HoldResult,
+import type {
+  BillingLedgerDefinition,
+  ClaimEnding,
+  ClaimIdempotencyKeyResponse,
+  Hold,
+  HoldResult,
 } from '@gateway/contracts/billing-ledger';
-import { type IdempotentEnding } from '@gateway/contracts/events';
+import type { IdempotentEnding } from '@gateway/contracts/events';
 import { nanoUsd } from '@gateway/base';
 import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';

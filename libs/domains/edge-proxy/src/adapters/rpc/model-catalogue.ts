@@ -1,12 +1,12 @@
 import { keepOpen } from '@gateway/base';
-import {
-  type InferenceRouterDefinition,
-  type Model,
-  type WatchCatalogueResponse,
+import type {
+  InferenceRouterDefinition,
+  Model,
+  WatchCatalogueResponse,
 } from '@gateway/contracts/inference-router';
-import { type RpcClient } from '@gateway/rpc';
-import { type Logger } from '@gateway/runtime';
-import { type ListedModel } from '@gateway/public-api';
+import type { RpcClient } from '@gateway/rpc';
+import type { Logger } from '@gateway/runtime';
+import type { ListedModel } from '@gateway/public-api';
 import { limits, type ModelCatalogue } from '../../core';
 
 export interface ModelCataloguePorts {

@@ -23,7 +23,7 @@ function admission(admissionId: string): Admission {
 
 const calls = (moment: string) => faults.reached.filter((reached) => reached === moment).length;
 
-test('requests that arrive together travel in one message, and each gets its own answer', async () => {
+it('requests that arrive together travel in one message, and each gets its own answer', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `gen-${index}`);
   const results = await Promise.all(ids.map((id) => limiter.admit(admission(id))));
   expect(results.every(({ outcome }) => outcome?.$case === 'admitted')).toBe(true);
@@ -36,14 +36,14 @@ test('requests that arrive together travel in one message, and each gets its own
   expect(calls('limiter.finish')).toBe(1);
 });
 
-test('a limiter that does not answer is a lack of capacity, not a timeout of the model', async () => {
+it('a limiter that does not answer is a lack of capacity, not a timeout of the model', async () => {
   faults.at('limiter.admit', () => {
     throw new RpcError('deadline_exceeded', 'too slow');
   });
   await expect(limiter.admit(admission('gen-late'))).rejects.toMatchObject({ code: 'no_capacity' });
 });
 
-test('an admission that the limiter could not decide is a lack of capacity, and alone in that', async () => {
+it('an admission that the limiter could not decide is a lack of capacity, and alone in that', async () => {
   const client = createRateLimiter({
     rateLimit: createClient(
       RateLimitDefinition,

@@ -1,8 +1,8 @@
-import {
-  type Admission,
-  type AdmissionResult,
-  type FinishedAdmission,
-  type RateLimitDefinition,
+import type {
+  Admission,
+  AdmissionResult,
+  FinishedAdmission,
+  RateLimitDefinition,
 } from '@gateway/contracts/rate-limit';
 import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';

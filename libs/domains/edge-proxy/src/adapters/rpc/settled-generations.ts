@@ -6,12 +6,7 @@ import {
   UsageDimension as ContractDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
-import {
-  type SettledGeneration,
-  type UsageDimension,
-  type UsageGroup,
-  type UsageQuery,
-} from '@gateway/public-api';
+import type { SettledGeneration, UsageDimension, UsageGroup, UsageQuery } from '@gateway/public-api';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { limits, type SettledGenerations } from '../../core';
 

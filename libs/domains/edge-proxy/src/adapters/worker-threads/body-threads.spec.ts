@@ -136,7 +136,7 @@ describe('a thread answers what the event loop answers', () => {
     }),
   });
 
-  test('for any body, caller and model catalogue', async () => {
+  it('for any body, caller and model catalogue', async () => {
     const threads = open({ threads: 1 });
     const text = fc.oneof(
       { weight: 6, arbitrary: body.map((value) => JSON.stringify(value)) },
@@ -154,7 +154,7 @@ describe('a thread answers what the event loop answers', () => {
     );
   });
 
-  test('for large ones', async () => {
+  it('for large ones', async () => {
     const threads = open();
     for (const text of [
       chat('word '.repeat(100_000)),
@@ -168,7 +168,7 @@ describe('a thread answers what the event loop answers', () => {
   });
 });
 
-test('the text of a request comes back, or its size when nobody would read it', async () => {
+it('the text of a request comes back, or its size when nobody would read it', async () => {
   const threads = open();
   for (const length of [MAX_TEXT_LENGTH, MAX_TEXT_LENGTH + 1]) {
     const text = `\u00e9${'a'.repeat(length - 1)}`;
@@ -180,7 +180,7 @@ test('the text of a request comes back, or its size when nobody would read it', 
   }
 });
 
-test('the pieces of a body that lie alone in memory are moved, those beside others stay whole', async () => {
+it('the pieces of a body that lie alone in memory are moved, those beside others stay whole', async () => {
   const threads = open();
   const bytes = Buffer.from(chat('Hi'));
   const alone = Buffer.allocUnsafeSlow(20);
@@ -197,7 +197,7 @@ test('the pieces of a body that lie alone in memory are moved, those beside othe
   expect(beside.toString()).toBe(`before${bytes.subarray(20).toString()}`);
 });
 
-test('each check is made against the models and the caller that it came with', async () => {
+it('each check is made against the models and the caller that it came with', async () => {
   const threads = open({ threads: 1 });
   const fewer = new Map([['acme/m-2', model('acme/m-2')]]);
   const strict = { ...policy, allowedModels: ['acme/m-2'] };
@@ -218,7 +218,7 @@ test('each check is made against the models and the caller that it came with', a
 });
 
 describe('fairness', () => {
-  test('an owner with many bodies delays itself, not the others', async () => {
+  it('an owner with many bodies delays itself, not the others', async () => {
     const threads = open({ threads: 1 });
     const order: string[] = [];
     const send = async (owner: string, name: string): Promise<void> => {
@@ -232,7 +232,7 @@ describe('fairness', () => {
     expect(order).toHaveLength(8);
   });
 
-  test('neither one owner nor all together may have more waiting than the limits', async () => {
+  it('neither one owner nor all together may have more waiting than the limits', async () => {
     const threads = open({ threads: 1, maxWaitingPerOwner: 2, maxWaiting: 3 });
     const answers = ['a', 'a', 'a', 'a', 'b', 'c'].map((owner) => ask(threads, chat('Hi'), { owner }));
     expect(await Promise.all(answers.map(outcome))).toEqual([
@@ -246,7 +246,7 @@ describe('fairness', () => {
     expect(await outcome(ask(threads, chat('Hi'), { owner: 'c' }))).toBe('accepted');
   });
 
-  test('a cancelled body frees its place, whether it waits or runs', async () => {
+  it('a cancelled body frees its place, whether it waits or runs', async () => {
     const threads = open({ threads: 1, maxWaitingPerOwner: 1 });
     const cancel = new AbortController();
     const running = outcome(ask(threads, chat('Hi'), { signal: cancel.signal }));
@@ -281,7 +281,7 @@ describe('a thread that ends', () => {
   });
   afterAll(() => scratch.remove());
 
-  test.each([
+  it.each([
     ['grow', 'request_too_large'],
     ['exit', 'internal_error'],
     ['throw', 'internal_error'],
@@ -302,20 +302,20 @@ describe('a thread that ends', () => {
     ]);
   });
 
-  test('because a body takes longer than any may is replaced', async () => {
+  it('because a body takes longer than any may is replaced', async () => {
     const program = () => path.join(scratch.path, 'mortal.js');
     const threads = open({ threads: 1, maxCheckMs: 3_000, program });
     const answers = ['loop', 'Hi'].map((each) => outcome(ask(threads, chat(each))));
     expect(await Promise.all(answers)).toEqual(['internal_error', 'missing_messages']);
   });
 
-  test('because its program is broken is an internal error, for each that asks', async () => {
+  it('because its program is broken is an internal error, for each that asks', async () => {
     const threads = open({ threads: 1, program: () => '/nowhere/body-worker.js' });
     const answers = [ask(threads, chat('Hi')), ask(threads, chat('Hi'))];
     expect(await Promise.all(answers.map(outcome))).toEqual(['internal_error', 'internal_error']);
   });
 
-  test('because it had nothing to do is replaced by the next body', async () => {
+  it('because it had nothing to do is replaced by the next body', async () => {
     const threads = open({ threads: 1, idleThreadMs: 0 });
     for (let round = 0; round < 3; round += 1) {
       expect(await outcome(ask(threads, chat('Hi')))).toBe('accepted');
@@ -324,7 +324,7 @@ describe('a thread that ends', () => {
     }
   });
 
-  test('because all are stopped leaves nobody without an answer', async () => {
+  it('because all are stopped leaves nobody without an answer', async () => {
     const threads = open({ threads: 1 });
     const answers = [ask(threads, chat('Hi')), ask(threads, chat('Hi'))].map(outcome);
     await threads.stop();

@@ -3,7 +3,7 @@ import { GatewayError, type Refusal } from '@gateway/errors';
 import { createThreadPool } from '@gateway/runtime';
 import { bodyTakesTooMuchMemory, type CheckedChatBody, type ChatBodyRules } from '@gateway/public-api';
 import { type BodyCheck, type BodyThreads, FairQueue } from '../../core';
-import { type FromThread, type ThreadData, type ToThread } from './messages';
+import type { FromThread, ThreadData, ToThread } from './messages';
 
 export interface BodyThreadsOptions {
   /** Path of the bundled `body-worker.ts`; asked for when the first thread starts. */

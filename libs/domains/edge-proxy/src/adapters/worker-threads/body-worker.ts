@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkChatBody, type CheckedChatBody, type ModelView } from '@gateway/public-api';
-import { type CheckOrder, type FromThread, type ThreadData, type ToThread } from './messages';
+import type { CheckOrder, FromThread, ThreadData, ToThread } from './messages';
 
 /**
  * The program of a thread that checks bodies. It is bundled by itself, and has

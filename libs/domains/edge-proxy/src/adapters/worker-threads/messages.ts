@@ -1,5 +1,5 @@
-import { type Refusal } from '@gateway/errors';
-import { type CallerPolicy, type CheckedChatBody, type ModelView } from '@gateway/public-api';
+import type { Refusal } from '@gateway/errors';
+import type { CallerPolicy, CheckedChatBody, ModelView } from '@gateway/public-api';
 
 /** To a thread. */
 export type ToThread =

@@ -44,7 +44,7 @@ function createQueue(options: Partial<AdmissionQueueOptions> = {}) {
   };
 }
 
-test('grants at once what fits into one turn, and the rest in later turns', async () => {
+it('grants at once what fits into one turn, and the rest in later turns', async () => {
   const { acquire, turn, granted, queue } = createQueue();
   acquire('a1', 'a2', 'a3', 'a4', 'a5');
   expect([granted, queue.waiting]).toEqual([['a1', 'a2'], 3]);
@@ -55,7 +55,7 @@ test('grants at once what fits into one turn, and the rest in later turns', asyn
   expect(queue.waiting).toBe(0);
 });
 
-test('schedules no turn while idle, and then grants at once again', async () => {
+it('schedules no turn while idle, and then grants at once again', async () => {
   const { acquire, turn, granted } = createQueue();
   acquire('a1');
   expect(await turn()).toBe(true);
@@ -64,7 +64,7 @@ test('schedules no turn while idle, and then grants at once again', async () => 
   expect(granted).toEqual(['a1', 'a2', 'a3']);
 });
 
-test('a later request does not overtake a queued one', async () => {
+it('a later request does not overtake a queued one', async () => {
   const { acquire, turn, granted } = createQueue({ maxPerTurn: 1 });
   acquire('a1', 'a2', 'a3');
   await turn();
@@ -74,7 +74,7 @@ test('a later request does not overtake a queued one', async () => {
   expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
 });
 
-test('owners take turns, so that none waits behind the whole backlog of another', async () => {
+it('owners take turns, so that none waits behind the whole backlog of another', async () => {
   const { acquire, turn, granted } = createQueue();
   acquire('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1');
   await turn();
@@ -82,7 +82,7 @@ test('owners take turns, so that none waits behind the whole backlog of another'
   expect(granted).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4']);
 });
 
-test('rejects the newest of an owner whose oldest has waited for too long, and of no other', async () => {
+it('rejects the newest of an owner whose oldest has waited for too long, and of no other', async () => {
   const { acquire, turn, pass, granted, rejected } = createQueue({ maxPerTurn: 1, maxPerLongTurn: 1 });
   acquire('a1', 'a2', 'b1');
   pass(1_001);
@@ -94,13 +94,13 @@ test('rejects the newest of an owner whose oldest has waited for too long, and o
   expect(rejected).toEqual(['a3', 'b2']);
 });
 
-test('rejects the newest when the queue is full, of one owner or in total', () => {
+it('rejects the newest when the queue is full, of one owner or in total', () => {
   const { acquire, rejected } = createQueue({ maxPerTurn: 1, maxWaiting: 3, maxWaitingOfOwner: 2 });
   acquire('a1', 'a2', 'a3', 'a4', 'b1', 'b2');
   expect(rejected).toEqual(['a4', 'b2']);
 });
 
-test('grants more after a long turn, so that rejections do not use up the time of grants', async () => {
+it('grants more after a long turn, so that rejections do not use up the time of grants', async () => {
   const { acquire, turn, pass, granted } = createQueue();
   const names = Array.from({ length: 40 }, (_, index) => `a${index}`);
   acquire(...names);
@@ -116,7 +116,7 @@ test('grants more after a long turn, so that rejections do not use up the time o
   expect(await grantedIn(0)).toBe(2);
 });
 
-test('a cancelled request does not use up a grant', async () => {
+it('a cancelled request does not use up a grant', async () => {
   const { acquire, turn, cancelled, granted } = createQueue({ maxPerTurn: 1 });
   acquire('a1', 'a2', 'a3', 'a4', 'a5');
   for (const name of ['a2', 'a3']) cancelled.add(name);

@@ -8,7 +8,7 @@ function takeAll(queue: FairQueue<string>): string[] {
 
 const ROOMY = { maxPerOwner: 100, maxInAll: 1_000 };
 
-test('an owner with many waits for the others after each of its own', () => {
+it('an owner with many waits for the others after each of its own', () => {
   const queue = new FairQueue<string>(ROOMY);
   for (let number = 1; number <= 4; number += 1) queue.add('a', `a${number}`);
   queue.add('b', 'b1');
@@ -18,7 +18,7 @@ test('an owner with many waits for the others after each of its own', () => {
   expect(queue.size).toBe(0);
 });
 
-test('an owner that comes back does not come before those that wait', () => {
+it('an owner that comes back does not come before those that wait', () => {
   const queue = new FairQueue<string>(ROOMY);
   queue.add('a', 'a1');
   queue.add('b', 'b1');
@@ -27,7 +27,7 @@ test('an owner that comes back does not come before those that wait', () => {
   expect(takeAll(queue)).toEqual(['b1', 'a2']);
 });
 
-test('neither one owner nor all together may have more than the limits', () => {
+it('neither one owner nor all together may have more than the limits', () => {
   const queue = new FairQueue<string>({ maxPerOwner: 2, maxInAll: 3 });
   expect([queue.add('a', 'a1'), queue.add('a', 'a2'), queue.add('a', 'a3')]).toEqual([true, true, false]);
   expect([queue.add('b', 'b1'), queue.add('c', 'c1')]).toEqual([true, false]);
@@ -36,7 +36,7 @@ test('neither one owner nor all together may have more than the limits', () => {
   expect(takeAll(queue)).toEqual(['b1', 'a2', 'c1']);
 });
 
-test('what is removed frees its place, once', () => {
+it('what is removed frees its place, once', () => {
   const queue = new FairQueue<string>({ maxPerOwner: 1, maxInAll: 1 });
   queue.add('a', 'a1');
   queue.remove('a', 'a1');

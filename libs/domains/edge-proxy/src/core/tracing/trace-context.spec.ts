@@ -4,12 +4,12 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const VALID = `00-${TRACE}-${PARENT}-01`;
 
-test.each([VALID, `00-${TRACE}-${PARENT}-00`, `00-${TRACE}-${PARENT}-ff`])(
+it.each([VALID, `00-${TRACE}-${PARENT}-00`, `00-${TRACE}-${PARENT}-ff`])(
   '%s travels on as it is',
   (traceparent) => expect(readTraceContext(traceparent, undefined)).toEqual({ traceparent }),
 );
 
-test.each([
+it.each([
   ['nothing', undefined],
   ['an empty header', ''],
   ['text', 'trace'],
@@ -27,14 +27,14 @@ test.each([
   expect(readTraceContext(traceparent, 'vendor=1')).toBeUndefined(),
 );
 
-test('a later version is restated in the known one, with the flag that is known', () => {
+it('a later version is restated in the known one, with the flag that is known', () => {
   expect(readTraceContext(`01-${TRACE}-${PARENT}-03-more`, undefined)).toEqual({ traceparent: VALID });
   expect(readTraceContext(`cc-${TRACE}-${PARENT}-02`, undefined)).toEqual({
     traceparent: `00-${TRACE}-${PARENT}-00`,
   });
 });
 
-test.each([
+it.each([
   ['vendor=value', 'vendor=value'],
   ['a=1,b=2 , ,\tc=x y', 'a=1,b=2,c=x y'],
   ['tenant@system=x/1*_-', 'tenant@system=x/1*_-'],
@@ -43,7 +43,7 @@ test.each([
   expect(readTraceContext(VALID, tracestate)).toEqual({ traceparent: VALID, tracestate: carried }),
 );
 
-test.each([
+it.each([
   '',
   ',',
   'vendor',

@@ -12,7 +12,7 @@ afterEach(() => edge.stop());
 const codeOf = async (response: Response) =>
   ((await response.json()) as { error: { code: string } }).error.code;
 
-test.each([
+it.each([
   ['no header', {}],
   ['an empty header', { authorization: '' }],
   ['another scheme', { authorization: `Basic ${KEY}` }],
@@ -32,14 +32,11 @@ test.each([
   expect(await codeOf(response)).toBe('invalid_api_key');
 });
 
-test.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`])(
-  '%s authenticates',
-  async (authorization) => {
-    expect((await edge.get('/v1/models', { authorization })).status).toBe(200);
-  },
-);
+it.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`])('%s authenticates', async (authorization) => {
+  expect((await edge.get('/v1/models', { authorization })).status).toBe(200);
+});
 
-test.each([
+it.each([
   ['key_revoked', 401, { revoked: true }],
   ['key_expired', 401, { expiresOn: '2020-01-01' }],
   ['key_expired', 401, { expiresUnixMs: 1_577_836_800_000n }],
@@ -55,7 +52,7 @@ test.each([
   expect(edge.faults.reached).toEqual(['keys.lookup']);
 });
 
-test('an allowlist is compared by value, whatever the spelling', async () => {
+it('an allowlist is compared by value, whatever the spelling', async () => {
   edge.keys.set(KEY, grant({ ipAllowlist: ['::ffff:127.0.0.1'] }));
   expect((await edge.get('/v1/models')).status).toBe(200);
 });
@@ -75,7 +72,7 @@ function statusOf(lines: readonly string[]): Promise<number> {
   });
 }
 
-test('two Authorization headers are refused, whichever of them is valid', async () => {
+it('two Authorization headers are refused, whichever of them is valid', async () => {
   const valid = `Authorization: Bearer ${KEY}`;
   expect(await statusOf([valid])).toBe(200);
   expect(await statusOf([valid, 'authorization: Bearer sk-gw-other'])).toBe(401);
@@ -83,7 +80,7 @@ test('two Authorization headers are refused, whichever of them is valid', async 
   expect(await statusOf([valid, valid])).toBe(401);
 });
 
-test('an allowlist holds behind an appending proxy, however many headers come before its line', async () => {
+it('an allowlist holds behind an appending proxy, however many headers come before its line', async () => {
   await edge.stop();
   edge = await startEdge({ settings: { trustedProxies: ['127.0.0.1'] } });
   edge.keys.set(KEY, grant({ ipAllowlist: ['10.0.0.1', '127.0.0.1'] }));
@@ -96,7 +93,7 @@ test('an allowlist holds behind an appending proxy, however many headers come be
   expect(await statusOf(lines('203.0.113.9'))).toBe(401);
 });
 
-test('models need no scope; the others do', async () => {
+it('models need no scope; the others do', async () => {
   edge.keys.set(KEY, grant({ scopes: [] }));
   expect((await edge.get('/v1/models')).status).toBe(200);
   for (const path of ['/v1/credits', '/v1/generation?id=gen-1', '/v1/usage']) {
@@ -108,7 +105,7 @@ test('models need no scope; the others do', async () => {
   }
 });
 
-test('an auth service that cannot tell is never an unknown key', async () => {
+it('an auth service that cannot tell is never an unknown key', async () => {
   edge.failNextLookup(new GatewayError('no_capacity'));
   const late = await edge.get('/v1/models');
   expect([late.status, await codeOf(late)]).toEqual([503, 'no_capacity']);
@@ -121,7 +118,7 @@ test('an auth service that cannot tell is never an unknown key', async () => {
   expect(text).not.toContain('10.1.2.3');
 });
 
-test('requests of one connection are each judged by the key that they bring, as it is then', async () => {
+it('requests of one connection are each judged by the key that they bring, as it is then', async () => {
   edge.keys.set('sk-gw-revoked', grant({ revoked: true }));
   const asked = (key: string, more = '') =>
     `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n${more}\r\n`;

@@ -1,14 +1,14 @@
-import { type AddressMatcher, type ClientAddressReader } from '@gateway/addresses';
+import type { AddressMatcher, ClientAddressReader } from '@gateway/addresses';
 import { hash } from 'node:crypto';
-import { type IncomingMessage } from 'node:http';
-import { type Clock, type UnixMs } from '@gateway/base';
+import type { IncomingMessage } from 'node:http';
+import type { Clock, UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
 import { LRUCache } from 'lru-cache';
 import { type KeyDirectory, limits } from '../../core';
-import { type FloodGuard } from '../floods/flood-guard';
-import { type Exchange } from '../http/exchange';
+import type { FloodGuard } from '../floods/flood-guard';
+import type { Exchange } from '../http/exchange';
 
 /** Answers who calls, or why they may not. */
 export type Authenticator = (exchange: Exchange, scope?: KeyScope) => Promise<KeyGrant | Refusal>;

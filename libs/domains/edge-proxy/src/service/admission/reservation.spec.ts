@@ -48,7 +48,7 @@ function setUp() {
   };
 }
 
-test.each([
+it.each([
   ['was taken', 'ledger.held'],
   ['may yet be taken', 'ledger.hold'],
 ])('a hold without an answer that %s is released', async (_what, lostAt) => {
@@ -82,7 +82,7 @@ describe('the claim of a request', () => {
     }
   }
 
-  test('is renewed well before its lease ends, again and again, until it is released', async () => {
+  it('is renewed well before its lease ends, again and again, until it is released', async () => {
     const { stubLedger, ledger, reservation, clock } = setUp();
     ledger.start();
     await reservation.claim(CLAIM);
@@ -98,7 +98,7 @@ describe('the claim of a request', () => {
     ledger.stop();
   });
 
-  test('is not renewed when another request has it', async () => {
+  it('is not renewed when another request has it', async () => {
     const { stubLedger, ledger, reservation, clock } = setUp();
     ledger.start();
     stubLedger.claims.set('scope-1', { bodySha256: CLAIM.bodySha256, generationId: 'gen-0' });
@@ -109,7 +109,7 @@ describe('the claim of a request', () => {
   });
 });
 
-test('releasing twice, or after the end, releases nothing again', async () => {
+it('releasing twice, or after the end, releases nothing again', async () => {
   const { faults, reservation } = setUp();
   await reservation.hold(HOLD);
   await reservation.end({ usedTokens: 1, outcome: 'settles' });

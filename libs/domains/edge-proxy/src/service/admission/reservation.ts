@@ -1,17 +1,13 @@
-import {
-  type ClaimIdempotencyKeyResponse,
-  type Hold,
-  type HoldResult,
-} from '@gateway/contracts/billing-ledger';
+import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
-import { type Admission, type AdmissionResult, type FinishedAdmission } from '@gateway/contracts/rate-limit';
-import { type ClaimRef, type Ledger, type RateLimiter } from '../../core';
+import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
+import type { ClaimRef, Ledger, RateLimiter } from '../../core';
 
 type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
 /** How a request that reached the router ended. */
-export interface RunResult {
+interface RunResult {
   /** Input and output tokens, as well as they are known. */
   readonly usedTokens: number;
   /**

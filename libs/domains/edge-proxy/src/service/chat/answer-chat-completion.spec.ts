@@ -1,4 +1,4 @@
-import { type KeyGrant } from '@gateway/contracts/auth';
+import type { KeyGrant } from '@gateway/contracts/auth';
 import { KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
 let edge: TestEdge;
@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => edge.stop());
 
-test('a completion is answered as the router made it, and nothing is left behind', async () => {
+it('a completion is answered as the router made it, and nothing is left behind', async () => {
   const response = await edge.chat();
   const body = (await response.json()) as { id: string };
   expect(response.status).toBe(200);
@@ -28,7 +28,7 @@ test('a completion is answered as the router made it, and nothing is left behind
   expect(edge.ledger.held.size).toBe(0);
 });
 
-test('a stream is passed on byte by byte and ends with [DONE]', async () => {
+it('a stream is passed on byte by byte and ends with [DONE]', async () => {
   const response = await edge.chat({
     model: 'acme/m-1',
     messages: [{ role: 'user', content: 'Hi' }],
@@ -43,14 +43,14 @@ test('a stream is passed on byte by byte and ends with [DONE]', async () => {
   expect(edge.limiter.usedTokens).toEqual([18]);
 });
 
-test('what a prompt counts is remembered for its organization alone', async () => {
+it('what a prompt counts is remembered for its organization alone', async () => {
   await edge.chat();
   edge.keys.set('sk-gw-other', { ...(edge.keys.get(KEY) as KeyGrant), organizationId: 'org_2' });
   await edge.chat(undefined, { authorization: 'Bearer sk-gw-other' });
   expect(edge.countedFor).toEqual(['org_1', 'org_2']);
 });
 
-test('neither the key nor the prompt is ever logged', async () => {
+it('neither the key nor the prompt is ever logged', async () => {
   await edge.chat({ model: 'acme/m-1', messages: [{ role: 'user', content: 'a secret prompt' }] });
   expect(edge.logLines.join('')).toContain('"route":"chat_completions"');
   expect(edge.logLines.join('')).not.toContain(KEY);

@@ -1,7 +1,7 @@
 import { type Clock, type UnixMs, unreachable } from '@gateway/base';
-import { type KeyGrant } from '@gateway/contracts/auth';
-import { type Completed } from '@gateway/contracts/billing-ledger';
-import { type GenerateRequest } from '@gateway/contracts/inference-router';
+import type { KeyGrant } from '@gateway/contracts/auth';
+import type { Completed } from '@gateway/contracts/billing-ledger';
+import type { GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
   dailyBudgetExceeded,
@@ -13,15 +13,15 @@ import {
   replayChunks,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { type Reservation } from '../admission/reservation';
-import { type Authenticator } from '../access/authenticate';
-import { type Admission, type AdmissionQueue } from '../../core';
-import { type FloodGuard } from '../floods/flood-guard';
-import { type Exchange } from '../http/exchange';
-import { type BodyReader } from '../http/request/read-body';
+import type { Reservation } from '../admission/reservation';
+import type { Authenticator } from '../access/authenticate';
+import type { Admission, AdmissionQueue } from '../../core';
+import type { FloodGuard } from '../floods/flood-guard';
+import type { Exchange } from '../http/exchange';
+import type { BodyReader } from '../http/request/read-body';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
-import { type IdempotentRequest } from './idempotent-request';
+import type { IdempotentRequest } from './idempotent-request';
 import { runGeneration, type RunGenerationPorts } from './run-generation';
 
 export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type KeyGrant } from '@gateway/contracts/auth';
+import type { KeyGrant } from '@gateway/contracts/auth';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import {
   type CallerPolicy,
@@ -13,7 +13,7 @@ import {
   type ValidatedChatRequest,
 } from '@gateway/public-api';
 import { type BodyThreads, limits, type ModelCatalogue } from '../../core';
-import { type Exchange } from '../http/exchange';
+import type { Exchange } from '../http/exchange';
 import { RequestCancelled } from '../http/request-cancelled';
 import { type IdempotentRequest, readIdempotencyScope } from './idempotent-request';
 

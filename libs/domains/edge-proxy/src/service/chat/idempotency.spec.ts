@@ -13,7 +13,7 @@ const AGAIN = { 'idempotency-key': 'order 66' };
 const codeOf = async (response: Response) =>
   ((await response.json()) as { error: { code: string } }).error.code;
 
-test('the same request again is answered with the first answer, once run and once paid', async () => {
+it('the same request again is answered with the first answer, once run and once paid', async () => {
   const first = await edge.chat(BODY, AGAIN);
   const answer = await first.text();
   // Order and white space of the body mean nothing.
@@ -27,14 +27,14 @@ test('the same request again is answered with the first answer, once run and onc
   expect(edge.router.requests[0]?.idempotencyScope).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('a replay needs neither balance nor a free slot', async () => {
+it('a replay needs neither balance nor a free slot', async () => {
   await (await edge.chat(BODY, AGAIN)).text();
   const scope = LimitScope.LIMIT_SCOPE_KEY;
   edge.limiter.refuse = { limitType: LimitType.LIMIT_TYPE_REQUESTS, scope, limit: 1, retryAfterMs: 1 };
   expect((await edge.chat(BODY, AGAIN)).status).toBe(200);
 });
 
-test('a stream is replayed as a stream of the same id and content', async () => {
+it('a stream is replayed as a stream of the same id and content', async () => {
   const stream = { ...BODY, stream: true, stream_options: { include_usage: true } };
   const first = await edge.chat(stream, AGAIN);
   await first.text();
@@ -56,14 +56,14 @@ test('a stream is replayed as a stream of the same id and content', async () => 
   ]);
 });
 
-test('another body with the same key is refused, running or not', async () => {
+it('another body with the same key is refused, running or not', async () => {
   await (await edge.chat(BODY, AGAIN)).text();
   const response = await edge.chat({ ...BODY, max_tokens: 99 }, AGAIN);
   expect(response.status).toBe(422);
   expect(await codeOf(response)).toBe('idempotency_key_reused');
 });
 
-test('the same key while the first is running is a 409, and a replay afterwards', async () => {
+it('the same key while the first is running is a 409, and a replay afterwards', async () => {
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
   edge.router.script = async function* (request) {
@@ -81,7 +81,7 @@ test('the same key while the first is running is a 409, and a replay afterwards'
   expect((await edge.chat(BODY, AGAIN)).headers.get('idempotent-replayed')).toBe('true');
 });
 
-test('the claim of a running request is renewed for its whole lease until the request ends, and no longer', async () => {
+it('the claim of a running request is renewed for its whole lease until the request ends, and no longer', async () => {
   const claimLeaseMs = 300;
   const short = await startEdge({ settings: { claimLeaseMs } });
   try {
@@ -122,7 +122,7 @@ test('the claim of a running request is renewed for its whole lease until the re
   }
 });
 
-test('keys of other callers and other values are other requests', async () => {
+it('keys of other callers and other values are other requests', async () => {
   edge.keys.set('sk-gw-other', grant({ keyId: 'key_2' }));
   await (await edge.chat(BODY, AGAIN)).text();
   await (await edge.chat(BODY, { 'idempotency-key': '"order 66"' })).text();
@@ -132,7 +132,7 @@ test('keys of other callers and other values are other requests', async () => {
   expect(edge.ledger.claims.size).toBe(3);
 });
 
-test.each([
+it.each([
   ['a refusal', () => void (edge.ledger.refuse = { $case: 'insufficientCredits', value: NOTHING })],
   ['a timeout', () => edge.faults.at('router.generate', () => fail(new GatewayError('request_timeout')))],
   [
@@ -151,7 +151,7 @@ test.each([
   expect(second.headers.get('idempotent-replayed')).toBeNull();
 });
 
-test('a stream that broke off releases its key', async () => {
+it('a stream that broke off releases its key', async () => {
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
     throw new GatewayError('upstream_error');
@@ -163,7 +163,7 @@ test('a stream that broke off releases its key', async () => {
   expect(await second.text()).not.toContain('error');
 });
 
-test.each([false, true])('a caller who cancels finds the answer later (stream: %s)', async (stream) => {
+it.each([false, true])('a caller who cancels finds the answer later (stream: %s)', async (stream) => {
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
   edge.router.script = async function* (request) {
@@ -187,12 +187,12 @@ test.each([false, true])('a caller who cancels finds the answer later (stream: %
   expect(edge.limiter.usedTokens).toEqual([18]);
 });
 
-test('the ledger is told that a finished request was answered, so that its key waits for the settlement', async () => {
+it('the ledger is told that a finished request was answered, so that its key waits for the settlement', async () => {
   await (await edge.chat(BODY, AGAIN)).text();
   expect(edge.ledger.answeredClaims).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
 });
 
-test.each(['', 'x'.repeat(256), 'ü', '\t'])('the key %j cannot be used', async (key) => {
+it.each(['', 'x'.repeat(256), 'ü', '\t'])('the key %j cannot be used', async (key) => {
   const response = await edge.chat(BODY, { 'idempotency-key': key });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
@@ -200,7 +200,7 @@ test.each(['', 'x'.repeat(256), 'ü', '\t'])('the key %j cannot be used', async 
   });
 });
 
-test('the longest key is fine, and readers ignore the header', async () => {
+it('the longest key is fine, and readers ignore the header', async () => {
   expect((await edge.chat(BODY, { 'idempotency-key': '~'.repeat(255) })).status).toBe(200);
   const response = await edge.get('/v1/models', { authorization: `Bearer ${KEY}`, 'idempotency-key': '' });
   expect(response.status).toBe(200);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Refusal } from '@gateway/errors';
+import type { Refusal } from '@gateway/errors';
 import { IDEMPOTENCY_KEY_PATTERN, unusableIdempotencyKey } from '@gateway/public-api';
-import { type Exchange } from '../http/exchange';
+import type { Exchange } from '../http/exchange';
 
 /** What an Idempotency-Key claims, and for which body. */
 export interface IdempotentRequest {

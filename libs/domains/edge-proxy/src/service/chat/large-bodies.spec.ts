@@ -24,12 +24,12 @@ async function outcome(response: Response): Promise<[number, string]> {
   return [response.status, body.error?.code ?? 'ok'];
 }
 
-test('a small body is checked where it is', async () => {
+it('a small body is checked where it is', async () => {
   expect((await edge.chat(bodyOf(maxInlineBytes - 1_000))).status).toBe(200);
   expect(checkedInThread()).toBe(false);
 });
 
-test.each([
+it.each([
   ['bytes', bodyOf(maxInlineBytes)],
   [
     'values',
@@ -41,14 +41,14 @@ test.each([
   expect(await outcome(await edge.chat({ ...body, n: 2 }))).toEqual([400, 'n_not_allowed']);
 });
 
-test('a body of megabytes reaches the router as it is', async () => {
+it('a body of megabytes reaches the router as it is', async () => {
   const body = bodyOf(3 * pieceBytes);
   expect((await edge.chat(body)).status).toBe(200);
   const sent = edge.router.requests.map(({ bodyJson }) => JSON.parse(bodyJson.toString()) as unknown);
   expect(sent).toEqual([{ messages: (body as typeof BODY).messages }]);
 });
 
-test('an Idempotency-Key claims a large body by what it means', async () => {
+it('an Idempotency-Key claims a large body by what it means', async () => {
   const headers = { 'idempotency-key': 'one' };
   const body = bodyOf(maxInlineBytes);
   const reordered = Object.fromEntries(Object.entries(body).reverse());
@@ -62,14 +62,14 @@ test('an Idempotency-Key claims a large body by what it means', async () => {
   ]);
 });
 
-test('the faults of a body come before those of its Idempotency-Key', async () => {
+it('the faults of a body come before those of its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': 'no good \u00e9' };
   const body = bodyOf(maxInlineBytes);
   expect(await outcome(await edge.chat({ ...body, n: 0 }, headers))).toEqual([400, 'invalid_request']);
   expect(await outcome(await edge.chat(body, headers))).toEqual([400, 'invalid_request']);
 });
 
-test('when no thread can take it nothing is left behind, and the body is out of the count of all', async () => {
+it('when no thread can take it nothing is left behind, and the body is out of the count of all', async () => {
   await edge.stop();
   edge = await startEdge({ models: [roomy], settings: { maxBodyBytesOfAll: maxInlineBytes * 1.5 } });
   for (let round = 0; round < 3; round += 1) {
@@ -80,7 +80,7 @@ test('when no thread can take it nothing is left behind, and the body is out of 
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-test('a caller that cancels takes its body out of the thread', async () => {
+it('a caller that cancels takes its body out of the thread', async () => {
   edge.faults.at('bodies.check', () => new Promise(() => {}));
   const cancel = new AbortController();
   const answer = edge.chat(bodyOf(maxInlineBytes), {}, cancel.signal);

@@ -59,7 +59,7 @@ async function inFlight(): Promise<number> {
   return Number(/^gateway_edge_proxy_requests_in_flight (\d+)/m.exec(text)?.[1]);
 }
 
-test('a request that goes well passes every moment that is made to fail below', async () => {
+it('a request that goes well passes every moment that is made to fail below', async () => {
   await (await edge.chat(BODY, { 'idempotency-key': 'k' })).text();
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
@@ -74,7 +74,7 @@ test('a request that goes well passes every moment that is made to fail below', 
 
 describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { body, headers }) => {
   describe.each(Object.entries(FAULTS))('when a service %s', (_fault, happen) => {
-    test.each(MOMENTS)('at %s', async (moment) => {
+    it.each(MOMENTS)('at %s', async (moment) => {
       edge.faults.at(moment, happen);
       // Releasing happens only after a failure, so that is brought about first.
       const givesBack = moment.startsWith('ledger.void') || moment === 'ledger.release';
@@ -92,7 +92,7 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { bo
     });
   });
 
-  test.each(MOMENTS)('when the caller cancels at %s', async (moment) => {
+  it.each(MOMENTS)('when the caller cancels at %s', async (moment) => {
     const caller = new AbortController();
     const givesBack = moment.startsWith('ledger.void') || moment === 'ledger.release';
     if (givesBack) edge.faults.at('router.generate', FAULTS['has no capacity']);
@@ -114,7 +114,7 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { bo
   });
 });
 
-test('a request that was refused by the ledger has its request and tokens released', async () => {
+it('a request that was refused by the ledger has its request and tokens released', async () => {
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
     value: { availableNanoUsd: 0n, estimatedCostNanoUsd: 1n },
@@ -124,7 +124,7 @@ test('a request that was refused by the ledger has its request and tokens releas
   expect(edge.limiter.usedTokens).toEqual([]);
 });
 
-test('the slot is free before the answer ends, so that a caller with one slot is never too early', async () => {
+it('the slot is free before the answer ends, so that a caller with one slot is never too early', async () => {
   for (const stream of [false, true]) {
     await (await edge.chat({ ...BODY, stream })).text();
     expect(edge.limiter.outstanding.size).toBe(0);

@@ -1,4 +1,4 @@
-import { type UnixMs } from '@gateway/base';
+import type { UnixMs } from '@gateway/base';
 import { limits } from '../../core';
 import { grant, startEdge, type TestEdge, until } from '../../testing/start-edge';
 

@@ -1,6 +1,6 @@
 import { BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
-import { type UnixMs } from '@gateway/base';
+import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { RpcError } from '@gateway/rpc';
 import { BODY, startEdge, until, type TestEdge } from '../../testing/start-edge';
@@ -16,7 +16,7 @@ interface Envelope {
   readonly error: { readonly message: string; readonly code: string; readonly metadata: unknown };
 }
 
-test.each([
+it.each([
   [LimitType.LIMIT_TYPE_REQUESTS, LimitScope.LIMIT_SCOPE_KEY, 42_500, 'rpm_exceeded', 'rpm', 'key', '43'],
   [
     LimitType.LIMIT_TYPE_TOKENS,
@@ -50,7 +50,7 @@ test.each([
   expect(edge.ledger.held.size).toBe(0);
 });
 
-test('a hold that the ledger rejects is a fault of ours: nothing runs, nothing stays reserved', async () => {
+it('a hold that the ledger rejects is a fault of ours: nothing runs, nothing stays reserved', async () => {
   edge.ledger.refuse = { $case: 'rejected', value: { reason: 'the hold was closed before' } };
   const response = await edge.chat();
   const text = await response.text();
@@ -61,7 +61,7 @@ test('a hold that the ledger rejects is a fault of ours: nothing runs, nothing s
   expect(edge.limiter.outstanding.size).toBe(0);
 });
 
-test('402 says what is available, what is needed, and what would be affordable', async () => {
+it('402 says what is available, what is needed, and what would be affordable', async () => {
   const refuse = (availableNanoUsd: bigint): HoldResult['outcome'] => ({
     $case: 'insufficientCredits',
     value: { availableNanoUsd, estimatedCostNanoUsd: 1_530_000n },
@@ -91,7 +91,7 @@ test('402 says what is available, what is needed, and what would be affordable',
   expect(empty.error.metadata).toMatchObject({ available: 0, max_affordable_output_tokens: 0 });
 });
 
-test('a daily budget is waited for until midnight UTC, and not retried', async () => {
+it('a daily budget is waited for until midnight UTC, and not retried', async () => {
   const value = {
     scope: BudgetScope.BUDGET_SCOPE_KEY,
     limitNanoUsd: 5_000_000_000n,
@@ -118,7 +118,7 @@ test('a daily budget is waited for until midnight UTC, and not retried', async (
   expect(alone.error.message).toContain('This request alone');
 });
 
-test('what is asked of the limiter, the ledger and the router agrees', async () => {
+it('what is asked of the limiter, the ledger and the router agrees', async () => {
   edge.router.script = async function* (request) {
     const [hold] = edge.ledger.held.values();
     const [admission] = edge.limiter.outstanding.values();
@@ -155,7 +155,7 @@ test('what is asked of the limiter, the ledger and the router agrees', async () 
   expect((await edge.chat()).status).toBe(200);
 });
 
-test('a flood of refusals for want of capacity is told in a line or two, without a stack', async () => {
+it('a flood of refusals for want of capacity is told in a line or two, without a stack', async () => {
   const refuseAgain = (): never => {
     edge.faults.at('ledger.hold', refuseAgain);
     throw new GatewayError('no_capacity');
@@ -203,7 +203,7 @@ describe('when the router cannot be talked to before its first message', () => {
   );
 });
 
-test('only a completion, which could have been billed, is told that it was not', async () => {
+it('only a completion, which could have been billed, is told that it was not', async () => {
   const messageOf = async (answered: Promise<Response>): Promise<string> => {
     const response = await answered;
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);

@@ -1,21 +1,17 @@
 import { Cancellation } from '@gateway/base';
-import {
-  type Finished,
-  type GenerateRequest,
-  type GenerateResponse,
-} from '@gateway/contracts/inference-router';
+import type { Finished, GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { isRpcLost } from '@gateway/rpc';
-import { type Logger } from '@gateway/runtime';
-import { type Reservation } from '../admission/reservation';
-import { type EdgeMetrics } from '../metrics';
-import { type Answerer } from '../http/answer/answer';
+import type { Logger } from '@gateway/runtime';
+import type { Reservation } from '../admission/reservation';
+import type { EdgeMetrics } from '../metrics';
+import type { Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
 import { RequestCancelled } from '../http/request-cancelled';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/answer/event-stream';
-import { type Exchange } from '../http/exchange';
+import type { Exchange } from '../http/exchange';
 import { DONE, errorChunk } from '@gateway/public-api';
-import { type GenerationRunner } from '../../core';
+import type { GenerationRunner } from '../../core';
 
 export interface RunGenerationPorts {
   readonly generationRunner: GenerationRunner<GenerateRequest, GenerateResponse>;

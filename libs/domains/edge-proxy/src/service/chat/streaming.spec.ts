@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { type GenerateRequest, type GenerateResponse } from '@gateway/contracts/inference-router';
+import type { GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import { BODY, KEY, startEdge, type StartEdgeOptions, type TestEdge, until } from '../../testing/start-edge';
 import { aborted, finished, frames } from '../../testing/stub-router';
@@ -32,7 +32,7 @@ function openSocket(): Promise<Socket> {
   return new Promise((resolve) => socket.on('connect', () => resolve(socket)));
 }
 
-test('a failure before the first message keeps its own status', async () => {
+it('a failure before the first message keeps its own status', async () => {
   await start();
   edge.router.script = async function* () {
     throw new GatewayError('upstream_error', { message: 'The provider failed three times.' });
@@ -48,7 +48,7 @@ test('a failure before the first message keeps its own status', async () => {
   expect(edge.ledger.held.size).toBe(0);
 });
 
-test('once a provider was called the request stays counted, whatever came back; its tokens are released', async () => {
+it('once a provider was called the request stays counted, whatever came back; its tokens are released', async () => {
   await start();
   edge.router.script = async function* () {
     throw new GatewayError('invalid_request', { providerCalled: true });
@@ -62,7 +62,7 @@ test('once a provider was called the request stays counted, whatever came back; 
   expect(edge.ledger.held.size).toBe(0);
 });
 
-test('a failure after the start is the last chunk, with finish_reason and the envelope, then [DONE]', async () => {
+it('a failure after the start is the last chunk, with finish_reason and the envelope, then [DONE]', async () => {
   await start();
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
@@ -86,7 +86,7 @@ test('a failure after the start is the last chunk, with finish_reason and the en
   expect(edge.logLines.join('')).toContain('"code":"upstream_error"');
 });
 
-test('a bug after the start tells the caller nothing of itself', async () => {
+it('a bug after the start tells the caller nothing of itself', async () => {
   await start();
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
@@ -97,7 +97,7 @@ test('a bug after the start tells the caller nothing of itself', async () => {
   expect(text).not.toContain('10.1.2.3');
 });
 
-test('a stream without an end is never ended silently', async () => {
+it('a stream without an end is never ended silently', async () => {
   await start();
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
@@ -107,7 +107,7 @@ test('a stream without an end is never ended silently', async () => {
   expect(dataOf(text).at(-1)).toBe('[DONE]');
 });
 
-test('the caller cancels: the provider is cancelled too, what was produced is counted, the hold is left to settle', async () => {
+it('the caller cancels: the provider is cancelled too, what was produced is counted, the hold is left to settle', async () => {
   await start();
   edge.router.script = async function* (request, signal) {
     yield frames(request, 'Hel', 3);
@@ -124,7 +124,7 @@ test('the caller cancels: the provider is cancelled too, what was produced is co
   expect(edge.ledger.held.size).toBe(0);
 });
 
-test('the caller cancels before the first message: so is the call, and the hold is released', async () => {
+it('the caller cancels before the first message: so is the call, and the hold is released', async () => {
   await start();
   edge.router.script = async function* (request, signal) {
     await aborted(signal);
@@ -141,7 +141,7 @@ test('the caller cancels before the first message: so is the call, and the hold 
   expect(edge.router.cancelled).toBe(2);
 });
 
-test('a reader that stands still stops the generation, and memory does not grow', async () => {
+it('a reader that stands still stops the generation, and memory does not grow', async () => {
   await start();
   const chunk = 'x'.repeat(64 * 1024);
   let sent = 0;
@@ -168,7 +168,7 @@ test('a reader that stands still stops the generation, and memory does not grow'
   await until(() => edge.limiter.outstanding.size === 0);
 });
 
-test('a silent stream is kept alive by comments, between events only', async () => {
+it('a silent stream is kept alive by comments, between events only', async () => {
   await start({ keepAliveCommentMs: 20 });
   let release = () => {};
   const silence = new Promise<void>((resolve) => (release = resolve));
@@ -186,7 +186,7 @@ test('a silent stream is kept alive by comments, between events only', async () 
   expect(text).toMatch(/^data: \{.*\}\n\n(: keep-alive\n\n)+data: \[DONE\]\n\n$/);
 });
 
-test('a generation that never answers ends with its deadline', async () => {
+it('a generation that never answers ends with its deadline', async () => {
   await start({ generationTimeoutMs: 40, generationMarginMs: 10 });
   edge.router.script = async function* (request, signal) {
     await aborted(signal);
@@ -199,7 +199,7 @@ test('a generation that never answers ends with its deadline', async () => {
   expect(edge.limiter.returned).toBe(0);
 });
 
-test('a hundred streams at once all end well', async () => {
+it('a hundred streams at once all end well', async () => {
   await start();
   edge.router.script = async function* (request: GenerateRequest): AsyncIterable<GenerateResponse> {
     for (let index = 0; index < 20; index += 1) {
@@ -213,7 +213,7 @@ test('a hundred streams at once all end well', async () => {
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-test('the slot of a long stream is renewed until it ends', async () => {
+it('the slot of a long stream is renewed until it ends', async () => {
   await start();
   edge.limiter.slotLeaseMs = 30;
   let release = () => {};

@@ -23,19 +23,19 @@ afterEach(() => edge.stop());
 const idsOf = async (response: Response) =>
   ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-test('models are listed by id: enabled, priced, and allowed for the key', async () => {
+it('models are listed by id: enabled, priced, and allowed for the key', async () => {
   expect(await idsOf(await edge.get('/v1/models'))).toEqual(['acme/a', 'acme/z']);
   edge.keys.set(KEY, grant({ allowedModels: ['acme/z', 'acme/off'] }));
   expect(await idsOf(await edge.get('/v1/models'))).toEqual(['acme/z']);
 });
 
-test('a model without a price is never dispatched', async () => {
+it('a model without a price is never dispatched', async () => {
   const response = await edge.chat({ model: 'acme/free', messages: [{ role: 'user', content: 'Hi' }] });
   expect(response.status).toBe(404);
   expect(edge.router.requests).toEqual([]);
 });
 
-test('credits are those of the organization', async () => {
+it('credits are those of the organization', async () => {
   expect(await (await edge.get('/v1/credits')).json()).toEqual({
     data: {
       total_credits: 100.5,
@@ -48,7 +48,7 @@ test('credits are those of the organization', async () => {
   });
 });
 
-test('a reader whose service cannot be reached gets 503, or a bare 500', async () => {
+it('a reader whose service cannot be reached gets 503, or a bare 500', async () => {
   edge.faults.at('ledger.balance', () => {
     throw new RpcError('deadline_exceeded', 'too slow');
   });
@@ -61,7 +61,7 @@ test('a reader whose service cannot be reached gets 503, or a bare 500', async (
   expect(await broken.text()).not.toContain('10.1.2.3');
 });
 
-test('a generation is looked up within the organization of the key', async () => {
+it('a generation is looked up within the organization of the key', async () => {
   const asked: GetGenerationRequest[] = [];
   edge.query.handlers = {
     ...edge.query.handlers,
@@ -112,7 +112,7 @@ test('a generation is looked up within the organization of the key', async () =>
   expect(asked).toEqual([{ organizationId: 'org_1', generationId: 'gen-1' }]);
 });
 
-test.each(['', '?id=', '?id=gen-unknown', '?id=a&id=b', `?id=${'x'.repeat(200)}`, '?id=%00%ff'])(
+it.each(['', '?id=', '?id=gen-unknown', '?id=a&id=b', `?id=${'x'.repeat(200)}`, '?id=%00%ff'])(
   'generation%s is a 404 that names the parameter',
   async (query) => {
     const response = await edge.get(`/v1/generation${query}`);
@@ -121,7 +121,7 @@ test.each(['', '?id=', '?id=gen-unknown', '?id=a&id=b', `?id=${'x'.repeat(200)}`
   },
 );
 
-test('usage is asked for as the query says, for the organization of the key', async () => {
+it('usage is asked for as the query says, for the organization of the key', async () => {
   const asked: GetUsageRequest[] = [];
   const sums = {
     requests: 12n,
@@ -173,7 +173,7 @@ test('usage is asked for as the query says, for the organization of the key', as
   ]);
 });
 
-test('a usage query that cannot be read names its parameter', async () => {
+it('a usage query that cannot be read names its parameter', async () => {
   const response = await edge.get('/v1/usage?start_date=yesterday');
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param: 'start_date' } });

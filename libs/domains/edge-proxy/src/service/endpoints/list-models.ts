@@ -1,9 +1,9 @@
 import { isRefusal, refusalError, refuse } from '@gateway/errors';
 import { type ListedModel, modelListView } from '@gateway/public-api';
-import { type ModelCatalogue } from '../../core';
-import { type Authenticator } from '../access/authenticate';
-import { type Answerer } from '../http/answer/answer';
-import { type Exchange } from '../http/exchange';
+import type { ModelCatalogue } from '../../core';
+import type { Authenticator } from '../access/authenticate';
+import type { Answerer } from '../http/answer/answer';
+import type { Exchange } from '../http/exchange';
 
 export interface ListModelsPorts {
   readonly authenticate: Authenticator;

@@ -8,12 +8,12 @@ import {
   type UsageGroup,
   type UsageQuery,
 } from '@gateway/public-api';
-import { type Authenticator } from '../access/authenticate';
-import { type Answerer } from '../http/answer/answer';
+import type { Authenticator } from '../access/authenticate';
+import type { Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
-import { type Exchange } from '../http/exchange';
+import type { Exchange } from '../http/exchange';
 import { queryOf } from '../http/request/query';
-import { type SettledGenerations } from '../../core';
+import type { SettledGenerations } from '../../core';
 
 export interface LookUpGenerationPorts {
   readonly authenticate: Authenticator;

@@ -1,10 +1,10 @@
 import { isRefusal, refusalError } from '@gateway/errors';
 import { creditsView } from '@gateway/public-api';
-import { type EdgeLedger } from '../admission/reservation';
-import { type Authenticator } from '../access/authenticate';
-import { type Answerer } from '../http/answer/answer';
+import type { EdgeLedger } from '../admission/reservation';
+import type { Authenticator } from '../access/authenticate';
+import type { Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
-import { type Exchange } from '../http/exchange';
+import type { Exchange } from '../http/exchange';
 
 export interface ReadCreditsPorts {
   readonly authenticate: Authenticator;

@@ -1,11 +1,11 @@
-import { type Clock } from '@gateway/base';
+import type { Clock } from '@gateway/base';
 import { isRefusal, refusalError } from '@gateway/errors';
 import { parseUsageQuery, usageView } from '@gateway/public-api';
-import { type Authenticator } from '../access/authenticate';
-import { type Answerer } from '../http/answer/answer';
+import type { Authenticator } from '../access/authenticate';
+import type { Answerer } from '../http/answer/answer';
 import { callMetadata } from '../http/request/call-metadata';
-import { type Exchange } from '../http/exchange';
-import { type LookUpGenerationPorts } from './look-up-generation';
+import type { Exchange } from '../http/exchange';
+import type { LookUpGenerationPorts } from './look-up-generation';
 import { queryOf } from '../http/request/query';
 
 export interface ReadUsagePorts {

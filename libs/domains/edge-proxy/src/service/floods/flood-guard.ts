@@ -1,7 +1,7 @@
-import { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { networkOf, UNKNOWN_NETWORK, type ClientAddressReader } from '@gateway/addresses';
 import { msLeftInMinute, type Clock } from '@gateway/base';
-import { type KeyGrant } from '@gateway/contracts/auth';
+import type { KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal } from '@gateway/errors';
 import { addressFloods, keyFloods } from '@gateway/public-api';
 import { MinuteCounts } from '../../core';

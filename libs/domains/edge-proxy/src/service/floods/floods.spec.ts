@@ -102,7 +102,7 @@ describe('failed authentications', () => {
   });
 });
 
-test('addresses behind a trusted proxy flood one by one', async () => {
+it('addresses behind a trusted proxy flood one by one', async () => {
   await start({ maxFailedAuthenticationsPerMinute: 2, trustedProxies: ['127.0.0.1'] });
   const statusFrom = async (address: string) =>
     (await edge.get('/v1/models', { ...STRANGER, 'x-forwarded-for': `1.1.1.1, ${address}` })).status;
@@ -110,7 +110,7 @@ test('addresses behind a trusted proxy flood one by one', async () => {
   expect([await statusFrom('10.0.0.1'), await statusFrom('10.0.0.2')]).toEqual([429, 401]);
 });
 
-test('with 0 nothing is ever refused as a flood', async () => {
+it('with 0 nothing is ever refused as a flood', async () => {
   await start({ maxFailedAuthenticationsPerMinute: 0, maxInvalidRequestsPerMinute: 0 });
   for (let count = 0; count < 30; count += 1) {
     expect((await edge.get('/v1/models', STRANGER)).status).toBe(401);

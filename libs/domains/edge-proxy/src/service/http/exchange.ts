@@ -1,7 +1,7 @@
-import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { type ErrorCode } from '@gateway/errors';
-import { type RateLimitState } from '@gateway/public-api';
-import { type Span } from '@gateway/telemetry';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '@gateway/errors';
+import type { RateLimitState } from '@gateway/public-api';
+import type { Span } from '@gateway/telemetry';
 import { RequestCancelled } from './request-cancelled';
 
 /** The routes as metrics and logs name them. */

@@ -53,7 +53,7 @@ async function readAll(answer: ProviderAnswer): Promise<number> {
   return length;
 }
 
-test('an answer that nobody reads stops its provider, and is whole once it is read', async () => {
+it('an answer that nobody reads stops its provider, and is whole once it is read', async () => {
   const piece = Buffer.alloc(64 * 1024, 'x');
   const pieces = 1_000;
   let stalled: () => void = () => undefined;
@@ -74,7 +74,7 @@ test('an answer that nobody reads stops its provider, and is whole once it is re
   expect(await readAll(answer)).toBe(pieces * piece.length);
 });
 
-test('an answer is whole for who reads it whenever more is there, though a read lets its connection go on', async () => {
+it('an answer is whole for who reads it whenever more is there, though a read lets its connection go on', async () => {
   const size = 64 * 1024;
   const pieces = Array.from({ length: 200 }, (_, index) => Buffer.alloc(size, index));
   let stalled: () => void = () => undefined;
@@ -105,7 +105,7 @@ test('an answer is whole for who reads it whenever more is there, though a read 
   expect(Buffer.concat(read).equals(Buffer.concat(pieces))).toBe(true);
 });
 
-test('a call that waits for a connection is given up at once, and never sent', async () => {
+it('a call that waits for a connection is given up at once, and never sent', async () => {
   let finish: () => void = () => undefined;
   upstream.play((response) => {
     response.writeHead(200).flushHeaders();
@@ -125,7 +125,7 @@ test('a call that waits for a connection is given up at once, and never sent', a
   expect(upstream.calls).toHaveLength(2);
 });
 
-test('what came before a connection broke is read before the failure', async () => {
+it('what came before a connection broke is read before the failure', async () => {
   upstream.play(async (response) => {
     response.writeHead(200).write('the beginning');
     await new Promise((resolve) => setImmediate(resolve));
@@ -136,7 +136,7 @@ test('what came before a connection broke is read before the failure', async () 
   await expect(next(answer)).rejects.toMatchObject({ kind: 'failed' });
 });
 
-test('the connection of an answer that is released near its end is used again, one that goes on is closed', async () => {
+it('the connection of an answer that is released near its end is used again, one that goes on is closed', async () => {
   const sockets: unknown[] = [];
   upstream.play(
     (response) => {

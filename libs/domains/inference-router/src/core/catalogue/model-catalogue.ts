@@ -14,13 +14,13 @@ export const capabilities = [
   'prediction',
 ] as const;
 
-export type Capability = (typeof capabilities)[number];
+type Capability = (typeof capabilities)[number];
 
 export const tokenEncodings = ['o200k_base', 'cl100k_base'] as const;
 export type TokenEncoding = (typeof tokenEncodings)[number];
 
 export const imageFormulas = ['tiles', 'patches', 'pixels', 'gemini_tiles', 'constant'] as const;
-export type ImageFormula = (typeof imageFormulas)[number];
+type ImageFormula = (typeof imageFormulas)[number];
 
 /** How tokens are estimated; fixed per catalogue version, so that a request always gets the same estimate. */
 export interface TokenCounting {
@@ -34,10 +34,10 @@ export interface TokenCounting {
 
 /** The request field that limits the output. Newer models at some providers accept only the second. */
 export const maxTokensParameters = ['max_tokens', 'max_completion_tokens'] as const;
-export type MaxTokensParameter = (typeof maxTokensParameters)[number];
+type MaxTokensParameter = (typeof maxTokensParameters)[number];
 
 /** All in milliseconds. */
-export interface ProviderTimeouts {
+interface ProviderTimeouts {
   /** Until the connection stands. */
   readonly connectMs: number;
   /** From sending a streamed request to its first event. */

@@ -21,7 +21,7 @@ import { inventedToolCallId } from './read-completion';
 import { UpstreamFailure } from '../failure/upstream-failure';
 
 /** Text kept of one generation, in characters; a stream beyond it has run away. */
-export const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
+const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
 
 const CHARACTERS_PER_TOKEN = 4;
 

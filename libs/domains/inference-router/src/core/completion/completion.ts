@@ -2,7 +2,7 @@ import { costOfUsage, usdNumber, type NanoUsd, type Prices, type Usage } from '@
 import type { FinishReason } from './finish-reason';
 
 /** A tool call of an answer, as far as it has come. */
-export interface ToolCall {
+interface ToolCall {
   id: string;
   name: string;
   /** JSON text, as the model wrote it. */

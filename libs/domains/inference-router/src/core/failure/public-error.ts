@@ -1,5 +1,5 @@
 import { GatewayError } from '@gateway/errors';
-import { type UpstreamFailure } from './upstream-failure';
+import type { UpstreamFailure } from './upstream-failure';
 
 /**
  * The error of a generation of which the caller has seen nothing.

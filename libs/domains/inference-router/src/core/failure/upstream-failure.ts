@@ -44,7 +44,7 @@ export interface FailureRule {
  * would its error. A timeout is retried once, since the caller has waited once
  * already: at the next target, else at the same one, unless the target says no.
  */
-export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
+const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   rejected: {
     code: 'invalid_request',
     retrySameTarget: 'no',

@@ -37,7 +37,7 @@ export interface UsageContext {
  * and schemas are written out in words that only the provider knows, with
  * instructions of some hundred tokens. Of images, formulas differ most.
  */
-export const INPUT_TOLERANCE = {
+const INPUT_TOLERANCE = {
   textFactor: 2,
   textTokens: 128,
   definitionsTextFactor: 3,

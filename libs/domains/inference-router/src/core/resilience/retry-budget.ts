@@ -7,7 +7,7 @@ export interface RetryBudgetOptions {
   readonly maxSavedRetries: number;
 }
 
-export const DEFAULT_RETRY_BUDGET: RetryBudgetOptions = { retriesPerCall: 0.2, maxSavedRetries: 20 };
+const DEFAULT_RETRY_BUDGET: RetryBudgetOptions = { retriesPerCall: 0.2, maxSavedRetries: 20 };
 
 /**
  * Keeps retries a fixed share of a provider's calls. When everything fails,

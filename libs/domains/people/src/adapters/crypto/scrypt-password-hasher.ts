@@ -10,7 +10,7 @@ export interface ScryptCost {
 }
 
 /** 32 MiB and about a fifth of a second of one core. */
-export const DEFAULT_SCRYPT_COST: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
+const DEFAULT_SCRYPT_COST: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;

@@ -18,7 +18,7 @@ const RESEAL = `update members set totp_secret = $3 where id = $1 and totp_secre
  *
  * @returns how many there were; those whose key is missing are logged, and left as they are.
  */
-export async function resealSecrets(
+async function resealSecrets(
   { pool, sealer, log }: { readonly pool: Pool; readonly sealer: SecretSealer; readonly log: Logger },
   signal?: AbortSignal,
 ): Promise<number> {

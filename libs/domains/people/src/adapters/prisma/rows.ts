@@ -1,4 +1,4 @@
-import { type UnixMs } from '@gateway/base';
+import type { UnixMs } from '@gateway/base';
 import type { Identity, Membership, OrganizationMember, OrganizationRole, Person } from '../../core/model';
 import type { Session } from '@gateway/auth-shared';
 import type { StoredMember } from '../../core/ports';
@@ -59,7 +59,7 @@ export function identityOf({ issuer, createdAt }: Prisma.MemberIdentityModel): I
   return { issuer, linkedAt: createdAt.getTime() as UnixMs };
 }
 
-export function seenOf({ lastSeenAt }: Prisma.MemberModel): { readonly lastSeenAt?: UnixMs } {
+function seenOf({ lastSeenAt }: Prisma.MemberModel): { readonly lastSeenAt?: UnixMs } {
   return lastSeenAt === null ? {} : { lastSeenAt: lastSeenAt.getTime() as UnixMs };
 }
 

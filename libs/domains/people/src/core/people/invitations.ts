@@ -14,7 +14,7 @@ import type { Invitation, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
 import { canonicalEmail } from '../sign-in/member-rules';
 import { throttle } from '../sign-in/sign-in-throttle';
-export const INVITATION_MS = 7 * 86_400_000;
+const INVITATION_MS = 7 * 86_400_000;
 
 type InvitationPorts = Pick<
   PeoplePorts,

@@ -1,10 +1,10 @@
 import { GatewayError } from '@gateway/errors';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
 
-export const MIN_PASSWORD_CHARACTERS = 10;
+const MIN_PASSWORD_CHARACTERS = 10;
 /** Bounds the work of hashing. */
 export const MAX_PASSWORD_CHARACTERS = 200;
-export const MAX_EMAIL_CHARACTERS = 254;
+const MAX_EMAIL_CHARACTERS = 254;
 
 /** The email as members are found by it; undefined when it cannot be one. */
 export function canonicalEmail(email: string): string | undefined {

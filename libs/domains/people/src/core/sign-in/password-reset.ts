@@ -6,7 +6,7 @@ import type { Mailer, StoredMember } from '../ports';
 import { canonicalEmail, checkPassword } from './member-rules';
 import { throttle } from './sign-in-throttle';
 
-export const PASSWORD_RESET_MS = 60 * 60_000;
+const PASSWORD_RESET_MS = 60 * 60_000;
 
 type ResetPorts = Pick<
   PeoplePorts,

@@ -3,7 +3,7 @@ import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
 import { forgiveAttempts, throttle } from './sign-in-throttle';
 
-export const RECOVERY_CODES = 10;
+const RECOVERY_CODES = 10;
 
 export type SecondFactorPorts = Pick<
   PeoplePorts,

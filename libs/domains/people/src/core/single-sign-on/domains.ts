@@ -12,7 +12,7 @@ import type { OrganizationDomain, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
 const MAX_DOMAIN_CHARACTERS = 253;
 /** Of one organization; they are shown on one page. */
-export const MAX_DOMAINS = 50;
+const MAX_DOMAINS = 50;
 
 /** Where everybody can have an address, so that no organization may claim all of it. */
 const PUBLIC_MAIL = new Set([

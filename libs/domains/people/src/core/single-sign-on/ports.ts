@@ -36,7 +36,7 @@ export interface LinkedMember {
 }
 
 /** A member who is nobody at an identity provider any more. */
-export interface UnlinkedMember {
+interface UnlinkedMember {
   readonly memberId: string;
   readonly issuer: string;
   readonly keptSessionId?: string;
@@ -78,7 +78,7 @@ export interface DomainStore {
 }
 
 /** What one sign-in is checked by when it comes back. */
-export interface SignOnSecrets {
+interface SignOnSecrets {
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;

@@ -6,7 +6,7 @@ import { insidePath } from './inside-path';
 import { refused, type SignOnRefused } from './sign-on-refusal';
 
 /** From the first click to the last, with a password to be found and a code to be typed at the provider. */
-export const SIGN_ON_MS = 10 * 60_000;
+const SIGN_ON_MS = 10 * 60_000;
 const CALLBACK_PATH = '/api/oidc/callback';
 
 type StartPorts = Pick<

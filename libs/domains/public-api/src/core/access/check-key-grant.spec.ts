@@ -29,39 +29,39 @@ const faults: readonly [string, Partial<KeyGrantView>][] = [
   ['missing_scope', { scopes: ['usage:read'] }],
 ];
 
-test('a good key passes', () => {
+it('a good key passes', () => {
   expect(codeOf({})).toBeUndefined();
   expect(codeOf({ ipAllowlist: ['192.0.2.1'] })).toBeUndefined();
 });
 
-test.each(faults)('%s', (code, grant) => {
+it.each(faults)('%s', (code, grant) => {
   expect(codeOf(grant)).toBe(code);
 });
 
-test('of several faults the earlier check answers', () => {
+it('of several faults the earlier check answers', () => {
   for (let mended = 0; mended < faults.length; mended += 1) {
     const grant = Object.assign({}, ...faults.slice(mended).map(([, fault]) => fault));
     expect(codeOf(grant)).toBe(faults[mended]?.[0]);
   }
 });
 
-test('a key works through its last day in UTC, and not a millisecond longer', () => {
+it('a key works through its last day in UTC, and not a millisecond longer', () => {
   const at = (time: string): Partial<KeyUse> => ({ now: Date.parse(time) as UnixMs });
   const grant = { expiresOn: '2026-11-20' };
   expect(codeOf(grant, at('2026-11-20T23:59:59.999Z'))).toBeUndefined();
   expect(codeOf(grant, at('2026-11-21T00:00:00.000Z'))).toBe('key_expired');
 });
 
-test('an unknown address is on no allowlist', () => {
+it('an unknown address is on no allowlist', () => {
   expect(codeOf({ ipAllowlist: ['192.0.2.1'] }, { address: '' })).toBe('ip_not_allowed');
   expect(codeOf({}, { address: '' })).toBeUndefined();
 });
 
-test('an endpoint without a scope takes any valid key', () => {
+it('an endpoint without a scope takes any valid key', () => {
   expect(codeOf({ scopes: [] }, { scope: undefined })).toBeUndefined();
 });
 
-test('the message names the scope that is needed', () => {
+it('the message names the scope that is needed', () => {
   const refusal = checkKeyGrant({ ...goodGrant, scopes: [] }, { ...goodUse, scope: 'usage:read' });
   if (!refusal) throw new Error('not refused');
   const error = refusalError(refusal);

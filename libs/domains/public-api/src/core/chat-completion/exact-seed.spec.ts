@@ -15,7 +15,7 @@ function check(members: string): CheckedChatBody {
 const bodyOf = ({ request }: CheckedChatBody): unknown =>
   JSON.parse(Buffer.from(request.bodyJson).toString());
 
-test.each([
+it.each([
   ['"seed":9223372036854775807', 9_223_372_036_854_775_807n],
   ['"seed":-9223372036854775808', -9_223_372_036_854_775_808n],
   ['"seed": 9007199254740993 ,"n":1', 9_007_199_254_740_993n],
@@ -31,7 +31,7 @@ test.each([
   expect(bodyOf(checked)).not.toHaveProperty('seed');
 });
 
-test.each(['"seed":7', '"seed":9007199254740991', '"seed":9007199254740993,"seed":7', '"seed":1.0e2'])(
+it.each(['"seed":7', '"seed":9007199254740991', '"seed":9007199254740993,"seed":7', '"seed":1.0e2'])(
   '%s is a number like any other',
   (members) => {
     const checked = check(members);
@@ -40,13 +40,13 @@ test.each(['"seed":7', '"seed":9007199254740991', '"seed":9007199254740993,"seed
   },
 );
 
-test('two seeds that read as the same number are two bodies to an Idempotency-Key', () => {
+it('two seeds that read as the same number are two bodies to an Idempotency-Key', () => {
   const digest = (seed: string) => Buffer.from(check(`"seed":${seed}`).bodySha256 ?? []).toString();
   expect(digest('9007199254740993')).toBe(digest('9007199254740993'));
   expect(digest('9007199254740993')).not.toBe(digest('9007199254740992'));
 });
 
-test('what is no integer of 64 bits is refused as a seed', () => {
+it('what is no integer of 64 bits is refused as a seed', () => {
   for (const seed of ['18446744073709551616', '-1e300', '1e999', '0.5']) {
     const text = `{"model":"acme/able","messages":[{"role":"user","content":"x"}],"seed":${seed}}`;
     expect(checkChatBody(Buffer.from(text), rules, asIs)).toMatchObject({

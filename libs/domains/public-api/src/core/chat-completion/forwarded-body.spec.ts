@@ -14,7 +14,7 @@ const TOOL: JsonValue = {
 };
 
 describe('what the model gets to see', () => {
-  test('honoured and forwarded fields, without those that travel beside the body', () => {
+  it('honoured and forwarded fields, without those that travel beside the body', () => {
     const body = chatBody({
       stream: true,
       stream_options: { include_usage: true },
@@ -62,7 +62,7 @@ describe('what the model gets to see', () => {
     });
   });
 
-  test('hints are dropped for a model that knows none', () => {
+  it('hints are dropped for a model that knows none', () => {
     const hints = {
       verbosity: 'low',
       prompt_cache_key: 'k',
@@ -77,7 +77,7 @@ describe('what the model gets to see', () => {
     ]);
   });
 
-  test('tool fields without tools, and the ordinary response format, say nothing', () => {
+  it('tool fields without tools, and the ordinary response format, say nothing', () => {
     const fields = {
       tools: [],
       tool_choice: 'auto',
@@ -87,7 +87,7 @@ describe('what the model gets to see', () => {
     expect(Object.keys(forwarded(validate(chatBody(fields))))).toEqual(['messages']);
   });
 
-  test('nested fields outside the schema are left out', () => {
+  it('nested fields outside the schema are left out', () => {
     const messages: JsonValue = [
       {
         role: 'user',
@@ -127,7 +127,7 @@ describe('what clients leave out or write otherwise', () => {
   const sent = (messages: JsonValue, model = 'acme/able') =>
     forwarded(validate(chatBody({ messages, model })))['messages'];
 
-  test('a null as content is an empty text, unless calls or a refusal stand beside it', () => {
+  it('a null as content is an empty text, unless calls or a refusal stand beside it', () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
     expect(
       sent([
@@ -146,14 +146,14 @@ describe('what clients leave out or write otherwise', () => {
     ]);
   });
 
-  test('a tool call without its type is one of a function', () => {
+  it('a tool call without its type is one of a function', () => {
     const call = { id: 'a', function: { name: 'f', arguments: '{}' } };
     expect(sent([{ role: 'assistant', tool_calls: [call] }])).toEqual([
       { role: 'assistant', tool_calls: [{ ...call, type: 'function' }] },
     ]);
   });
 
-  test('reasoning_content goes to models that want it back, and is counted for them', () => {
+  it('reasoning_content goes to models that want it back, and is counted for them', () => {
     const messages = [{ role: 'assistant', content: 'Hi', reasoning_content: 'Let me think.' }];
     expect(sent(messages)).toEqual([{ role: 'assistant', content: 'Hi' }]);
     expect(sent(messages, 'acme/extra')).toEqual(messages);
@@ -161,14 +161,14 @@ describe('what clients leave out or write otherwise', () => {
     expect(tokens('acme/extra')).toBeGreaterThan(tokens('acme/able'));
   });
 
-  test('no stop texts, a tool hint for a model that knows none, and what is ignored are not passed on', () => {
+  it('no stop texts, a tool hint for a model that knows none, and what is ignored are not passed on', () => {
     const tools = { tools: [TOOL], parallel_tool_calls: true };
     const ignored = { metadata: 'nightly', service_tier: 'flex', stop: [] };
     const [toolsOnly] = [forwarded(validate(chatBody({ model: 'acme/tools', ...tools, ...ignored })))];
     expect(Object.keys(toolsOnly)).toEqual(['messages', 'tools']);
   });
 
-  test('an image arrives as what its bytes are, without white space', () => {
+  it('an image arrives as what its bytes are, without white space', () => {
     const clean = dataUri('image/png', png(3, 2));
     const url = clean.replace('image/png', 'image/jpg').replace('AA', 'A\n  A');
     const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
@@ -179,7 +179,7 @@ describe('what clients leave out or write otherwise', () => {
 });
 
 describe('what travels beside the body', () => {
-  test('stream and the wish for usage, which needs stream', () => {
+  it('stream and the wish for usage, which needs stream', () => {
     const wish = { stream_options: { include_usage: true } };
     expect(accepted(validate(chatBody({ stream: true, ...wish })))).toMatchObject({
       stream: true,
@@ -192,13 +192,13 @@ describe('what travels beside the body', () => {
     expect(accepted(validate(chatBody(wish)))).toMatchObject({ stream: false, includeUsage: false });
   });
 
-  test('the end user: safety_identifier rather than user', () => {
+  it('the end user: safety_identifier rather than user', () => {
     expect(accepted(validate(chatBody({ user: 'a', safety_identifier: 'b' }))).externalUser).toBe('b');
     expect(accepted(validate(chatBody({ user: 'a' }))).externalUser).toBe('a');
     expect(accepted(validate(chatBody()))).not.toHaveProperty('externalUser');
   });
 
-  test('the held cost: a tenth more input than estimated, all output of all completions', () => {
+  it('the held cost: a tenth more input than estimated, all output of all completions', () => {
     const request = accepted(
       validate(
         chatBody({ max_tokens: 100, n: 3 }),

@@ -81,19 +81,19 @@ const pairs = faults.flatMap((first, index) =>
 );
 
 describe('one fault', () => {
-  test.each(faults.map((fault): [string, SingleFault] => [fault.answer, fault]))('%s', (answer, fault) => {
+  it.each(faults.map((fault): [string, SingleFault] => [fault.answer, fault]))('%s', (answer, fault) => {
     expect(answerOf(fault)).toBe(answer);
   });
 });
 
 describe('of two faults the earlier check answers', () => {
   // The earlier fault's fields win, so that it is surely there.
-  test.each(pairs)('%s before %s', (answer, _later, first, second) => {
+  it.each(pairs)('%s before %s', (answer, _later, first, second) => {
     expect(answerOf(second, first)).toBe(answer);
   });
 });
 
-test('of all faults at once, each mended in turn, the answers come in order', () => {
+it('of all faults at once, each mended in turn, the answers come in order', () => {
   const answers: string[] = [];
   for (let mended = 0; mended < faults.length; mended += 1) {
     answers.push(answerOf(...faults.slice(mended).reverse()));

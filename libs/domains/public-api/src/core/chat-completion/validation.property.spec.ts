@@ -117,7 +117,7 @@ const bodyOf = (junk: Junk): fc.Arbitrary<JsonObject> =>
 
 const body = bodyOf(1);
 
-test('any object gets an answer of the error table, never an exception', () => {
+it('any object gets an answer of the error table, never an exception', () => {
   fc.assert(
     fc.property(fc.oneof(body, fc.dictionary(fc.string(), anyJson)), (given) => {
       const result = validate(given as JsonObject);
@@ -128,7 +128,7 @@ test('any object gets an answer of the error table, never an exception', () => {
   );
 });
 
-test('any bytes get an answer', () => {
+it('any bytes get an answer', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -144,7 +144,7 @@ test('any bytes get an answer', () => {
   );
 });
 
-test('the same body always gets the same answer, and is not changed by it', () => {
+it('the same body always gets the same answer, and is not changed by it', () => {
   fc.assert(
     fc.property(body, (given) => {
       const before = JSON.stringify(given);
@@ -156,7 +156,7 @@ test('the same body always gets the same answer, and is not changed by it', () =
   );
 });
 
-test('what is forwarded is valid itself, and is forwarded unchanged', () => {
+it('what is forwarded is valid itself, and is forwarded unchanged', () => {
   let acceptedRuns = 0;
   fc.assert(
     fc.property(bodyOf(0), (given) => {
@@ -176,7 +176,7 @@ test('what is forwarded is valid itself, and is forwarded unchanged', () => {
   expect(acceptedRuns).toBeGreaterThan(200);
 });
 
-test('any single field of any value is refused by its own name or accepted', () => {
+it('any single field of any value is refused by its own name or accepted', () => {
   fc.assert(
     fc.property(fc.constantFrom(...chatFields.map(({ name }) => name)), anyJson, (name, value) => {
       const result = validate(chatBody({ [name]: value }), { multipleCompletions: true });

@@ -7,7 +7,7 @@ import {
   worstCaseCost,
 } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
-import { type ValidatedChatRequest } from '../chat-completion/types';
+import type { ValidatedChatRequest } from '../chat-completion/types';
 
 /** What the balance has, against what the request can cost. */
 export interface MissingCredits {

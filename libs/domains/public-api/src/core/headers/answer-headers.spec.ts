@@ -1,7 +1,7 @@
 import { GatewayError } from '@gateway/errors';
 import { addRetryHeaders, type AnswerHeaders, goDuration } from './answer-headers';
 
-test.each([
+it.each([
   [0, '0s'],
   [1, '1s'],
   [12_000, '12s'],
@@ -19,7 +19,7 @@ function retryHeaders(error: GatewayError): AnswerHeaders {
   return headers;
 }
 
-test.each([
+it.each([
   [new GatewayError('rpm_exceeded', { retryAfterMs: 0 }), { 'retry-after': 1, 'retry-after-ms': 1 }],
   [new GatewayError('rpm_exceeded', { retryAfterMs: 1_000 }), { 'retry-after': 1, 'retry-after-ms': 1_000 }],
   [

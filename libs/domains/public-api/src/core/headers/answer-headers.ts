@@ -1,10 +1,10 @@
 import { MINUTE_MS } from '@gateway/base';
-import { type GatewayError } from '@gateway/errors';
+import type { GatewayError } from '@gateway/errors';
 
 export type AnswerHeaders = Record<string, string | number>;
 
 /** One limit in its current minute. */
-export interface WindowState {
+interface WindowState {
   readonly limit: number;
   readonly remaining: number;
   /** Until the minute is over. */

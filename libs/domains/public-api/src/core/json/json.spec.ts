@@ -18,7 +18,7 @@ function parsed(body: string): JsonObject {
 }
 
 describe('parseJsonBody', () => {
-  test.each([
+  it.each([
     ['an empty body', ''],
     ['white space', '  \n'],
     ['text', 'hello'],
@@ -34,32 +34,32 @@ describe('parseJsonBody', () => {
     expect(codeOf(body)).toBe('invalid_json');
   });
 
-  test('answers invalid_json for bytes that are not UTF-8', () => {
+  it('answers invalid_json for bytes that are not UTF-8', () => {
     expect(codeOf(Buffer.from('{"a":"\xff"}', 'latin1'))).toBe('invalid_json');
     expect(codeOf(Buffer.from('{"a":1}', 'utf16le'))).toBe('invalid_json');
     expect(codeOf(Buffer.from('7b2261223a22eda080227d', 'hex'))).toBe('invalid_json');
   });
 
-  test('does not quote the body in its message', () => {
+  it('does not quote the body in its message', () => {
     const result = parseJsonBody(Buffer.from('{"secret-word'));
     expect(JSON.stringify(result)).not.toContain('secret');
   });
 
-  test('takes a byte order mark', () => {
+  it('takes a byte order mark', () => {
     expect(codeOf('\ufeff{}')).toBe('parsed');
   });
 
-  test('takes the last of duplicate names', () => {
+  it('takes the last of duplicate names', () => {
     expect(parsed('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
 
-  test('keeps __proto__ as a name like any other', () => {
+  it('keeps __proto__ as a name like any other', () => {
     const value = parsed('{"__proto__":{"polluted":true}}');
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  test('refuses nesting beyond the limit as invalid_request, at any depth that a parser takes', () => {
+  it('refuses nesting beyond the limit as invalid_request, at any depth that a parser takes', () => {
     const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(codeOf(nested(MAX_JSON_DEPTH - 1))).toBe('parsed');
     expect(codeOf(nested(MAX_JSON_DEPTH))).toBe('invalid_request');
@@ -73,7 +73,7 @@ describe('parseJsonBody, before anything is parsed,', () => {
   beforeEach(() => parse.mockClear());
   afterAll(() => parse.mockRestore());
 
-  test.each([
+  it.each([
     ['eight megabytes of empty arrays', `{"model":"x","messages":[${'[],'.repeat(2_800_000)}[]]}`],
     ['empty objects', `[${'{},'.repeat(MAX_JSON_VALUES)}{}]`],
     ['numbers', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}1]}`],
@@ -90,14 +90,14 @@ describe('parseJsonBody, before anything is parsed,', () => {
     expect(parse).not.toHaveBeenCalled();
   });
 
-  test('counts exactly up to the limit', () => {
+  it('counts exactly up to the limit', () => {
     const list = (values: number): string => `{"a":[${Array(values).fill('1').join()}]}`;
     // The object, the array and a comma between each two values.
     expect(codeOf(list(MAX_JSON_VALUES - 1))).toBe('parsed');
     expect(codeOf(list(MAX_JSON_VALUES))).toBe('invalid_request');
   });
 
-  test('does not count what stands in strings, however it is escaped', () => {
+  it('does not count what stands in strings, however it is escaped', () => {
     const text = '[{,'.repeat(MAX_JSON_VALUES);
     for (const end of ['', '\\"', '\\\\', '\\\\\\"', '\\u0022[', '\u4e00']) {
       expect(codeOf(`{"a":"${text}${end}"}`)).toBe('parsed');
@@ -119,7 +119,7 @@ describe('measureJson', () => {
     return 1 + Math.max(0, ...Object.values(value).map(depthOf));
   }
 
-  test('counts the values and levels of any JSON exactly', () => {
+  it('counts the values and levels of any JSON exactly', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
         const measured = measureJson(Buffer.from(JSON.stringify(value, null, space)));
@@ -132,13 +132,13 @@ describe('measureJson', () => {
 });
 
 describe('canonicalBodySha256Input', () => {
-  test('is the same whatever the order of names, white space and spelling', () => {
+  it('is the same whatever the order of names, white space and spelling', () => {
     expect(canonicalBodySha256Input(parsed('{ "b": [1.0, {"y":1,"x":2}], "a": "\\u0041" }'))).toBe(
       canonicalBodySha256Input(parsed('{"a":"A","b":[1,{"x":2,"y":1}]}')),
     );
   });
 
-  test.each([
+  it.each([
     ['{"a":1}', '{"a":"1"}'],
     ['{"a":null}', '{}'],
     ['{"a":[1,2]}', '{"a":[2,1]}'],
@@ -148,7 +148,7 @@ describe('canonicalBodySha256Input', () => {
     expect(canonicalBodySha256Input(parsed(one))).not.toBe(canonicalBodySha256Input(parsed(other)));
   });
 
-  test('is JSON that parses to the same value', () => {
+  it('is JSON that parses to the same value', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
         const value = JSON.parse(JSON.stringify(body)) as JsonObject;

@@ -51,7 +51,7 @@ export const extraModel: ModelView = {
 };
 
 /** For tests: a model that calls tools, and knows no hints. */
-export const toolsModel: ModelView = { ...plainModel, id: 'acme/tools', capabilities: ['tools'] };
+const toolsModel: ModelView = { ...plainModel, id: 'acme/tools', capabilities: ['tools'] };
 
 export const disabledModel: ModelView = { ...extraModel, id: 'acme/disabled', disabled: true };
 

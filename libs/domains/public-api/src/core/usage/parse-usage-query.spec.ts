@@ -6,7 +6,7 @@ import { parseUsageQuery } from './parse-usage-query';
 
 const NOW = Date.parse('2026-11-20T23:59:59Z') as UnixMs;
 
-test('the default is the last thirty days by day and model', () => {
+it('the default is the last thirty days by day and model', () => {
   expect(parseUsageQuery({}, NOW)).toEqual({
     startDate: '2026-10-22',
     endDate: '2026-11-20',
@@ -14,7 +14,7 @@ test('the default is the last thirty days by day and model', () => {
   });
 });
 
-test.each<[Record<string, unknown>, object]>([
+it.each<[Record<string, unknown>, object]>([
   [{ end_date: '2026-03-01' }, { startDate: '2026-01-31', endDate: '2026-03-01' }],
   [{ start_date: '2026-11-01' }, { startDate: '2026-11-01', endDate: '2026-11-20' }],
   [
@@ -31,7 +31,7 @@ test.each<[Record<string, unknown>, object]>([
   expect(parseUsageQuery(query, NOW)).toMatchObject(expected);
 });
 
-test.each<[Record<string, unknown>, string]>([
+it.each<[Record<string, unknown>, string]>([
   [{ start_date: '' }, 'start_date'],
   [{ start_date: '2026-11-31' }, 'start_date'],
   [{ start_date: '2026-1-1' }, 'start_date'],
@@ -55,7 +55,7 @@ test.each<[Record<string, unknown>, string]>([
   expect(parseUsageQuery(query, NOW)).toMatchObject({ kind: 'refusal', code: 'invalid_request', param });
 });
 
-test('no query throws', () => {
+it('no query throws', () => {
   const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model');
   fc.assert(
     fc.property(fc.dictionary(names, fc.oneof(fc.string(), fc.anything())), (query) => {

@@ -19,12 +19,12 @@ describe('the model list', () => {
   const ids = (allowedModels: string[]): unknown =>
     (modelListView(models, allowedModels) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-  test('shows enabled models that the key may use, by id', () => {
+  it('shows enabled models that the key may use, by id', () => {
     expect(ids([])).toEqual(['acme/able', 'acme/extra', 'acme/plain']);
     expect(ids(['acme/plain', 'acme/disabled', 'acme/none'])).toEqual(['acme/plain']);
   });
 
-  test('has the documented shape', () => {
+  it('has the documented shape', () => {
     expect(modelListView([listed(ableModel, { defaultReasoningEffort: 'medium' })], [])).toEqual({
       object: 'list',
       data: [
@@ -57,7 +57,7 @@ describe('the model list', () => {
     });
   });
 
-  test('a model shows the parameters that it supports', () => {
+  it('a model shows the parameters that it supports', () => {
     const parametersOf = (model: ModelView): string[] =>
       (modelListView([listed(model)], []) as { data: { supported_parameters: string[] }[] }).data[0]
         ?.supported_parameters ?? [];
@@ -76,14 +76,14 @@ describe('the model list', () => {
     expect(parametersOf(plainModel)).toContain('temperature');
   });
 
-  test('a model without reasoning or vision says so', () => {
+  it('a model without reasoning or vision says so', () => {
     expect(modelListView([listed(plainModel)], [])).toMatchObject({
       data: [{ capabilities: [], architecture: { input_modalities: ['text'] } }],
     });
     expect(JSON.stringify(modelListView([listed(plainModel)], []))).not.toContain('supported_efforts');
   });
 
-  test.each([
+  it.each([
     [3_000_000_000n, '0.000003'],
     [1n, '0.000000000000001'],
     [0n, '0'],
@@ -94,7 +94,7 @@ describe('the model list', () => {
   });
 });
 
-test('credits: what was added, used, is left, held and free', () => {
+it('credits: what was added, used, is left, held and free', () => {
   expect(
     creditsView({
       totalCredits: nanoUsd(100_500_000_000n),
@@ -113,7 +113,7 @@ test('credits: what was added, used, is left, held and free', () => {
   });
 });
 
-test('a generation has the documented shape', () => {
+it('a generation has the documented shape', () => {
   expect(
     generationView({
       id: 'gen-1',
@@ -155,7 +155,7 @@ test('a generation has the documented shape', () => {
   });
 });
 
-test('usage: totals and groups, with what they are grouped by', () => {
+it('usage: totals and groups, with what they are grouped by', () => {
   const sums = {
     requests: 12n,
     promptTokens: 5_000n,

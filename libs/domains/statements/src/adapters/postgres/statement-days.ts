@@ -41,13 +41,13 @@ const MONTHS = `
   from statement_days where organization_id = $1
   group by 1`;
 
-export interface MovementsRow {
+interface MovementsRow {
   readonly added: bigint;
   readonly corrected: bigint;
   readonly used: bigint;
 }
 
-export function movementsIn(row: MovementsRow | undefined): Movements {
+function movementsIn(row: MovementsRow | undefined): Movements {
   return {
     addedNanoUsd: row?.added ?? 0n,
     correctedNanoUsd: row?.corrected ?? 0n,

@@ -2,7 +2,7 @@ import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway
 import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { bindService } from '@gateway/rpc';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import type { UsageReader } from '../../core/ports';
 import { createGenerationQueryHandlers } from './handlers';
 import { createGenerationReportsHandlers } from './report-handlers';

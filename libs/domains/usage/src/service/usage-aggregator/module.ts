@@ -7,7 +7,7 @@ import {
   type LoggedEvent,
   type Unprocessable,
 } from '@gateway/events';
-import { type GatewayModule } from '@gateway/module';
+import type { GatewayModule } from '@gateway/module';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
 import type { SettlementStore, UsageReconciler } from '../../core/ports';

@@ -1,7 +1,1 @@
-export {
-  createKeyDirectory,
-  type KeyDirectoryOptions,
-  type KeyDirectoryPorts,
-  type LookupOptions,
-  type WatchedKeyDirectory,
-} from './key-directory';
+export { createKeyDirectory, type KeyDirectoryOptions, type KeyDirectoryPorts } from './key-directory';

@@ -1,4 +1,4 @@
-import { type KeyGrant } from '@gateway/contracts/auth';
+import type { KeyGrant } from '@gateway/contracts/auth';
 import { hashText, KeyCache, NO_SUCH_KEY } from './key-cache';
 
 const sha256 = (name: string) => Buffer.from(name.padEnd(32, '.'));

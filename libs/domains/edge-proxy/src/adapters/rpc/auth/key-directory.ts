@@ -4,7 +4,7 @@ import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
-import { type KeyDirectory } from '../../../core';
+import type { KeyDirectory } from '../../../core';
 import { createInstruments, type LookupCounts } from './metrics';
 import { hashText, KeyCache, NO_SUCH_KEY, type KeyAnswer, type PendingAnswer } from './key-cache';
 import { Lease } from './lease';
@@ -29,7 +29,7 @@ export interface KeyDirectoryOptions {
   readonly maxUnknownKeys?: number;
 }
 
-export interface LookupOptions {
+interface LookupOptions {
   /** Ends the caller's wait; the call to auth may serve others and goes on. */
   readonly signal?: AbortSignal;
 }

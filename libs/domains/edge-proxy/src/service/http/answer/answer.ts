@@ -6,9 +6,9 @@ import {
   ofChatCompletion,
 } from '@gateway/public-api';
 import { limits } from '../../../core';
-import { type Exchange } from '../exchange';
+import type { Exchange } from '../exchange';
 import { expectsContinue } from '../request/read-body';
-import { type Cors } from './cors';
+import type { Cors } from './cors';
 import { sendHead } from './response-sink';
 import { securityHeaders } from './security-headers';
 

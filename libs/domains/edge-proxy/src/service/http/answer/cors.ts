@@ -1,4 +1,4 @@
-import { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type AnswerHeaders, endpoints } from '@gateway/public-api';
 
 /** What pages of other origins may do. */

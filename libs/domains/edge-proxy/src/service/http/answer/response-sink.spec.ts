@@ -165,7 +165,7 @@ describe('a stream on its connection', () => {
   });
 });
 
-test('the head of an event stream and its first event leave in one system call', async () => {
+it('the head of an event stream and its first event leave in one system call', async () => {
   const writes: number[] = [];
   const server = createServer((_request, response: ServerResponse) => {
     const { socket } = response;

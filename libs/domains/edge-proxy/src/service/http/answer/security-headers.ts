@@ -1,7 +1,7 @@
 import helmet from 'helmet';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { type AnswerHeaders } from '@gateway/public-api';
+import type { AnswerHeaders } from '@gateway/public-api';
 
 /**
  * The headers of helmet that mean something for an API that serves no pages.

@@ -10,7 +10,7 @@ function collect(chunks: readonly Buffer[], expectedBytes: number): readonly Buf
   return pieces.end();
 }
 
-test('all bytes come out in order, however they came and whatever length was announced', () => {
+it('all bytes come out in order, however they came and whatever length was announced', () => {
   const chunk = fc.uint8Array({ minLength: 1, maxLength: 3 * PIECE }).map((bytes) => Buffer.from(bytes));
   const expected = fc.integer({ min: 0, max: 10 * PIECE });
   fc.assert(
@@ -24,12 +24,12 @@ test('all bytes come out in order, however they came and whatever length was ann
   );
 });
 
-test('a body of one chunk is not copied', () => {
+it('a body of one chunk is not copied', () => {
   const chunk = Buffer.alloc(5 * PIECE);
   expect(collect([chunk], chunk.length)[0]).toBe(chunk);
 });
 
-test('pieces of an announced length lie alone in memory of just their size', () => {
+it('pieces of an announced length lie alone in memory of just their size', () => {
   const pieces = collect([Buffer.alloc(10), Buffer.alloc(10), Buffer.alloc(20)], 40);
   expect(pieces.map(({ length, buffer }) => [length, buffer.byteLength])).toEqual([
     [16, 16],

@@ -1,7 +1,7 @@
-import { type CallMetadata } from '@gateway/rpc';
-import { type IncomingMessage } from 'node:http';
+import type { CallMetadata } from '@gateway/rpc';
+import type { IncomingMessage } from 'node:http';
 import { readTraceContext, type TraceContext } from '../../../core';
-import { type Exchange } from '../exchange';
+import type { Exchange } from '../exchange';
 
 /**
  * What travels beside the calls that are made for one request alone: its id and

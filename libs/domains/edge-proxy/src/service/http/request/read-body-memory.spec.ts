@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectGarbage } from '@gateway/test-support';
 import { createBodyReader } from './read-body';
 
 const SECOND_MS = 1_000;
 
-test.each([16, 300_000])('a body of %i bytes is out of memory while its answer is open', async (bytes) => {
+it.each([16, 300_000])('a body of %i bytes is out of memory while its answer is open', async (bytes) => {
   const readBody = createBodyReader({
     maxBytes: bytes,
     maxBytesOfAll: bytes,

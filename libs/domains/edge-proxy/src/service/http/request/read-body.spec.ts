@@ -40,7 +40,7 @@ function overSocket(parts: readonly string[], hold = false): Promise<string> {
   });
 }
 
-test.each([
+it.each([
   ['gzip', gzipSync(PLAIN)],
   ['x-gzip', gzipSync(PLAIN)],
   ['GZIP', gzipSync(PLAIN)],
@@ -51,7 +51,7 @@ test.each([
   expect((await send(body, { 'content-encoding': encoding })).status).toBe(200);
 });
 
-test.each([
+it.each([
   ['an unknown coding', 'zstd', Buffer.from(PLAIN)],
   ['two codings', 'gzip, gzip', gzipSync(gzipSync(PLAIN))],
   ['a body that is not what it says', 'gzip', Buffer.from(PLAIN)],
@@ -60,13 +60,13 @@ test.each([
   expect(await outcome(await send(body, { 'content-encoding': encoding }))).toEqual([400, 'invalid_json']);
 });
 
-test('a body of exactly the limit is read, one byte more is not', async () => {
+it('a body of exactly the limit is read, one byte more is not', async () => {
   const padded = (length: number) => PLAIN + ' '.repeat(length - PLAIN.length);
   expect((await send(padded(LIMIT))).status).toBe(200);
   expect(await outcome(await send(padded(LIMIT + 1)))).toEqual([413, 'request_too_large']);
 });
 
-test('a chunked body is cut at the limit', async () => {
+it('a chunked body is cut at the limit', async () => {
   const endless = new ReadableStream({
     pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024)),
   });
@@ -76,13 +76,13 @@ test('a chunked body is cut at the limit', async () => {
   expect(['closed', [413, 'request_too_large']]).toContainEqual(answered);
 });
 
-test('a bomb is stopped by what comes out of it', async () => {
+it('a bomb is stopped by what comes out of it', async () => {
   const bomb = gzipSync(Buffer.alloc(LIMIT * 100, ' '));
   expect(bomb.length).toBeLessThan(LIMIT);
   expect(await outcome(await send(bomb, { 'content-encoding': 'gzip' }))).toEqual([413, 'request_too_large']);
 });
 
-test('a caller that is still sending sees the early refusal, and is then closed', async () => {
+it('a caller that is still sending sees the early refusal, and is then closed', async () => {
   const received = await overSocket(
     [
       'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n',
@@ -96,7 +96,7 @@ test('a caller that is still sending sees the early refusal, and is then closed'
   expect(received).toContain('"code":"request_too_large"');
 });
 
-test.each([16, 400])(
+it.each([16, 400])(
   'a caller that first sends all of a body that is %i times too large, and only then reads, sees why',
   async (times) => {
     const socket = connect(edge.port, '127.0.0.1').pause();
@@ -121,7 +121,7 @@ test.each([16, 400])(
   },
 );
 
-test('a body that does not arrive is a request_timeout', async () => {
+it('a body that does not arrive is a request_timeout', async () => {
   const received = await overSocket(
     [
       'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\n',
@@ -133,7 +133,7 @@ test('a body that does not arrive is a request_timeout', async () => {
   expect(received).toContain('"code":"request_timeout"');
 });
 
-test('the body is asked for with 100 Continue only once the key is known to be good', async () => {
+it('the body is asked for with 100 Continue only once the key is known to be good', async () => {
   const head = (key: string) =>
     'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\n' +
     `authorization: Bearer ${key}\r\ncontent-length: ${PLAIN.length}\r\n\r\n`;
@@ -142,7 +142,7 @@ test('the body is asked for with 100 Continue only once the key is known to be g
   expect(good).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
 });
 
-test('a refused request with a small body keeps its connection', async () => {
+it('a refused request with a small body keeps its connection', async () => {
   const received = await overSocket([
     'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n12345',
     'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
@@ -150,7 +150,7 @@ test('a refused request with a small body keeps its connection', async () => {
   expect(received.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
 });
 
-test('the bodies of all running requests together are bounded', async () => {
+it('the bodies of all running requests together are bounded', async () => {
   const small = await startEdge({ settings: { maxBodyBytesOfAll: PLAIN.length * 2 - 1 } });
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));

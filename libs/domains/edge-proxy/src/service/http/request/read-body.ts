@@ -1,5 +1,5 @@
-import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Transform } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Refusal, refuse } from '@gateway/errors';
 import { bodyTooLarge, bodyTooSlow, bodyUndecodable } from '@gateway/public-api';
@@ -18,7 +18,7 @@ export interface BodyReaderOptions {
 }
 
 /** What came of reading a body. */
-export interface ReadBody {
+interface ReadBody {
   /** In order; a refusal when the body is not worth looking at. */
   readonly pieces: readonly Uint8Array[] | Refusal;
   /** That were read, after decompression. */

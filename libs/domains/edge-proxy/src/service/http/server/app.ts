@@ -1,11 +1,11 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { endpoints } from '@gateway/public-api';
-import { type RouteName } from '../exchange';
+import type { RouteName } from '../exchange';
 import { pathOf } from '../request/query';
 
 /** Answers one request; never throws and never rejects. */
-export type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
+type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
 
 export interface AppPorts {
   readonly serve: Serve;

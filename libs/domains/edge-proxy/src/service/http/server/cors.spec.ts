@@ -21,7 +21,7 @@ function ask(origin: string, path = '/v1/chat/completions', method = 'POST', hea
   });
 }
 
-test('is off by default: no answer says anything of origins, and OPTIONS is no route', async () => {
+it('is off by default: no answer says anything of origins, and OPTIONS is no route', async () => {
   await start();
   const asked = await ask(ORIGIN);
   const read = await rawRequest(edge.port, {
@@ -34,7 +34,7 @@ test('is off by default: no answer says anything of origins, and OPTIONS is no r
   }
 });
 
-test('a browser that asks first is answered without a key', async () => {
+it('a browser that asks first is answered without a key', async () => {
   await start([ORIGIN, 'http://localhost:3000']);
   const asked = await ask(
     ORIGIN,
@@ -59,23 +59,21 @@ test('a browser that asks first is answered without a key', async () => {
   expect((await ask(ORIGIN, '/v1/models', 'GET')).headers['access-control-allow-methods']).toBe('GET, HEAD');
 });
 
-test.each([
-  'https://other.example.com',
-  'https://app.example.com.evil.com',
-  'null',
-  'HTTPS://APP.EXAMPLE.COM',
-])('the origin %s is not allowed because another is', async (origin) => {
-  await start([ORIGIN]);
-  const asked = await ask(origin);
-  const read = await rawRequest(edge.port, { path: '/v1/models', headers: { origin, authorization } });
-  expect([asked.status, read.status]).toEqual([204, 200]);
-  for (const { headers } of [asked, read]) {
-    expect(headers['access-control-allow-origin']).toBeUndefined();
-    expect(headers['vary']).toContain('origin');
-  }
-});
+it.each(['https://other.example.com', 'https://app.example.com.evil.com', 'null', 'HTTPS://APP.EXAMPLE.COM'])(
+  'the origin %s is not allowed because another is',
+  async (origin) => {
+    await start([ORIGIN]);
+    const asked = await ask(origin);
+    const read = await rawRequest(edge.port, { path: '/v1/models', headers: { origin, authorization } });
+    expect([asked.status, read.status]).toEqual([204, 200]);
+    for (const { headers } of [asked, read]) {
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(headers['vary']).toContain('origin');
+    }
+  },
+);
 
-test('a page may read errors, streams and the headers of both', async () => {
+it('a page may read errors, streams and the headers of both', async () => {
   await start(['*']);
   const body = { model: 'acme/m-1', messages: [{ role: 'user', content: 'Hi' }] };
   const answers = [
@@ -97,13 +95,13 @@ test('a page may read errors, streams and the headers of both', async () => {
   }
 });
 
-test('OPTIONS that is no question of a browser, or of no endpoint, stays no route', async () => {
+it('OPTIONS that is no question of a browser, or of no endpoint, stays no route', async () => {
   await start(['*']);
   const plain = await rawRequest(edge.port, { method: 'OPTIONS', path: '/v1/models' });
   expect([plain.status, (await ask(ORIGIN, '/v1/nowhere')).status]).toEqual([404, 404]);
 });
 
-test('the dashboard’s own pages may call, at whatever port they are by then', async () => {
+it('the dashboard’s own pages may call, at whatever port they are by then', async () => {
   let port = 0;
   edge = await startEdge({
     settings: { isDashboardOrigin: (origin) => origin === `http://localhost:${port}` },

@@ -17,7 +17,7 @@ function answerTo(bytes: string): Promise<string> {
   });
 }
 
-test.each([
+it.each([
   ['what is not HTTP', 'hello\r\n\r\n', 400, 'invalid_request'],
   ['a broken header', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400, 'invalid_request'],
   ['an unknown method', 'BREW /v1/models HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'invalid_request'],

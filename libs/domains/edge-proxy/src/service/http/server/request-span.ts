@@ -1,6 +1,6 @@
 import { endpoints } from '@gateway/public-api';
 import { type Span, tracing } from '@gateway/telemetry';
-import { type Exchange } from '../exchange';
+import type { Exchange } from '../exchange';
 import { traceOfCaller } from '../request/call-metadata';
 
 /** The span of a request, in the trace of its caller or, without one, in a new one; undefined while tracing is off. */

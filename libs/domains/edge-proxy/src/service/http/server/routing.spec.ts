@@ -8,7 +8,7 @@ afterAll(() => edge.stop());
 
 const authorization = `Bearer ${KEY}`;
 
-test.each([
+it.each([
   ['GET', '/'],
   ['GET', '/v1'],
   ['GET', '/models'],
@@ -56,7 +56,7 @@ test.each([
   }
 });
 
-test.each([
+it.each([
   ['POST', '/v1/responses', 'The Responses API is not offered: use POST /v1/chat/completions.'],
   ['GET', '/v1/responses/resp_1', 'The Responses API is not offered: use POST /v1/chat/completions.'],
   ['POST', '/v1/completions', 'Text completions are not offered: use POST /v1/chat/completions.'],
@@ -73,7 +73,7 @@ test.each([
   );
 });
 
-test('HEAD works on reading routes and has the headers of GET without its body', async () => {
+it('HEAD works on reading routes and has the headers of GET without its body', async () => {
   const get = await rawRequest(edge.port, { path: '/v1/models', headers: { authorization } });
   const head = await rawRequest(edge.port, {
     method: 'HEAD',
@@ -85,11 +85,11 @@ test('HEAD works on reading routes and has the headers of GET without its body',
   expect(head.headers['content-length']).toBe(String(Buffer.byteLength(get.body)));
 });
 
-test('a query does not change the route', async () => {
+it('a query does not change the route', async () => {
   expect((await edge.get('/v1/models?x=1')).status).toBe(200);
 });
 
-test('a request of HTTP/1.1 in absolute form finds its route', async () => {
+it('a request of HTTP/1.1 in absolute form finds its route', async () => {
   const path = 'http://gateway.example/v1/models';
   expect((await rawRequest(edge.port, { path, headers: { authorization } })).status).toBe(200);
 });

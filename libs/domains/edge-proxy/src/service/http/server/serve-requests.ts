@@ -1,9 +1,9 @@
 import { createLogSampler } from '@gateway/base';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { type Logger } from '@gateway/runtime';
-import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { type EdgeMetrics } from '../../metrics';
-import { type Answerer } from '../answer/answer';
+import type { Logger } from '@gateway/runtime';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { EdgeMetrics } from '../../metrics';
+import type { Answerer } from '../answer/answer';
 import { RequestCancelled } from '../request-cancelled';
 import { limits } from '../../../core';
 import { type Exchange, openExchange, type RouteName } from '../exchange';

@@ -1,5 +1,5 @@
 import { errorEnvelope, GatewayError } from '@gateway/errors';
-import { type BareAnswer, type UnreadableRequest } from '@gateway/http-server';
+import type { BareAnswer, UnreadableRequest } from '@gateway/http-server';
 
 /** What a request that reaches no handler is told: the same envelope as any other. */
 export function answerUnreadable(request: UnreadableRequest, requestId: string): BareAnswer {

@@ -32,7 +32,7 @@ function estimate(fields: Record<string, JsonValue>): { tokens: number; texts: s
 }
 
 describe('the estimate', () => {
-  test('adds 3 per message and 3 for the reply', () => {
+  it('adds 3 per message and 3 for the reply', () => {
     expect(estimate({ messages: [{ role: 'user', content: 'one two' }] }).tokens).toBe(2 + 3 + 3);
     const two: JsonValue = [
       { role: 'system', content: 'one' },
@@ -41,7 +41,7 @@ describe('the estimate', () => {
     expect(estimate({ messages: two }).tokens).toBe(3 + 6 + 3);
   });
 
-  test('counts names, refusals, and the names and arguments of tool calls', () => {
+  it('counts names, refusals, and the names and arguments of tool calls', () => {
     const messages: JsonValue = [
       { role: 'user', name: 'ann', content: 'hi' },
       {
@@ -55,7 +55,7 @@ describe('the estimate', () => {
     expect(tokens).toBe(5 + 1 + 6 + 3);
   });
 
-  test('counts tool definitions and JSON schemas as minified JSON', () => {
+  it('counts tool definitions and JSON schemas as minified JSON', () => {
     const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
     const withTool = estimate({ tools: [tool] });
     expect(withTool.texts[0]).toBe(`Hello\n${JSON.stringify(tool)}`);
@@ -65,14 +65,14 @@ describe('the estimate', () => {
     expect(withSchema.texts[0]).toBe(`Hello\n${JSON.stringify(schema)}`);
   });
 
-  test('counts what is forwarded only', () => {
+  it('counts what is forwarded only', () => {
     const prediction = { type: 'content', content: 'foretold' };
     expect(estimate({ prediction }).texts).toEqual(['Hello\nforetold']);
     expect(estimate({ prediction, model: 'acme/plain' }).texts).toEqual(['Hello']);
     expect(estimate({ metadata: { a: 'uncounted' }, user: 'uncounted' }).texts).toEqual(['Hello']);
   });
 
-  test('never gives image data to the tokenizer', () => {
+  it('never gives image data to the tokenizer', () => {
     const url = dataUri('image/png', png(512, 512));
     const { tokens, texts } = estimate({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
@@ -81,7 +81,7 @@ describe('the estimate', () => {
     expect(tokens).toBe(3 + 3 + 85 + 170);
   });
 
-  test('multiplies the text, not the images, with the factor of the model', () => {
+  it('multiplies the text, not the images, with the factor of the model', () => {
     const model = { ...ableModel, tokenCounting: { ...ableModel.tokenCounting, factor: 1.5 } };
     const body = chatBody({
       messages: [
@@ -98,7 +98,7 @@ describe('the estimate', () => {
     expect(result).toBe(Math.ceil(1.5 * (5 + 3 + 3)) + 255);
   });
 
-  test('says what the input has besides text, for judging what a provider counts', () => {
+  it('says what the input has besides text, for judging what a provider counts', () => {
     const url = dataUri('image/png', png(512, 512));
     const messages: JsonValue = [
       {
@@ -120,7 +120,7 @@ describe('the estimate', () => {
     expect(parts({ response_format: { type: 'json_schema', json_schema } }).hasDefinitions).toBe(true);
   });
 
-  test('may come later', async () => {
+  it('may come later', async () => {
     const slow: TokenCounter = { ...quarterCounter, count: () => Promise.resolve(10) };
     const result = await validateChatRequest(chatBody(), {
       policy: openPolicy,
@@ -141,7 +141,7 @@ function validateWith(model: ModelView, body: JsonObject): number | undefined {
 }
 
 describe('tokens of an image', () => {
-  test.each<[string, number, number, number]>([
+  it.each<[string, number, number, number]>([
     ['tiles', 512, 512, 85 + 170],
     ['tiles', 1_024, 1_024, 85 + 170 * 4],
     ['tiles', 2_048, 4_096, 85 + 170 * 6],
@@ -165,7 +165,7 @@ describe('tokens of an image', () => {
     expect(imageTokens({ url: dataUri('image/jpeg', jpeg(width, height)) }, counting)).toBe(expected);
   });
 
-  test('low detail costs one tile fee', () => {
+  it('low detail costs one tile fee', () => {
     const counting: TokenCounting = {
       encoding: 'o200k_base',
       factor: 1,

@@ -12,7 +12,7 @@ function readingOf(url: string): string {
 }
 
 describe('readImageSource', () => {
-  test.each([
+  it.each([
     'http://a/b.png',
     'https://a/b.png',
     'HTTPS://A',
@@ -24,7 +24,7 @@ describe('readImageSource', () => {
     expect(readImageSource(url).kind).toBe('remote');
   });
 
-  test.each([
+  it.each([
     '',
     'data:',
     'data:image/png;base64',
@@ -39,7 +39,7 @@ describe('readImageSource', () => {
     expect(readImageSource(url).kind).toBe('invalid');
   });
 
-  test('reads the scheme, type and parameters in any case', () => {
+  it('reads the scheme, type and parameters in any case', () => {
     expect(readImageSource('DATA:IMAGE/PNG;charset=x;BASE64,AAAA')).toMatchObject({
       kind: 'inline',
       label: 'image/png',
@@ -48,7 +48,7 @@ describe('readImageSource', () => {
 });
 
 describe('readImageHeader', () => {
-  test.each([
+  it.each([
     ['image/png', png(640, 480)],
     ['image/gif', gif(640, 480)],
     ['image/jpeg', jpeg(640, 480)],
@@ -62,7 +62,7 @@ describe('readImageHeader', () => {
     expect(readImageHeader(source.base64)).toEqual({ mimeType, size: { width: 640, height: 480 } });
   });
 
-  test('gives up on a JPEG of endless segments', () => {
+  it('gives up on a JPEG of endless segments', () => {
     const segments = Buffer.concat([
       Buffer.from('ffd8', 'hex'),
       Buffer.from('ffe10002'.repeat(600), 'hex'),
@@ -71,7 +71,7 @@ describe('readImageHeader', () => {
     expect(readingOf(dataUri('image/jpeg', segments))).toContain('not an image');
   });
 
-  test('never reads past the end of a cut header', () => {
+  it('never reads past the end of a cut header', () => {
     for (const [mimeType, bytes] of [
       ['image/png', png(9, 9)],
       ['image/gif', gif(9, 9)],
@@ -86,7 +86,7 @@ describe('readImageHeader', () => {
 });
 
 describe('readImageUrl', () => {
-  test.each([
+  it.each([
     ['a PNG', PNG_URI],
     ['a link, which has an error of its own', 'https://example.com/a.png'],
     ['the largest size', dataUri('image/png', png(MAX_IMAGE_SIDE_PIXELS, 1))],
@@ -94,7 +94,7 @@ describe('readImageUrl', () => {
     expect(readingOf(url)).toBe(url);
   });
 
-  test.each([
+  it.each([
     ['another type than it says', dataUri('image/jpeg', png(1, 1)), dataUri('image/png', png(1, 1))],
     ['the usual wrong name for JPEG', dataUri('image/jpg', jpeg(1, 1)), dataUri('image/jpeg', jpeg(1, 1))],
     ['another type under that name', dataUri('image/jpg', gif(1, 1)), dataUri('image/gif', gif(1, 1))],
@@ -106,7 +106,7 @@ describe('readImageUrl', () => {
     expect(readingOf(url)).toBe(passedOn);
   });
 
-  test.each([
+  it.each([
     ['svg', dataUri('image/svg+xml', Buffer.from('<svg/>')), 'must be one of'],
     ['pdf', dataUri('application/pdf', Buffer.from('%PDF-1.7')), 'must be one of'],
     ['no type', `data:;base64,${png(1, 1).toString('base64')}`, 'must be one of'],
@@ -133,7 +133,7 @@ describe('readImageUrl', () => {
     expect(readImageUrl(url)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
-  test('checks every character of thirty megabytes', () => {
+  it('checks every character of thirty megabytes', () => {
     const bytes = Buffer.alloc(22_500_000, 7);
     png(10, 10).copy(bytes);
     const url = dataUri('image/png', bytes);

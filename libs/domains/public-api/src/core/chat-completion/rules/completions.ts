@@ -4,7 +4,7 @@ import type { CallerPolicy } from '../types';
 import { invalidValue } from './field-values';
 
 /** Completions per request where more than one is enabled. */
-export const MAX_COMPLETIONS = 128;
+const MAX_COMPLETIONS = 128;
 
 /** n_not_allowed: more than one completion, unless enabled for the organization. */
 export function checkCompletions({ n = 1 }: CheckedFields, policy: CallerPolicy): Refusal | undefined {

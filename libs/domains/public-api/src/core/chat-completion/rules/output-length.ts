@@ -6,9 +6,7 @@ type Name = 'max_tokens' | 'max_completion_tokens';
 type OutputFields = Pick<CheckedFields, Name>;
 
 /** The output length that the caller asked for, under the name that it used. */
-export function requestedOutput(
-  fields: OutputFields,
-): { readonly name: Name; readonly tokens: number } | undefined {
+function requestedOutput(fields: OutputFields): { readonly name: Name; readonly tokens: number } | undefined {
   if (fields.max_tokens !== undefined) return { name: 'max_tokens', tokens: fields.max_tokens };
   if (fields.max_completion_tokens !== undefined) {
     return { name: 'max_completion_tokens', tokens: fields.max_completion_tokens };

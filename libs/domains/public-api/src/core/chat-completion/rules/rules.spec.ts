@@ -42,7 +42,7 @@ function imageMessage(url: JsonValue, role = 'user'): JsonValue {
 }
 
 describe('model and messages are there', () => {
-  test.each<[Fields, string]>([
+  it.each<[Fields, string]>([
     [{ model: undefined }, 'missing_model model'],
     [{ model: null }, 'missing_model model'],
     [{ model: '' }, 'missing_model model'],
@@ -59,7 +59,7 @@ describe('model and messages are there', () => {
 });
 
 describe('unknown parameters', () => {
-  test.each<[Fields, string]>([
+  it.each<[Fields, string]>([
     [{ foo: 1 }, 'unknown_parameter foo'],
     [{ foo: null }, 'unknown_parameter foo'],
     [{ zebra: 1, apple: 1, mango: 1 }, 'unknown_parameter apple'],
@@ -72,7 +72,7 @@ describe('unknown parameters', () => {
     expect(answer(fields)).toBe(expected);
   });
 
-  test('__proto__ is an unknown parameter, and pollutes nothing', () => {
+  it('__proto__ is an unknown parameter, and pollutes nothing', () => {
     const body = JSON.parse(
       '{"model":"acme/able","messages":[{"role":"user","content":"x"}],"__proto__":{"a":1}}',
     );
@@ -80,7 +80,7 @@ describe('unknown parameters', () => {
     expect(verdict(validate({ ...body, model: extraModel.id }))).toBe('unknown_parameter __proto__');
   });
 
-  test.each(chatFields.filter((field) => field.disposition === 'reject').map((field) => field.name))(
+  it.each(chatFields.filter((field) => field.disposition === 'reject').map((field) => field.name))(
     '%s is refused with its value and absent with null',
     (name) => {
       expect(answer({ [name]: 1 })).toBe(`unknown_parameter ${name}`);
@@ -88,19 +88,19 @@ describe('unknown parameters', () => {
     },
   );
 
-  test('the message names the field and what to use instead', () => {
+  it('the message names the field and what to use instead', () => {
     expect(refused(validate(chatBody({ functions: [] }))).message).toBe(
       "Unknown parameter: 'functions'. Use 'tools'.",
     );
     expect(refused(validate(chatBody({ reasoning: {} }))).message).toContain("Use 'reasoning_effort'.");
   });
 
-  test('a name of a megabyte is not repeated whole', () => {
+  it('a name of a megabyte is not repeated whole', () => {
     const refusal = refused(validate(chatBody({ ['x'.repeat(1_000_000)]: 1 })));
     expect(refusal.param).toHaveLength(256);
   });
 
-  test('a model takes the extra parameters that it lists, and no other model does', () => {
+  it('a model takes the extra parameters that it lists, and no other model does', () => {
     const extras = { top_k: 40, guided_regex: { any: ['value'] }, constructor: 'x' };
     expect(forwarded(validate(chatBody({ model: extraModel.id, ...extras })))).toMatchObject(extras);
     expect(answer({ model: 'acme/able', top_k: 40 })).toBe('unknown_parameter top_k');
@@ -115,7 +115,7 @@ describe('unknown parameters', () => {
 });
 
 describe('images', () => {
-  test.each(['user', 'assistant', 'tool', 'system'])(
+  it.each(['user', 'assistant', 'tool', 'system'])(
     'a remote link is refused in a message of the role %s',
     (role) => {
       for (const url of ['https://a/b.png', 'HTTP://a', '//a/b', ' https://a']) {
@@ -126,13 +126,13 @@ describe('images', () => {
     },
   );
 
-  test('data that is no image is refused with its path', () => {
+  it('data that is no image is refused with its path', () => {
     for (const url of ['ftp://a/b', 'data:image/svg+xml;base64,AAAA', 'data:image/png;base64,AAA']) {
       expect(messageAnswer(imageMessage(url))).toBe('invalid_request messages[0].content[1].image_url.url');
     }
   });
 
-  test('an inline image needs a model that can see', () => {
+  it('an inline image needs a model that can see', () => {
     expect(messageAnswer(imageMessage(IMAGE))).toBe('accepted');
     expect(answer({ model: 'acme/plain', messages: [imageMessage(IMAGE)] })).toBe(
       'vision_not_available messages[0].content[1]',
@@ -142,7 +142,7 @@ describe('images', () => {
 
 describe('JSON mode', () => {
   const json = { type: 'json_object' };
-  test.each<[Fields, string]>([
+  it.each<[Fields, string]>([
     [{ response_format: json }, 'accepted'],
     [{ response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } }, 'accepted'],
     [{ response_format: json, stream: false }, 'accepted'],
@@ -154,14 +154,14 @@ describe('JSON mode', () => {
     expect(answer(fields)).toBe(expected);
   });
 
-  test('the refusal of streaming says what to do', () => {
+  it('the refusal of streaming says what to do', () => {
     const refusal = refused(validate(chatBody({ response_format: json, stream: true })));
     expect(refusalError(refusal).message).toMatch(/tool calling.*stream: false/);
   });
 });
 
 describe('n', () => {
-  test.each<[JsonValue, string, string]>([
+  it.each<[JsonValue, string, string]>([
     [1, 'accepted', 'accepted'],
     [null, 'accepted', 'accepted'],
     [2, 'n_not_allowed n', 'accepted'],
@@ -178,7 +178,7 @@ describe('n', () => {
 });
 
 describe('the cap on output', () => {
-  test('names the cap, and max_tokens under either spelling', () => {
+  it('names the cap, and max_tokens under either spelling', () => {
     const refusal = refused(validate(chatBody({ max_completion_tokens: 101 }), { maxOutputTokensCap: 100 }));
     expect(refusal).toMatchObject({
       code: 'max_tokens_exceeds_cap',
@@ -193,13 +193,13 @@ describe('the cap on output', () => {
     expect(answer({ max_tokens: 100 }, { maxOutputTokensCap: 100 })).toBe('accepted');
   });
 
-  test('never refuses a request without max_tokens', () => {
+  it('never refuses a request without max_tokens', () => {
     expect(accepted(validate(chatBody(), { maxOutputTokensCap: 100 })).maxOutputTokens).toBe(100);
   });
 });
 
 describe('access to models', () => {
-  test.each<[Fields, string[], string]>([
+  it.each<[Fields, string[], string]>([
     [{ model: 'acme/none' }, [], 'model_not_found model'],
     [{ model: 'acme/disabled' }, [], 'model_not_found model'],
     [{ model: 'ACME/ABLE' }, [], 'model_not_found model'],
@@ -210,7 +210,7 @@ describe('access to models', () => {
     expect(answer(fields, { allowedModels })).toBe(expected);
   });
 
-  test('a disabled model answers in the words of an unknown one', () => {
+  it('a disabled model answers in the words of an unknown one', () => {
     const [unknown, disabled] = ['acme/none', 'acme/disabled'].map((model) =>
       refused(validate(chatBody({ model }))).message?.replace(model, ''),
     );
@@ -220,7 +220,7 @@ describe('access to models', () => {
 
 describe('what a model supports', () => {
   const plain = { model: 'acme/plain' };
-  test.each<[Fields, string]>([
+  it.each<[Fields, string]>([
     [{ tools: [TOOL] }, 'tools_not_supported tools'],
     [{ tools: [] }, 'accepted'],
     [{ tools: [], tool_choice: 'auto' }, 'accepted'],
@@ -237,7 +237,7 @@ describe('what a model supports', () => {
     expect(answer({ ...plain, ...fields })).toBe(expected);
   });
 
-  test('an unknown reasoning_effort is answered with the accepted levels', () => {
+  it('an unknown reasoning_effort is answered with the accepted levels', () => {
     const refusal = refused(validate(chatBody({ reasoning_effort: 'extreme' })));
     expect(refusal).toMatchObject({
       code: 'reasoning_effort_not_supported',
@@ -251,7 +251,7 @@ describe('what a model supports', () => {
 });
 
 describe('the context window', () => {
-  test('an estimate and max_tokens that do not fit are refused in the words that clients know', () => {
+  it('an estimate and max_tokens that do not fit are refused in the words that clients know', () => {
     const refusal = refused(
       validate(chatBody({ max_tokens: 4_000 }), {}, { ...quarterCounter, count: () => 5_000 }),
     );
@@ -265,14 +265,14 @@ describe('the context window', () => {
     );
   });
 
-  test('without max_tokens only an input that fills the window is refused', () => {
+  it('without max_tokens only an input that fills the window is refused', () => {
     const counting = (tokens: number) => ({ ...quarterCounter, count: () => tokens - 6 });
     expect(accepted(validate(chatBody(), {}, counting(8_191))).maxOutputTokens).toBe(1);
     expect(verdict(validate(chatBody(), {}, counting(8_192)))).toBe('context_length_exceeded messages');
     expect(accepted(validate(chatBody(), {}, counting(100))).maxOutputTokens).toBe(4_096);
   });
 
-  test('input and max_tokens may fill the window exactly', () => {
+  it('input and max_tokens may fill the window exactly', () => {
     const counter = { ...quarterCounter, count: () => 8_192 - 4_000 - 6 };
     expect(verdict(validate(chatBody({ max_tokens: 4_000 }), {}, counter))).toBe('accepted');
     expect(verdict(validate(chatBody({ max_tokens: 4_001 }), {}, counter))).toBe(
@@ -280,7 +280,7 @@ describe('the context window', () => {
     );
   });
 
-  test.each(['max_tokens', 'max_completion_tokens'])(
+  it.each(['max_tokens', 'max_completion_tokens'])(
     '%s above what the model makes at once is lowered to that where it fits the window',
     (name) => {
       const counter = { ...quarterCounter, count: () => 100 };
@@ -300,7 +300,7 @@ describe('the context window', () => {
     },
   );
 
-  test('what is lowered is not paid for', () => {
+  it('what is lowered is not paid for', () => {
     const held = (max_tokens: number) => accepted(validate(chatBody({ max_tokens }))).heldCost;
     expect(held(6_000)).toBe(held(4_096));
   });

@@ -35,7 +35,7 @@ export interface ChatMessage {
   readonly tool_calls?: readonly ToolCall[];
 }
 
-export type ContentPart =
+type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly refusal: string }
   | { readonly type: 'image_url'; readonly image_url: ImageUrl };
@@ -45,11 +45,11 @@ export interface ImageUrl {
   readonly detail?: 'auto' | 'low' | 'high';
 }
 
-export interface ToolCall {
+interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-export interface ChatTool {
+interface ChatTool {
   readonly type: 'function';
   readonly function: {
     readonly name: string;
@@ -58,7 +58,7 @@ export interface ChatTool {
   };
 }
 
-export interface ResponseFormat {
+interface ResponseFormat {
   readonly type: 'text' | 'json_object' | 'json_schema';
   readonly json_schema?: JsonObject;
 }

@@ -16,13 +16,13 @@ function answer(fields: Fields): string {
 }
 
 describe('types and ranges', () => {
-  test.each(
+  it.each(
     chatFields.filter(({ name }) => name !== 'model' && name !== 'messages').map((field) => field.name),
   )('%s may be null, which means absent', (name) => {
     expect(forwarded(validate(chatBody({ [name]: null })))).toEqual(forwarded(validate(chatBody())));
   });
 
-  test.each<[string, JsonValue[], JsonValue[]]>([
+  it.each<[string, JsonValue[], JsonValue[]]>([
     ['temperature', [0, 0.7, 2], [-0.1, 2.1, '1', true, [], {}]],
     ['top_p', [0, 1], [-0.1, 1.1, '1']],
     ['frequency_penalty', [-2, 2], [-2.1, 2.1, '1']],
@@ -68,7 +68,7 @@ describe('types and ranges', () => {
     }
   });
 
-  test.each<[Fields, string]>([
+  it.each<[Fields, string]>([
     [{ stop: ['a', 5] }, 'invalid_request stop[1]'],
     [{ stream_options: { include_usage: 1 } }, 'invalid_request stream_options.include_usage'],
     [{ metadata: { a: 'x'.repeat(513), b: 5, ['x'.repeat(65)]: [] } }, 'accepted'],
@@ -96,26 +96,26 @@ describe('types and ranges', () => {
     expect(answer(fields)).toBe(expected);
   });
 
-  test('of several faults, the first in the order of the schema is answered', () => {
+  it('of several faults, the first in the order of the schema is answered', () => {
     expect(answer({ top_p: 'x', temperature: 'x' })).toBe('invalid_request temperature');
     expect(answer({ store: 1, top_p: 'x' })).toBe('invalid_request top_p');
     expect(answer({ messages: [{ role: 'user' }, 5], n: 'x' })).toBe('invalid_request messages[0].content');
   });
 
-  test('max_tokens and max_completion_tokens may be the same, and not differ', () => {
+  it('max_tokens and max_completion_tokens may be the same, and not differ', () => {
     expect(answer({ max_tokens: 5, max_completion_tokens: 5 })).toBe('accepted');
     expect(answer({ max_tokens: 5, max_completion_tokens: 6 })).toBe('invalid_request max_completion_tokens');
     expect(answer({ max_tokens: null, max_completion_tokens: 6 })).toBe('accepted');
   });
 
-  test('top_logprobs needs logprobs', () => {
+  it('top_logprobs needs logprobs', () => {
     expect(answer({ logprobs: true, top_logprobs: 5 })).toBe('accepted');
     expect(answer({ top_logprobs: 5 })).toBe('invalid_request top_logprobs');
     expect(answer({ logprobs: false, top_logprobs: 5 })).toBe('invalid_request top_logprobs');
     expect(answer({ logprobs: true, top_logprobs: 21 })).toBe('invalid_request top_logprobs');
   });
 
-  test('a tool choice needs the tools that it names', () => {
+  it('a tool choice needs the tools that it names', () => {
     const choose = (name: string): JsonValue => ({ type: 'function', function: { name } });
     expect(answer({ tools: [TOOL], tool_choice: 'required' })).toBe('accepted');
     expect(answer({ tools: [TOOL], tool_choice: choose('look_up') })).toBe('accepted');
@@ -127,7 +127,7 @@ describe('types and ranges', () => {
 });
 
 describe('messages', () => {
-  test.each<[JsonValue]>([
+  it.each<[JsonValue]>([
     [{ role: 'system', content: 'x' }],
     [{ role: 'system', content: [{ type: 'text', text: 'x' }] }],
     [{ role: 'developer', content: 'x' }],
@@ -161,7 +161,7 @@ describe('messages', () => {
     expect(answer({ messages: [message] })).toBe('accepted');
   });
 
-  test.each<[JsonValue, string]>([
+  it.each<[JsonValue, string]>([
     ['hello', ''],
     [null, ''],
     [[], ''],
@@ -207,7 +207,7 @@ describe('messages', () => {
     );
   });
 
-  test('takes ten thousand of them, and no more', () => {
+  it('takes ten thousand of them, and no more', () => {
     const many = (count: number): JsonValue => Array(count).fill({ role: 'user', content: '' }) as JsonValue;
     expect(answer({ messages: many(10_000), max_tokens: 1 })).toBe('context_length_exceeded messages');
     expect(answer({ messages: many(10_001) })).toBe('invalid_request messages');

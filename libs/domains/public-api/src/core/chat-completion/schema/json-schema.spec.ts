@@ -2,14 +2,14 @@ import { chatFields } from './fields';
 import { chatRequestJsonSchema, shapeToJsonSchema } from './json-schema';
 import { any, boolean, list, number, optional, record, required, text, textOr, variants } from './shape';
 
-test('the schema of the body lists every field that is taken, and no other', () => {
+it('the schema of the body lists every field that is taken, and no other', () => {
   const schema = chatRequestJsonSchema();
   const taken = chatFields.filter((field) => field.disposition !== 'reject').map((field) => field.name);
   expect(Object.keys(schema['properties'] ?? {})).toEqual(taken);
   expect(schema).toMatchObject({ required: ['model', 'messages'], additionalProperties: false });
 });
 
-test('every field says what it means, and every optional one what holds without it', () => {
+it('every field says what it means, and every optional one what holds without it', () => {
   const { properties, required: names } = chatRequestJsonSchema();
   for (const [name, { description }] of Object.entries(
     properties as Record<string, { description: string }>,
@@ -22,12 +22,12 @@ test('every field says what it means, and every optional one what holds without 
   }
 });
 
-test('it is plain JSON', () => {
+it('it is plain JSON', () => {
   const schema = chatRequestJsonSchema();
   expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
 });
 
-test.each([
+it.each([
   [
     text({ minLength: 1, maxLength: 5, pattern: /^a/ }),
     { type: 'string', minLength: 1, maxLength: 5, pattern: '^a' },

@@ -78,10 +78,10 @@ export interface OptionalMember {
 }
 
 /** What a null stands for in a record as it was sent; undefined where it means absent, as it does everywhere else. */
-export type NullIs = (record: JsonObject) => JsonValue | undefined;
+type NullIs = (record: JsonObject) => JsonValue | undefined;
 
 /** What is wrong with a record as a whole. `param` is relative to the record. */
-export interface RecordFault {
+interface RecordFault {
   readonly param: string;
   readonly message: string;
 }
