@@ -73,6 +73,7 @@ export default [
       '@typescript-eslint/no-import-type-side-effects': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'no-console': 'error',
+      'no-restricted-syntax': ['error', { selector: 'PrivateIdentifier', message: 'Write `private`.' }],
       'no-restricted-globals': ['error', { name: 'test', message: 'Write `it`.' }],
       eqeqeq: 'error',
       'no-restricted-properties': [

@@ -1,5 +1,5 @@
 import { errorCodes } from '@gateway/errors';
-import { apiDocument } from '../src/support/api-document';
+import { apiDocument } from '../src/testing/api-document';
 import { allCases } from './cases';
 import {
   caseRunner,

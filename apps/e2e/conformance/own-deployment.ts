@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { freezeDatabaseOf, testsCluster } from '@gateway/test-support';
 import { Client } from 'pg';
-import { joinWorld, type CommonWorld } from '../src/support/world';
+import { joinWorld, type CommonWorld } from '../src/testing/world';
 import { openDeployment, type Breakage, type Deployment } from './framework';
 
 /** A deployment that the tests started, and so may break while no other suite runs. */

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findFreePort } from '@gateway/database';
-import { launchChromium } from '../src/support/chromium';
-import { takeSession } from '../src/support/dashboard-page';
-import { screens } from '../src/support/screens';
-import { withShiftedClock } from '../src/support/shifted-clock';
-import { startWorld } from '../src/support/world';
+import { launchChromium } from '../src/testing/chromium';
+import { takeSession } from '../src/testing/dashboard-page';
+import { screens } from '../src/testing/screens';
+import { withShiftedClock } from '../src/testing/shifted-clock';
+import { startWorld } from '../src/testing/world';
 import { seed, useKeys, type Seeded } from './seed';
 
 /** Makes a picture of every page: light, dark, on a wide screen, and as a phone shows it. */

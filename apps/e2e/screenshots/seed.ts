@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { APIError } from 'openai';
 import type { AdminClient } from '@gateway/test-support';
-import { inviteTo, personWith } from '../src/support/people';
-import type { ScreenIds } from '../src/support/screens';
-import type { World } from '../src/support/world';
+import { inviteTo, personWith } from '../src/testing/people';
+import type { ScreenIds } from '../src/testing/screens';
+import type { World } from '../src/testing/world';
 
 /** An organization in which something has happened, so that pictures and tests see pages with content. */
 export interface Seeded extends ScreenIds {

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import net from 'node:net';
-import { nothingReserved } from './support/accounting';
+import { nothingReserved } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { joinWorld, type CommonWorld } from './support/world';
+import { joinWorld, type CommonWorld } from './testing/world';
 
 jest.setTimeout(120_000);
 

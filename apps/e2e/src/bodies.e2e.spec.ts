@@ -1,10 +1,10 @@
 import http from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { nothingReserved } from './support/accounting';
+import { nothingReserved } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { scrape } from './support/metrics';
-import { writeModelsFile } from './support/models-file';
-import { startWorld, type World } from './support/world';
+import { scrape } from './testing/metrics';
+import { writeModelsFile } from './testing/models-file';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(60_000);
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { nothingReserved } from './support/accounting';
-import { openApiFile } from './support/api-document';
-import { eventually } from './support/eventually';
-import { pythonWith } from './support/python';
-import { joinWorld, type CommonWorld } from './support/world';
+import { nothingReserved } from './testing/accounting';
+import { openApiFile } from './testing/api-document';
+import { eventually } from './testing/eventually';
+import { pythonWith } from './testing/python';
+import { joinWorld, type CommonWorld } from './testing/world';
 
 jest.setTimeout(180_000);
 

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { pngDataUri } from './support/png';
-import { startWorld, type World } from './support/world';
+import { pngDataUri } from './testing/png';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(120_000);
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { settledGeneration } from './support/accounting';
-import { startGateway, type GatewayProcess } from './support/gateway-process';
+import { settledGeneration } from './testing/accounting';
+import { startGateway, type GatewayProcess } from './testing/gateway-process';
 
 jest.setTimeout(120_000);
 

@@ -1,6 +1,6 @@
-import { nothingReserved, usageOfAllCharged } from './support/accounting';
-import { INSPECTABLE, liveHeapBytes } from './support/live-heap';
-import { startWorld, type World } from './support/world';
+import { nothingReserved, usageOfAllCharged } from './testing/accounting';
+import { INSPECTABLE, liveHeapBytes } from './testing/live-heap';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(300_000);
 

@@ -9,12 +9,12 @@ import {
   nothingReserved,
   pricingOf,
   settledGeneration,
-} from './support/accounting';
+} from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { eventually } from './support/eventually';
-import { startModelServer, type ModelServer } from './support/model-server';
-import { pythonWith } from './support/python';
-import { startWorld, type World } from './support/world';
+import { eventually } from './testing/eventually';
+import { startModelServer, type ModelServer } from './testing/model-server';
+import { pythonWith } from './testing/python';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
-import { credits, nano, nothingReserved, settledGeneration, usageOfAllCharged } from './support/accounting';
-import { eventually } from './support/eventually';
-import { startWorld, type World } from './support/world';
+import { credits, nano, nothingReserved, settledGeneration, usageOfAllCharged } from './testing/accounting';
+import { eventually } from './testing/eventually';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(120_000);
 

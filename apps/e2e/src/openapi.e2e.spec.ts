@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { SeenAnswer } from '@gateway/test-support';
-import { settledGeneration } from './support/accounting';
+import { settledGeneration } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { apiDocument, ask, openApiFile } from './support/api-document';
-import { pngDataUri } from './support/png';
-import { joinWorld, type CommonWorld } from './support/world';
+import { apiDocument, ask, openApiFile } from './testing/api-document';
+import { pngDataUri } from './testing/png';
+import { joinWorld, type CommonWorld } from './testing/world';
 
 jest.setTimeout(120_000);
 

@@ -1,5 +1,5 @@
-import { pythonWith } from './support/python';
-import { joinWorld, type CommonWorld } from './support/world';
+import { pythonWith } from './testing/python';
+import { joinWorld, type CommonWorld } from './testing/world';
 
 jest.setTimeout(120_000);
 

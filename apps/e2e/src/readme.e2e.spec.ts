@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { startGateway, type GatewayProcess } from './support/gateway-process';
+import { startGateway, type GatewayProcess } from './testing/gateway-process';
 
 jest.setTimeout(60_000);
 

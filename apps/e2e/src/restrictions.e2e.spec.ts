@@ -1,4 +1,4 @@
-import { joinWorld, startWorld, type CommonWorld, type World } from './support/world';
+import { joinWorld, startWorld, type CommonWorld, type World } from './testing/world';
 import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(60_000);

@@ -8,10 +8,10 @@ import {
   settledGeneration,
   usageOfAllCharged,
   type PublicUsage,
-} from './support/accounting';
+} from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { pngDataUri } from './support/png';
-import { joinWorld, type CommonWorld } from './support/world';
+import { pngDataUri } from './testing/png';
+import { joinWorld, type CommonWorld } from './testing/world';
 
 jest.setTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import { testsCluster } from '@gateway/test-support';
-import { nothingReserved } from './support/accounting';
+import { nothingReserved } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { writeModelsFile } from './support/models-file';
-import { postRaw } from './support/raw-stream';
-import { startWorld, type World } from './support/world';
+import { writeModelsFile } from './testing/models-file';
+import { postRaw } from './testing/raw-stream';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(60_000);
 

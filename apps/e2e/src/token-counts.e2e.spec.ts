@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createScratchDirectory } from '@gateway/test-support';
-import { startWorld, type World } from './support/world';
+import { startWorld, type World } from './testing/world';
 
 jest.setTimeout(60_000);
 

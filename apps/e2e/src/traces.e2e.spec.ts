@@ -10,7 +10,7 @@ import {
   type OtlpReceiver,
   type ReceivedSpan,
 } from '@gateway/test-support';
-import { startWorld, type World } from './support/world';
+import { startWorld, type World } from './testing/world';
 import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(120_000);

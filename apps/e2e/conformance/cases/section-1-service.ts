@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved, settledGeneration } from '../../src/support/accounting';
+import { nothingReserved, settledGeneration } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, get } from '../framework';
 
 export const serviceCases = casesOf('1', [

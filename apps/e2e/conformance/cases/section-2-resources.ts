@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { settledGeneration } from '../../src/support/accounting';
+import { settledGeneration } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, get } from '../framework';
 
 export const resourceCases = casesOf('2', [

@@ -5,7 +5,7 @@ import {
   nothingReserved,
   settledGeneration,
   usageOfAllCharged,
-} from '../../src/support/accounting';
+} from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, directive, eventsOf, get } from '../framework';
 
 let sequence = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { pngDataUri } from '../../src/support/png';
+import { pngDataUri } from '../../src/testing/png';
 import { assertError, body, casesOf, chat, image, send, type Deployment } from '../framework';
 
 const user = (content: unknown) => [{ role: 'user', content }];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { settledGeneration } from '../../src/support/accounting';
+import { settledGeneration } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, get, image, weatherTool } from '../framework';
 
 /** Top-level fields and what stands inside them, row by row. */

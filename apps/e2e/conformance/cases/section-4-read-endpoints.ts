@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved, settledGeneration, usageOfAllCharged } from '../../src/support/accounting';
+import { nothingReserved, settledGeneration, usageOfAllCharged } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, day, get, send, type PublicModel } from '../framework';
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;

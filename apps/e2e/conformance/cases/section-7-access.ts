@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/support/accounting';
+import { nothingReserved } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, day, get } from '../framework';
 
 /** Errors of who asks and for what, one case per code, with everything that the contract says of it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/support/accounting';
+import { nothingReserved } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, faulty, image, weatherTool } from '../framework';
 
 /** Errors of the request itself, one case per code, with everything that the contract says of it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved, settledGeneration } from '../../src/support/accounting';
+import { nothingReserved, settledGeneration } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, faulty, get, send } from '../framework';
 
 /** Errors of the service and of its providers, and what all errors have in common. */

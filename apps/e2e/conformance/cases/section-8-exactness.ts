@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/support/accounting';
-import { eventually } from '../../src/support/eventually';
+import { nothingReserved } from '../../src/testing/accounting';
+import { eventually } from '../../src/testing/eventually';
 import { assertError, body, casesOf, chat, directive, type Deployment, type RawResponse } from '../framework';
 
 const AT_ONCE = 200;

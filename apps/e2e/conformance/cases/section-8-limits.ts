@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/support/accounting';
+import { nothingReserved } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, directive } from '../framework';
 
 export const limitCases = casesOf('8', [

@@ -1,4 +1,4 @@
-import { pngDataUri } from '../../src/support/png';
+import { pngDataUri } from '../../src/testing/png';
 import type { Deployment } from './deployment';
 
 /** A small valid body; overrides replace fields, `undefined` removes one. */

@@ -1,6 +1,6 @@
-import { aiSdkReactions, refusesStreamedJson } from '../support/ai-sdk';
-import { startNodeClient } from '../support/client-process';
-import { describeClient } from '../support/client-suite';
+import { aiSdkReactions, refusesStreamedJson } from '../testing/ai-sdk';
+import { startNodeClient } from '../testing/client-process';
+import { describeClient } from '../testing/client-suite';
 
 describeClient({
   name: 'the Vercel AI SDK with @ai-sdk/openai',

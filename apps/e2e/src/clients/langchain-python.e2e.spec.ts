@@ -1,6 +1,6 @@
-import { startPythonClient } from '../support/client-process';
-import { describeClient, type Reaction } from '../support/client-suite';
-import { pythonWith } from '../support/python';
+import { startPythonClient } from '../testing/client-process';
+import { describeClient, type Reaction } from '../testing/client-suite';
+import { pythonWith } from '../testing/python';
 
 const python = pythonWith('langchain_openai');
 /** LangChain's own class, if there is one, is caught as the openai SDK's too. */

@@ -1,5 +1,5 @@
-import { startNodeClient } from '../support/client-process';
-import { describeClient, type Reaction } from '../support/client-suite';
+import { startNodeClient } from '../testing/client-process';
+import { describeClient, type Reaction } from '../testing/client-suite';
 
 const once = (name: string): Reaction => ({ calls: 1, failure: { class: name } });
 const thrice = (name: string, waits: Reaction['waits']): Reaction => ({

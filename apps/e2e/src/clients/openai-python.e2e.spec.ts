@@ -1,6 +1,6 @@
-import { startPythonClient } from '../support/client-process';
-import { describeClient, type Reaction } from '../support/client-suite';
-import { pythonWith } from '../support/python';
+import { startPythonClient } from '../testing/client-process';
+import { describeClient, type Reaction } from '../testing/client-suite';
+import { pythonWith } from '../testing/python';
 
 const python = pythonWith('openai');
 const once = (name: string): Reaction => ({ calls: 1, failure: { class: name } });

@@ -1,7 +1,7 @@
 import { APIError } from 'openai';
-import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
-import { createKeyByPage, signInByPage, storageOf, takeSession } from '../support/dashboard-page';
-import { startWorld, type World } from '../support/world';
+import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
+import { createKeyByPage, signInByPage, storageOf, takeSession } from '../testing/dashboard-page';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

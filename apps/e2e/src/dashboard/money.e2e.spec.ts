@@ -1,7 +1,7 @@
 import { APIError } from 'openai';
-import { browserTests, type Browser, type Page } from '../support/chromium';
-import { signInByPage } from '../support/dashboard-page';
-import { startWorld, type World } from '../support/world';
+import { browserTests, type Browser, type Page } from '../testing/chromium';
+import { signInByPage } from '../testing/dashboard-page';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

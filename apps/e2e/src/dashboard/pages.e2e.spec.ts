@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { findFreePort } from '@gateway/database';
 import { seed } from '../../screenshots/seed';
-import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
-import { takeSession } from '../support/dashboard-page';
-import { screens, type Screen, type ScreenIds } from '../support/screens';
-import { startWorld, type World } from '../support/world';
+import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
+import { takeSession } from '../testing/dashboard-page';
+import { screens, type Screen, type ScreenIds } from '../testing/screens';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
-import { browserTests, type Browser, type BrowserContext, type Page } from '../support/chromium';
-import { signInByPage } from '../support/dashboard-page';
-import { inviteTo, PASSWORD, personWith } from '../support/people';
-import { startWorld, type World } from '../support/world';
+import { browserTests, type Browser, type BrowserContext, type Page } from '../testing/chromium';
+import { signInByPage } from '../testing/dashboard-page';
+import { inviteTo, PASSWORD, personWith } from '../testing/people';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

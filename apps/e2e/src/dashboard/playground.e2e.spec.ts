@@ -4,12 +4,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@gateway/database';
 import type { Balance } from '@gateway/test-support';
-import { browserTests, complaintsOf, type Browser, type Page } from '../support/chromium';
-import { storageOf, takeSession } from '../support/dashboard-page';
-import { eventually } from '../support/eventually';
-import { PASSWORD, personWith } from '../support/people';
-import { pngDataUri } from '../support/png';
-import { startWorld, type World } from '../support/world';
+import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
+import { storageOf, takeSession } from '../testing/dashboard-page';
+import { eventually } from '../testing/eventually';
+import { PASSWORD, personWith } from '../testing/people';
+import { pngDataUri } from '../testing/png';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

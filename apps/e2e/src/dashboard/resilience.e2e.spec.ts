@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../support/chromium';
-import { signInAgain, takeSession } from '../support/dashboard-page';
-import { eventually } from '../support/eventually';
-import { screens, type Screen } from '../support/screens';
-import { startWorld, type World } from '../support/world';
+import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../testing/chromium';
+import { signInAgain, takeSession } from '../testing/dashboard-page';
+import { eventually } from '../testing/eventually';
+import { screens, type Screen } from '../testing/screens';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

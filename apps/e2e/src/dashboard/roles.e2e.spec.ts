@@ -1,8 +1,8 @@
 import { NO_LIMITS } from '@gateway/test-support';
-import { browserTests, type Browser, type Page } from '../support/chromium';
-import { takeSession } from '../support/dashboard-page';
-import { PASSWORD, personWith } from '../support/people';
-import { startWorld, type World } from '../support/world';
+import { browserTests, type Browser, type Page } from '../testing/chromium';
+import { takeSession } from '../testing/dashboard-page';
+import { PASSWORD, personWith } from '../testing/people';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@gateway/database';
-import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../support/chromium';
-import { takeSession } from '../support/dashboard-page';
-import { seedHostile } from '../support/hostile';
-import { screens, type Screen } from '../support/screens';
-import { startWorld, type World } from '../support/world';
+import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../testing/chromium';
+import { takeSession } from '../testing/dashboard-page';
+import { seedHostile } from '../testing/hostile';
+import { screens, type Screen } from '../testing/screens';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

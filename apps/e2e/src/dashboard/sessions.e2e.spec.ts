@@ -1,10 +1,10 @@
-import { browserTests, type Browser, type Page } from '../support/chromium';
-import { signInAgain, storageOf, takeSession } from '../support/dashboard-page';
-import { eventually } from '../support/eventually';
-import { PASSWORD, personWith } from '../support/people';
-import { jump, withShiftedClock } from '../support/shifted-clock';
+import { browserTests, type Browser, type Page } from '../testing/chromium';
+import { signInAgain, storageOf, takeSession } from '../testing/dashboard-page';
+import { eventually } from '../testing/eventually';
+import { PASSWORD, personWith } from '../testing/people';
+import { jump, withShiftedClock } from '../testing/shifted-clock';
 import { signIn } from '@gateway/test-support';
-import { startWorld, type World } from '../support/world';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

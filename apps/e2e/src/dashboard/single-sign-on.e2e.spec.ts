@@ -5,10 +5,10 @@ import {
   type Browser,
   type BrowserContext,
   type Page,
-} from '../support/chromium';
-import { takeSession } from '../support/dashboard-page';
-import { inviteTo, PASSWORD, personWith } from '../support/people';
-import { startWorld, type World } from '../support/world';
+} from '../testing/chromium';
+import { takeSession } from '../testing/dashboard-page';
+import { inviteTo, PASSWORD, personWith } from '../testing/people';
+import { startWorld, type World } from '../testing/world';
 
 jest.setTimeout(180_000);
 

@@ -19,43 +19,43 @@ export interface CancelSignal {
  * followed by the garbage collector.
  */
 export class Cancellation implements CancelSignal {
-  #aborted = false;
-  #reason: unknown;
+  private isAborted = false;
+  private abortReason: unknown;
   /** Most have one; an array only when there are more. */
-  #first: Listener | undefined;
-  #others: Listener[] | undefined;
+  private first: Listener | undefined;
+  private others: Listener[] | undefined;
 
   get aborted(): boolean {
-    return this.#aborted;
+    return this.isAborted;
   }
 
   get reason(): unknown {
-    return this.#reason;
+    return this.abortReason;
   }
 
   /** Tells every listener once, in the order of their coming. Later calls change nothing. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
-    if (this.#aborted) return;
-    this.#aborted = true;
-    this.#reason = reason;
+    if (this.isAborted) return;
+    this.isAborted = true;
+    this.abortReason = reason;
     // One that is removed by another before its turn is not told.
-    while (this.#first !== undefined) {
-      const listener = this.#first;
-      this.#first = this.#others?.shift();
+    while (this.first !== undefined) {
+      const listener = this.first;
+      this.first = this.others?.shift();
       tell(listener);
     }
   }
 
   addEventListener(_type: 'abort', listener: Listener): void {
-    if (this.#aborted || listener === this.#first || this.#others?.includes(listener)) return;
-    if (this.#first === undefined) this.#first = listener;
-    else if (this.#others === undefined) this.#others = [listener];
-    else this.#others.push(listener);
+    if (this.isAborted || listener === this.first || this.others?.includes(listener)) return;
+    if (this.first === undefined) this.first = listener;
+    else if (this.others === undefined) this.others = [listener];
+    else this.others.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: Listener): void {
-    if (listener === this.#first) this.#first = this.#others?.shift();
-    else this.#others = this.#others?.filter((other) => other !== listener);
+    if (listener === this.first) this.first = this.others?.shift();
+    else this.others = this.others?.filter((other) => other !== listener);
   }
 }
 

@@ -75,13 +75,13 @@ function streamCaller(service: string, method: GeneratedMethod, transport: RpcTr
 
 /** Decodes what it reads. Not an async generator, so that leaving is never queued behind a read. */
 class DecodedStream implements AsyncIterableIterator<unknown> {
-  readonly #decode: (result: IteratorResult<Uint8Array>) => IteratorResult<unknown>;
+  private readonly decode: (result: IteratorResult<Uint8Array>) => IteratorResult<unknown>;
 
   constructor(
     private readonly bytes: AsyncIterator<Uint8Array>,
     codec: MessageCodec<unknown>,
   ) {
-    this.#decode = (result) =>
+    this.decode = (result) =>
       result.done ? { done: true, value: undefined } : { done: false, value: codec.decode(result.value) };
   }
 
@@ -90,7 +90,7 @@ class DecodedStream implements AsyncIterableIterator<unknown> {
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    return this.bytes.next().then(this.#decode);
+    return this.bytes.next().then(this.decode);
   }
 
   async return(): Promise<IteratorResult<unknown>> {

@@ -5,8 +5,8 @@ import type { traceOfCall } from './traced-call';
 
 /** The context of a served call. Most handlers never read the signal, so it is created at the first read. */
 export class ServerCall implements CallContext {
-  #cancellation: Cancellation | undefined;
-  #reason: RpcError | undefined;
+  private cancellation: Cancellation | undefined;
+  private reason: RpcError | undefined;
 
   constructor(
     readonly metadata: CallMetadata,
@@ -14,22 +14,22 @@ export class ServerCall implements CallContext {
   ) {}
 
   get signal(): CancelSignal {
-    if (this.#cancellation === undefined) {
-      this.#cancellation = new Cancellation();
-      if (this.#reason !== undefined) this.#cancellation.abort(this.#reason);
+    if (this.cancellation === undefined) {
+      this.cancellation = new Cancellation();
+      if (this.reason !== undefined) this.cancellation.abort(this.reason);
     }
-    return this.#cancellation;
+    return this.cancellation;
   }
 
   /** Whether the response is no longer wanted. */
   get aborted(): boolean {
-    return this.#reason !== undefined;
+    return this.reason !== undefined;
   }
 
   abort(reason: RpcError): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
-    this.#cancellation?.abort(reason);
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.cancellation?.abort(reason);
   }
 }
 

@@ -14,53 +14,53 @@ const DONE: Result<never> = { done: true, value: undefined };
  */
 export class StreamReads<Message> {
   /** Apart, since it is nearly always the only one. */
-  #first: Read<Message> | undefined;
-  #later: Read<Message>[] | undefined;
+  private first: Read<Message> | undefined;
+  private later: Read<Message>[] | undefined;
   /** Why the stream ended, when nobody was reading at that moment. */
-  #unheard: Error | undefined;
+  private unheard: Error | undefined;
 
   get someWait(): boolean {
-    return this.#first !== undefined;
+    return this.first !== undefined;
   }
 
   /** A read that waits for its message. */
   wait(): Promise<Result<Message>> {
     return new Promise((resolve, reject) => {
       const read = { resolve, reject };
-      if (this.#first === undefined) this.#first = read;
-      else (this.#later ??= []).push(read);
+      if (this.first === undefined) this.first = read;
+      else (this.later ??= []).push(read);
     });
   }
 
   /** Gives the message to the read that has waited longest. */
   give(message: Message): void {
-    this.#shift()?.resolve({ done: false, value: message });
+    this.shift()?.resolve({ done: false, value: message });
   }
 
   end(error: Error | undefined): void {
-    const first = this.#shift();
+    const first = this.shift();
     if (error === undefined) first?.resolve(DONE);
-    else if (first === undefined) this.#unheard = error;
+    else if (first === undefined) this.unheard = error;
     else first.reject(error);
-    for (let read = this.#shift(); read !== undefined; read = this.#shift()) read.resolve(DONE);
+    for (let read = this.shift(); read !== undefined; read = this.shift()) read.resolve(DONE);
   }
 
-  #shift(): Read<Message> | undefined {
-    const first = this.#first;
-    this.#first = this.#later?.shift();
+  private shift(): Read<Message> | undefined {
+    const first = this.first;
+    this.first = this.later?.shift();
     return first;
   }
 
   /** A read after the end. */
   afterEnd(): Promise<Result<Message>> {
-    const unheard = this.#unheard;
-    this.#unheard = undefined;
+    const unheard = this.unheard;
+    this.unheard = undefined;
     return unheard === undefined ? Promise.resolve(DONE) : Promise.reject(unheard);
   }
 
   /** The reader left, and wants to hear of nothing more. */
   leave(): Promise<Result<Message>> {
-    this.#unheard = undefined;
+    this.unheard = undefined;
     return Promise.resolve(DONE);
   }
 }

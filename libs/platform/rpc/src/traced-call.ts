@@ -56,13 +56,13 @@ export function openTracedCall(
 
 /** Ends the span with the last message, a failure, or the reader's leaving. */
 export class TracedStream implements AsyncIterableIterator<unknown> {
-  #span: Span | undefined;
+  private span: Span | undefined;
 
   constructor(
     span: Span,
     private readonly messages: AsyncIterableIterator<unknown>,
   ) {
-    this.#span = span;
+    this.span = span;
   }
 
   [Symbol.asyncIterator](): this {
@@ -72,24 +72,24 @@ export class TracedStream implements AsyncIterableIterator<unknown> {
   next(): Promise<IteratorResult<unknown>> {
     return this.messages.next().then(
       (result) => {
-        if (result.done) this.#end();
+        if (result.done) this.end();
         return result;
       },
       (error: unknown) => {
-        this.#end(failureOf(error));
+        this.end(failureOf(error));
         throw error;
       },
     );
   }
 
   return(): Promise<IteratorResult<unknown>> {
-    this.#end('cancelled');
+    this.end('cancelled');
     return this.messages.return?.() ?? Promise.resolve({ done: true, value: undefined });
   }
 
-  #end(failure?: string): void {
-    this.#span?.end(failure);
-    this.#span = undefined;
+  private end(failure?: string): void {
+    this.span?.end(failure);
+    this.span = undefined;
   }
 }
 

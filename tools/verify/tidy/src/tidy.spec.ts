@@ -36,6 +36,13 @@ describe('the project', () => {
     ).toEqual([]);
   });
 
+  it('names folders of test helpers alike', () => {
+    const others = /\/(support|test-support|test-helpers|fixtures)\//;
+    expect(named(sources.filter(({ name }) => others.test(name.replace(/^libs\/testing\//, ''))))).toEqual(
+      [],
+    );
+  });
+
   it('has no file that nothing uses', () => {
     const used = new Set(sources.flatMap(relativeImports));
     const entries =

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@gateway/errors';
 import type { KeySettings, Limits } from '@gateway/test-support';
-import { pngDataUri } from '../../../src/support/png';
+import { pngDataUri } from '../../../src/testing/png';
 import { day, weatherTool, type PublicModel } from '../../framework';
 
 /** A request in the making, with what its key, its organization and earlier requests are to be like. */

@@ -15,7 +15,7 @@ import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
 } from './start-embedded-postgres';
-import { buildWriter, startWriter, type Writer } from './test-support/writer';
+import { buildWriter, startWriter, type Writer } from './testing/writer';
 
 const ignore = () => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -13,20 +13,20 @@ type Result = IteratorResult<Uint8Array, undefined>;
  * the connection's flow control window; then the server waits.
  */
 export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #deadline: number | undefined;
-  readonly #path: string;
-  readonly #reads = new StreamReads<Uint8Array>();
-  #stream: ClientReadableStream<Buffer> | undefined;
-  #state: 'new' | 'open' | 'ended' = 'new';
+  private readonly deadline: number | undefined;
+  private readonly path: string;
+  private readonly reads = new StreamReads<Uint8Array>();
+  private stream: ClientReadableStream<Buffer> | undefined;
+  private state: 'new' | 'open' | 'ended' = 'new';
   /** How the call failed; told after the messages that came before. */
-  #failure: ServiceError | undefined;
+  private failure: ServiceError | undefined;
 
   constructor(
     private readonly client: Client,
     private readonly call: TransportCall<Uint8Array>,
   ) {
-    this.#path = pathOf(call.service, call.method);
-    this.#deadline = call.timeoutMs === undefined ? undefined : Date.now() + call.timeoutMs;
+    this.path = pathOf(call.service, call.method);
+    this.deadline = call.timeoutMs === undefined ? undefined : Date.now() + call.timeoutMs;
   }
 
   [Symbol.asyncIterator](): this {
@@ -34,82 +34,82 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
   }
 
   next(): Promise<Result> {
-    if (this.#state === 'new') this.#open();
-    if (this.#state === 'ended') return this.#reads.afterEnd();
-    const message = this.#reads.someWait ? null : this.#read();
+    if (this.state === 'new') this.open();
+    if (this.state === 'ended') return this.reads.afterEnd();
+    const message = this.reads.someWait ? null : this.read();
     if (message !== null) return Promise.resolve({ done: false, value: message });
-    return this.#reads.wait();
+    return this.reads.wait();
   }
 
   return(): Promise<Result> {
-    if (this.#state === 'open') {
-      this.#end(undefined);
-      this.#stream?.cancel();
+    if (this.state === 'open') {
+      this.end(undefined);
+      this.stream?.cancel();
     }
-    this.#state = 'ended';
-    return this.#reads.leave();
+    this.state = 'ended';
+    return this.reads.leave();
   }
 
   /** The signal aborted. */
   handleEvent(): void {
-    if (this.#state !== 'open') return;
-    this.#end(cancelledCall(this.call));
-    this.#stream?.cancel();
+    if (this.state !== 'open') return;
+    this.end(cancelledCall(this.call));
+    this.stream?.cancel();
   }
 
-  #open(): void {
-    this.#state = 'open';
+  private open(): void {
+    this.state = 'open';
     const { call } = this;
     try {
-      const leftMs = this.#deadline === undefined ? undefined : this.#deadline - Date.now();
+      const leftMs = this.deadline === undefined ? undefined : this.deadline - Date.now();
       const ended = endedBeforeStart(call, leftMs);
       if (ended !== undefined) throw ended;
       const metadata = toGrpcMetadata(checkedMetadata(call.metadata));
       const stream = startCall(call, () =>
         this.client.makeServerStreamRequest(
-          this.#path,
+          this.path,
           identity,
           identity,
           asBuffer(call.request),
           metadata,
-          this.#deadline === undefined ? {} : { deadline: this.#deadline },
+          this.deadline === undefined ? {} : { deadline: this.deadline },
         ),
       );
-      this.#stream = stream;
-      stream.on('readable', () => this.#serveReaders());
+      this.stream = stream;
+      stream.on('readable', () => this.serveReaders());
       // gRPC reports a failure at once, possibly ahead of messages not yet read; the end comes after them.
       stream.on('error', (failure) => {
-        this.#failure = failure as ServiceError;
+        this.failure = failure as ServiceError;
       });
-      stream.on('end', () => this.#finish());
+      stream.on('end', () => this.finish());
       call.signal?.addEventListener('abort', this);
     } catch (error) {
-      this.#end(error as Error);
+      this.end(error as Error);
     }
   }
 
-  #read(): Buffer | null {
-    return (this.#stream?.read() as Buffer | null | undefined) ?? null;
+  private read(): Buffer | null {
+    return (this.stream?.read() as Buffer | null | undefined) ?? null;
   }
 
-  #serveReaders(): void {
+  private serveReaders(): void {
     // Once without a reader too: at the end of the stream a read is what brings it out.
-    while (this.#reads.someWait) {
-      const message = this.#read();
+    while (this.reads.someWait) {
+      const message = this.read();
       if (message === null) return;
-      this.#reads.give(message);
+      this.reads.give(message);
     }
   }
 
-  #finish(): void {
-    if (this.#state === 'ended') return;
-    const failure = this.#failure;
-    this.#end(failure === undefined ? undefined : fromGrpcFailure(this.#path, failure));
+  private finish(): void {
+    if (this.state === 'ended') return;
+    const failure = this.failure;
+    this.end(failure === undefined ? undefined : fromGrpcFailure(this.path, failure));
   }
 
-  #end(error: Error | undefined): void {
-    this.#state = 'ended';
+  private end(error: Error | undefined): void {
+    this.state = 'ended';
     this.call.signal?.removeEventListener('abort', this);
-    this.#reads.end(error);
+    this.reads.end(error);
   }
 }

@@ -2,7 +2,7 @@ import type { CancelSignal } from '@gateway/base';
 
 /** Callers that wait for the next change of a state. */
 export class Waiters {
-  readonly #waiting = new Set<() => void>();
+  private readonly waiting = new Set<() => void>();
 
   /** Resolves at the next `wake`, when the signal aborts, or after `maxMs`. */
   wait(maxMs: number, signal: CancelSignal | undefined): Promise<void> {
@@ -11,16 +11,16 @@ export class Waiters {
       const wake = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', wake);
-        this.#waiting.delete(wake);
+        this.waiting.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, maxMs);
       signal?.addEventListener('abort', wake);
-      this.#waiting.add(wake);
+      this.waiting.add(wake);
     });
   }
 
   wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of [...this.waiting]) wake();
   }
 }

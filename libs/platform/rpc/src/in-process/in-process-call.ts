@@ -17,9 +17,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The handler's side of a call: ends with the caller's signal or deadline, whichever comes first, until released. */
 export class InProcessCall extends ServerCall {
-  readonly #call: TransportCall;
-  readonly #onEnd: (reason: RpcError) => void;
-  #timer: NodeJS.Timeout | undefined;
+  private readonly call: TransportCall;
+  private readonly onEnd: (reason: RpcError) => void;
+  private timer: NodeJS.Timeout | undefined;
 
   /**
    * Throws when the call has ended before its start.
@@ -31,29 +31,29 @@ export class InProcessCall extends ServerCall {
     const ended = endedBeforeStart(call, timeoutMs);
     if (ended !== undefined) throw ended;
     super(checkedMetadata(call.metadata), timeoutMs === undefined ? undefined : Date.now() + timeoutMs);
-    this.#call = call;
-    this.#onEnd = onEnd;
+    this.call = call;
+    this.onEnd = onEnd;
     if (timeoutMs !== undefined) {
-      this.#timer = setTimeout(() => this.#end(overdueCall(call)), Math.min(timeoutMs, MAX_TIMER_MS));
+      this.timer = setTimeout(() => this.end(overdueCall(call)), Math.min(timeoutMs, MAX_TIMER_MS));
     }
     call.signal?.addEventListener('abort', this);
   }
 
   /** The caller's signal aborted. */
   handleEvent(): void {
-    this.#end(cancelledCall(this.#call));
+    this.end(cancelledCall(this.call));
   }
 
   /** To be called when the call has ended in another way. */
   release(): void {
-    clearTimeout(this.#timer);
-    this.#call.signal?.removeEventListener('abort', this);
+    clearTimeout(this.timer);
+    this.call.signal?.removeEventListener('abort', this);
   }
 
-  #end(reason: RpcError): void {
+  private end(reason: RpcError): void {
     this.release();
     this.abort(reason);
-    this.#onEnd(reason);
+    this.onEnd(reason);
   }
 }
 

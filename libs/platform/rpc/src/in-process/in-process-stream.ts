@@ -14,11 +14,11 @@ type Result = IteratorResult<unknown, undefined>;
  * handler that does not respond.
  */
 export class InProcessStream implements AsyncIterableIterator<unknown, undefined> {
-  readonly #createdMs = performance.now();
-  #state: 'new' | 'open' | 'ended' = 'new';
-  #context: InProcessCall | undefined;
-  #messages: AsyncIterator<unknown> | undefined;
-  readonly #reads = new StreamReads<unknown>();
+  private readonly createdMs = performance.now();
+  private state: 'new' | 'open' | 'ended' = 'new';
+  private context: InProcessCall | undefined;
+  private messages: AsyncIterator<unknown> | undefined;
+  private readonly reads = new StreamReads<unknown>();
 
   constructor(
     private readonly served: ServedMethod | undefined,
@@ -31,76 +31,76 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
   }
 
   next(): Promise<Result> {
-    if (this.#state === 'ended') return this.#reads.afterEnd();
-    const read = this.#reads.wait();
-    if (this.#state === 'new') this.#open();
-    this.#pull();
+    if (this.state === 'ended') return this.reads.afterEnd();
+    const read = this.reads.wait();
+    if (this.state === 'new') this.open();
+    this.pull();
     return read;
   }
 
   return(): Promise<Result> {
-    if (this.#state === 'open') {
-      this.#context?.abort(cancelledCall(this.call));
-      this.#end(undefined);
-      this.#leaveHandler();
+    if (this.state === 'open') {
+      this.context?.abort(cancelledCall(this.call));
+      this.end(undefined);
+      this.leaveHandler();
     }
-    this.#state = 'ended';
-    return this.#reads.leave();
+    this.state = 'ended';
+    return this.reads.leave();
   }
 
-  #open(): void {
-    this.#state = 'open';
+  private open(): void {
+    this.state = 'open';
     try {
       if (this.served === undefined) throw noSuchMethod(this.call);
       const { timeoutMs } = this.call;
-      const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - this.#createdMs);
-      this.#context = new InProcessCall(this.call, leftMs, (reason) => this.#cut(reason));
+      const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - this.createdMs);
+      this.context = new InProcessCall(this.call, leftMs, (reason) => this.cut(reason));
     } catch (error) {
-      this.#end(error as Error);
+      this.end(error as Error);
       return;
     }
     try {
       const messages = this.served.invoke(
         this.runtime.handOver(this.call.request),
-        this.#context,
+        this.context,
       ) as AsyncIterable<unknown>;
-      this.#messages = messages[Symbol.asyncIterator]();
+      this.messages = messages[Symbol.asyncIterator]();
     } catch (thrown) {
-      this.#fail(thrown);
+      this.fail(thrown);
     }
   }
 
-  #pull(): void {
-    if (this.#state !== 'open') return;
-    this.#messages?.next().then(this.#take, this.#fail);
+  private pull(): void {
+    if (this.state !== 'open') return;
+    this.messages?.next().then(this.take, this.fail);
   }
 
-  readonly #take = (result: IteratorResult<unknown>): void => {
-    if (this.#state === 'ended') return;
-    if (result.done) return this.#end(undefined);
-    this.#reads.give(this.runtime.handOver(result.value));
+  private readonly take = (result: IteratorResult<unknown>): void => {
+    if (this.state === 'ended') return;
+    if (result.done) return this.end(undefined);
+    this.reads.give(this.runtime.handOver(result.value));
   };
 
-  readonly #fail = (thrown: unknown): void => {
-    if (this.#state === 'ended' || this.served === undefined) return;
-    this.#end(crossed(thrown, this.served, this.runtime.log));
+  private readonly fail = (thrown: unknown): void => {
+    if (this.state === 'ended' || this.served === undefined) return;
+    this.end(crossed(thrown, this.served, this.runtime.log));
   };
 
   /** The caller's signal or deadline ended the call. */
-  #cut(reason: RpcError): void {
-    this.#end(reason);
-    this.#leaveHandler();
+  private cut(reason: RpcError): void {
+    this.end(reason);
+    this.leaveHandler();
   }
 
   /** Ends the reader's side. */
-  #end(error: Error | undefined): void {
-    this.#state = 'ended';
-    this.#context?.release();
-    this.#reads.end(error);
+  private end(error: Error | undefined): void {
+    this.state = 'ended';
+    this.context?.release();
+    this.reads.end(error);
   }
 
   /** Makes the handler run its `finally`. Its signal is aborted already; nothing waits for it. */
-  #leaveHandler(): void {
-    this.#messages?.return?.().catch(() => undefined);
+  private leaveHandler(): void {
+    this.messages?.return?.().catch(() => undefined);
   }
 }

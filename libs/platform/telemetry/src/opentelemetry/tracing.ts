@@ -53,7 +53,7 @@ export function createTracing(tracer: Tracer): Tracing {
 
 class RecordedSpan implements Span {
   readonly context: SpanContext;
-  #headers: TraceHeaders | undefined;
+  private cachedHeaders: TraceHeaders | undefined;
 
   constructor(private readonly span: OtelSpan) {
     this.context = span.spanContext();
@@ -72,8 +72,8 @@ class RecordedSpan implements Span {
   }
 
   get headers(): TraceHeaders {
-    this.#headers ??= headersOf(this.context);
-    return this.#headers;
+    this.cachedHeaders ??= headersOf(this.context);
+    return this.cachedHeaders;
   }
 
   set(attributes: SpanAttributes): void {

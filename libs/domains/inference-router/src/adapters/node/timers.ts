@@ -7,18 +7,18 @@ export const nodeTimers: Timers = {
 
 /** A class, since a stream has two of them for as long as it is open: closures would take four times as much. */
 class NodeTimer implements Timer {
-  readonly #timeout: NodeJS.Timeout;
+  private readonly timeout: NodeJS.Timeout;
 
   constructor(ms: number, run: () => void) {
-    this.#timeout = setTimeout(run, ms);
-    this.#timeout.unref();
+    this.timeout = setTimeout(run, ms);
+    this.timeout.unref();
   }
 
   restart(): void {
-    this.#timeout.refresh();
+    this.timeout.refresh();
   }
 
   cancel(): void {
-    clearTimeout(this.#timeout);
+    clearTimeout(this.timeout);
   }
 }

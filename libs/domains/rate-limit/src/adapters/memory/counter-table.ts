@@ -22,41 +22,41 @@ const EVICTIONS_PER_LOOKUP = 2;
  * that no call ever pays for a sweep of the whole table.
  */
 export class CounterTable {
-  readonly #counters = new Map<string, Counter>();
+  private readonly counters = new Map<string, Counter>();
 
   get size(): number {
-    return this.#counters.size;
+    return this.counters.size;
   }
 
   /** The counter, set to this window. */
   lookUp(id: string, window: number): Counter {
-    this.#evict(window);
-    const known = this.#counters.get(id);
+    this.evict(window);
+    const known = this.counters.get(id);
     if (known === undefined) {
       const counter = { id, current: emptyWindow(window), slots: 0 };
-      this.#counters.set(id, counter);
+      this.counters.set(id, counter);
       return counter;
     }
     if (known.current.window !== window) {
       known.current = emptyWindow(window);
-      this.#moveToEnd(known);
+      this.moveToEnd(known);
     }
     return known;
   }
 
-  #evict(window: number): void {
+  private evict(window: number): void {
     let left = EVICTIONS_PER_LOOKUP;
-    for (const counter of this.#counters.values()) {
+    for (const counter of this.counters.values()) {
       if (left === 0 || counter.current.window === window) return;
       left -= 1;
-      if (counter.slots === 0) this.#counters.delete(counter.id);
-      else this.#moveToEnd(counter);
+      if (counter.slots === 0) this.counters.delete(counter.id);
+      else this.moveToEnd(counter);
     }
   }
 
-  #moveToEnd(counter: Counter): void {
-    this.#counters.delete(counter.id);
-    this.#counters.set(counter.id, counter);
+  private moveToEnd(counter: Counter): void {
+    this.counters.delete(counter.id);
+    this.counters.set(counter.id, counter);
   }
 }
 

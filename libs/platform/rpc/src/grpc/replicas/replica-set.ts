@@ -21,35 +21,35 @@ export interface ReplicaSetOptions {
 
 /** The replicas behind one name. Holds no timer while nobody calls. */
 export class ReplicaSet {
-  readonly #replicas = new Map<string, Replica>();
-  readonly #waiters = new Waiters();
-  #resolvedAtMs = -Infinity;
-  #resolving: Promise<void> | undefined;
-  #unresolved = false;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  private readonly replicas = new Map<string, Replica>();
+  private readonly waiters = new Waiters();
+  private resolvedAtMs = -Infinity;
+  private resolving: Promise<void> | undefined;
+  private unresolved = false;
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
 
   constructor(
     private readonly ports: ReplicaSetPorts,
     private readonly options: ReplicaSetOptions,
   ) {
-    void this.#resolve();
-    this.#timer = setInterval(() => this.#tick(), options.tickMs);
-    this.#timer.unref();
+    void this.resolveServers();
+    this.timer = setInterval(() => this.tick(), options.tickMs);
+    this.timer.unref();
   }
 
   get size(): number {
-    return this.#replicas.size;
+    return this.replicas.size;
   }
 
   /** The callable replica with the fewest calls, other than `except`; undefined when there is none. */
   pick(except?: Replica): Replica | undefined {
     let best: Replica | undefined;
-    for (const replica of this.#replicas.values()) {
+    for (const replica of this.replicas.values()) {
       if (replica === except || !replica.isCallable) continue;
       if (best === undefined || replica.calls < best.calls) best = replica;
     }
-    if (best !== undefined) this.#moveToEnd(best);
+    if (best !== undefined) this.moveToEnd(best);
     return best;
   }
 
@@ -60,70 +60,70 @@ export class ReplicaSet {
       const picked = this.pick();
       if (picked !== undefined) return picked;
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || this.#closed || signal?.aborted) break;
-      await this.#waiters.wait(leftMs, signal);
+      if (leftMs <= 0 || this.closed || signal?.aborted) break;
+      await this.waiters.wait(leftMs, signal);
     }
     // On a machine that is starved all may seem silent: the one that is cut off then stays behind the others.
-    const connected = [...this.#replicas.values()].filter((replica) => replica.isConnected);
+    const connected = [...this.replicas.values()].filter((replica) => replica.isConnected);
     const [latest] = connected.sort((a, b) => b.lastHeardMs - a.lastHeardMs);
     if (latest !== undefined) return latest;
     throw new RpcError('unreachable', 'no replica of the service is connected');
   }
 
   close(): void {
-    this.#closed = true;
-    clearInterval(this.#timer);
-    for (const replica of this.#replicas.values()) replica.close();
-    this.#replicas.clear();
-    this.#waiters.wake();
+    this.closed = true;
+    clearInterval(this.timer);
+    for (const replica of this.replicas.values()) replica.close();
+    this.replicas.clear();
+    this.waiters.wake();
   }
 
-  #tick(): void {
-    for (const replica of this.#replicas.values()) replica.tick();
-    if (performance.now() - this.#resolvedAtMs >= this.options.resolveEveryMs) void this.#resolve();
+  private tick(): void {
+    for (const replica of this.replicas.values()) replica.tick();
+    if (performance.now() - this.resolvedAtMs >= this.options.resolveEveryMs) void this.resolveServers();
   }
 
-  #resolve(): Promise<void> {
-    this.#resolving ??= this.#lookUp().finally(() => {
-      this.#resolving = undefined;
+  private resolveServers(): Promise<void> {
+    this.resolving ??= this.lookUp().finally(() => {
+      this.resolving = undefined;
     });
-    return this.#resolving;
+    return this.resolving;
   }
 
-  async #lookUp(): Promise<void> {
-    this.#resolvedAtMs = performance.now();
+  private async lookUp(): Promise<void> {
+    this.resolvedAtMs = performance.now();
     try {
       const servers = await this.ports.resolve();
-      this.#unresolved = false;
-      if (!this.#closed) this.#adopt(servers);
+      this.unresolved = false;
+      if (!this.closed) this.adopt(servers);
     } catch (error) {
       // Those that are known are kept: a name server that is away takes nobody down.
-      if (!this.#unresolved) this.ports.onUnresolved?.(error);
-      this.#unresolved = true;
+      if (!this.unresolved) this.ports.onUnresolved?.(error);
+      this.unresolved = true;
     }
   }
 
-  #adopt(servers: readonly ServerAddress[]): void {
+  private adopt(servers: readonly ServerAddress[]): void {
     const wanted = new Map(servers.map((server) => [server.address, server]));
-    for (const [address, replica] of this.#replicas) {
+    for (const [address, replica] of this.replicas) {
       if (wanted.has(address)) continue;
-      this.#replicas.delete(address);
+      this.replicas.delete(address);
       replica.retire();
     }
     for (const [address, server] of wanted) {
-      if (!this.#replicas.has(address)) {
-        this.#replicas.set(
+      if (!this.replicas.has(address)) {
+        this.replicas.set(
           address,
-          this.ports.connect(server, () => this.#waiters.wake()),
+          this.ports.connect(server, () => this.waiters.wake()),
         );
       }
     }
-    this.#waiters.wake();
+    this.waiters.wake();
   }
 
   /** The next pick begins with another, so that replicas with equally few calls take turns. */
-  #moveToEnd(replica: Replica): void {
-    this.#replicas.delete(replica.address);
-    this.#replicas.set(replica.address, replica);
+  private moveToEnd(replica: Replica): void {
+    this.replicas.delete(replica.address);
+    this.replicas.set(replica.address, replica);
   }
 }

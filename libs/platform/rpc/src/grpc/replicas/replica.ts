@@ -36,119 +36,119 @@ export interface OpenCall {
 export class Replica {
   readonly address: string;
   readonly transport: BytesTransport;
-  #open = 0;
+  private openCalls = 0;
   /** Of the open calls, those that have heard nothing yet. */
-  #waiting = 0;
-  #lastHeardMs = performance.now();
-  #waitingSinceMs = 0;
-  #answering = true;
-  #probing = false;
-  #retired = false;
-  #closed = false;
-  readonly #leaving = new Set<() => void>();
+  private waiting = 0;
+  private heardAtMs = performance.now();
+  private waitingSinceMs = 0;
+  private answering = true;
+  private probing = false;
+  private retired = false;
+  private closed = false;
+  private readonly leaving = new Set<() => void>();
 
   constructor(private readonly parts: ReplicaParts) {
     this.address = parts.address;
     this.transport = parts.transport;
-    this.#watchConnection();
+    this.watchConnection();
   }
 
   /** Calls that have not ended, streams included. */
   get calls(): number {
-    return this.#open;
+    return this.openCalls;
   }
 
   /** When it last said anything, by `performance.now()`. */
   get lastHeardMs(): number {
-    return this.#lastHeardMs;
+    return this.heardAtMs;
   }
 
   /** Whether a call given to it now goes out at once, to a server that answers. */
   get isCallable(): boolean {
-    return this.#answering && this.isConnected;
+    return this.answering && this.isConnected;
   }
 
   get isConnected(): boolean {
-    return !this.#closed && this.#connection(false) === connectivityState.READY;
+    return !this.closed && this.connection(false) === connectivityState.READY;
   }
 
   open(): OpenCall {
-    if (this.#waiting === 0) this.#waitingSinceMs = performance.now();
-    this.#open += 1;
-    this.#waiting += 1;
+    if (this.waiting === 0) this.waitingSinceMs = performance.now();
+    this.openCalls += 1;
+    this.waiting += 1;
     let waits = true;
     let isOver = false;
     const stopWaiting = (): void => {
-      if (waits) this.#waiting -= 1;
+      if (waits) this.waiting -= 1;
       waits = false;
     };
     return {
       heard: () => {
         stopWaiting();
-        this.#lastHeardMs = performance.now();
+        this.heardAtMs = performance.now();
       },
       done: () => {
         stopWaiting();
         if (isOver) return;
         isOver = true;
-        this.#open -= 1;
-        if (this.#retired && this.#open === 0) this.close();
+        this.openCalls -= 1;
+        if (this.retired && this.openCalls === 0) this.close();
       },
     };
   }
 
   /** Calls `leave` when the replica falls silent, until the returned function is called. */
   whenSilent(leave: () => void): () => void {
-    this.#leaving.add(leave);
-    return () => this.#leaving.delete(leave);
+    this.leaving.add(leave);
+    return () => this.leaving.delete(leave);
   }
 
   /** Closes it once its calls have ended. */
   retire(): void {
-    this.#retired = true;
-    if (this.#open === 0) this.close();
+    this.retired = true;
+    if (this.openCalls === 0) this.close();
   }
 
   /** Looks after its silence; called a few times a second. */
   tick(): void {
-    if (this.#closed || this.#probing || !this.isConnected) return;
-    const silentMs = performance.now() - Math.max(this.#lastHeardMs, this.#waitingSinceMs);
-    const suspect = this.#waiting > 0 && silentMs >= this.parts.limits.silenceMs;
-    if (suspect || !this.#answering) void this.#probe();
+    if (this.closed || this.probing || !this.isConnected) return;
+    const silentMs = performance.now() - Math.max(this.heardAtMs, this.waitingSinceMs);
+    const suspect = this.waiting > 0 && silentMs >= this.parts.limits.silenceMs;
+    if (suspect || !this.answering) void this.probeServer();
   }
 
   close(): void {
-    this.#closed = true;
+    this.closed = true;
     this.parts.client.close();
   }
 
-  async #probe(): Promise<void> {
-    this.#probing = true;
+  private async probeServer(): Promise<void> {
+    this.probing = true;
     const answered = await this.parts.probe(this.parts.limits.probeTimeoutMs).then(
       () => true,
       () => false,
     );
-    this.#probing = false;
-    if (this.#closed) return;
-    if (answered) this.#lastHeardMs = performance.now();
-    if (answered === this.#answering) return;
-    this.#answering = answered;
-    if (!answered) for (const leave of [...this.#leaving]) leave();
+    this.probing = false;
+    if (this.closed) return;
+    if (answered) this.heardAtMs = performance.now();
+    if (answered === this.answering) return;
+    this.answering = answered;
+    if (!answered) for (const leave of [...this.leaving]) leave();
     this.parts.onChange();
   }
 
   /** Asks for a connection whenever there is none, so that a call never has to wait for one to be made. */
-  #watchConnection(): void {
-    if (this.#closed) return;
-    const state = this.#connection(true);
+  private watchConnection(): void {
+    if (this.closed) return;
+    const state = this.connection(true);
     this.parts.client.getChannel().watchConnectivityState(state, Infinity, (error) => {
-      if (error !== undefined || this.#closed) return;
+      if (error !== undefined || this.closed) return;
       this.parts.onChange();
-      this.#watchConnection();
+      this.watchConnection();
     });
   }
 
-  #connection(connect: boolean): connectivityState {
+  private connection(connect: boolean): connectivityState {
     try {
       return this.parts.client.getChannel().getConnectivityState(connect);
     } catch {

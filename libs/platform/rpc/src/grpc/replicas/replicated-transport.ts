@@ -158,10 +158,10 @@ type Result = IteratorResult<Uint8Array, undefined>;
 
 /** A stream of one replica, which is chosen at the first read. */
 class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #startedMs = performance.now();
-  #inner: Promise<AsyncIterator<Uint8Array>> | undefined;
-  #open: ReturnType<Replica['open']> | undefined;
-  #left = false;
+  private readonly startedMs = performance.now();
+  private inner: Promise<AsyncIterator<Uint8Array>> | undefined;
+  private open: ReturnType<Replica['open']> | undefined;
+  private left = false;
 
   constructor(
     private readonly call: TransportCall<Uint8Array>,
@@ -174,36 +174,36 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   async next(): Promise<Result> {
-    if (this.#left) return { done: true, value: undefined };
-    this.#inner ??= this.#start();
+    if (this.left) return { done: true, value: undefined };
+    this.inner ??= this.start();
     try {
-      const result = await (await this.#inner).next();
-      this.#open?.heard();
-      if (result.done) this.#open?.done();
+      const result = await (await this.inner).next();
+      this.open?.heard();
+      if (result.done) this.open?.done();
       return result as Result;
     } catch (error) {
-      this.#open?.done();
+      this.open?.done();
       throw error;
     }
   }
 
   async return(): Promise<Result> {
-    this.#left = true;
-    const inner = await this.#inner?.catch(() => undefined);
+    this.left = true;
+    const inner = await this.inner?.catch(() => undefined);
     await inner?.return?.();
-    this.#open?.done();
+    this.open?.done();
     return { done: true, value: undefined };
   }
 
-  async #start(): Promise<AsyncIterator<Uint8Array>> {
+  private async start(): Promise<AsyncIterator<Uint8Array>> {
     const { call } = this;
     const ended = endedBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
     const waitMs = Math.min(this.connectWaitMs, call.timeoutMs ?? this.connectWaitMs);
     const replica = this.replicas.pick() ?? (await this.replicas.pickInTime(waitMs, call.signal));
-    this.#open = replica.open();
+    this.open = replica.open();
     const timeoutMs =
-      call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - this.#startedMs);
+      call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - this.startedMs);
     return replica.transport.serverStream({ ...call, timeoutMs })[Symbol.asyncIterator]();
   }
 }

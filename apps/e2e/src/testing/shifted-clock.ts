@@ -10,7 +10,7 @@ interface ClockOptions {
 /** What a gateway is started with so that its clock runs beside that of the machine. */
 export function withShiftedClock({ shiftMs = 0, stepMs = 0 }: ClockOptions): Record<string, string> {
   return {
-    NODE_OPTIONS: `--import ${path.resolve('apps/e2e/src/support/move-clock.mjs')}`,
+    NODE_OPTIONS: `--import ${path.resolve('apps/e2e/src/testing/move-clock.mjs')}`,
     GATEWAY_TEST_CLOCK_SHIFT_MS: String(shiftMs),
     GATEWAY_TEST_CLOCK_STEP_MS: String(stepMs),
   };
