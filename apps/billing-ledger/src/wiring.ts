@@ -1,9 +1,4 @@
-import {
-  billingLedgerSchema,
-  billingLedgerSettingsOf,
-  createBillingLedgerAdapters,
-  createBillingLedgerModule,
-} from '@gateway/billing-ledger';
+import { billingLedgerSchema } from '@gateway/billing-ledger';
 import { isTransientDatabaseError } from '@gateway/database';
 import {
   createPostgresEventLog,
@@ -22,8 +17,8 @@ import {
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
-import { newId, systemClock as clock } from '@gateway/runtime';
-import { createStatementsAdapters, createStatementsModule, statementsSettingsOf } from '@gateway/statements';
+import { systemClock as clock } from '@gateway/runtime';
+import { openLedgerModules } from '@gateway/statements';
 import type { Config } from './config';
 
 const OUTBOX: ServiceSchema = {
@@ -70,25 +65,12 @@ export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<Se
   // Usage cannot tell that it does not read, when it is away.
   events.watchLag(READERS_OF_SETTLED);
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
-  const { pool } = ledger;
-  const adapters = createBillingLedgerAdapters({
-    pool,
+  const { billingLedger, statements } = openLedgerModules({
+    config,
+    pool: ledger.pool,
     appender: outbox,
-    clock,
-    settings: billingLedgerSettingsOf(config),
-  });
-  const billingLedger = createBillingLedgerModule({ ...adapters, events, clock, log, metrics });
-  const statements = createStatementsModule({
-    ...createStatementsAdapters({
-      pool,
-      appender: outbox,
-      clock,
-      mailer: openMailer(config),
-      settings: statementsSettingsOf(config),
-    }),
-    ledger: adapters.store,
-    newId,
-    clock,
+    events,
+    mailer: openMailer(config),
     log,
     metrics,
   });

@@ -1,10 +1,5 @@
 import { hostname } from 'node:os';
 import { openAuthModule } from '@gateway/auth';
-import {
-  billingLedgerSettingsOf,
-  createBillingLedgerAdapters,
-  createBillingLedgerModule,
-} from '@gateway/billing-ledger';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
@@ -27,8 +22,8 @@ import {
   createInProcessTransport,
   type MessageTransport,
 } from '@gateway/rpc';
-import { newId, systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
-import { createStatementsAdapters, createStatementsModule, statementsSettingsOf } from '@gateway/statements';
+import { systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import { openLedgerModules } from '@gateway/statements';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
 import type { Config } from './config';
@@ -94,30 +89,12 @@ function createStores(parts: ModuleParts) {
     metrics,
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
-  const ledgerAdapters = createBillingLedgerAdapters({
+  const { billingLedger, statements } = openLedgerModules({
+    config,
     pool: pools.billingLedger,
     appender: eventLog,
-    clock,
-    settings: billingLedgerSettingsOf(config),
-  });
-  const billingLedger = createBillingLedgerModule({
-    ...ledgerAdapters,
     events: eventLog,
-    clock,
-    log,
-    metrics,
-  });
-  const statements = createStatementsModule({
-    ...createStatementsAdapters({
-      pool: pools.billingLedger,
-      appender: eventLog,
-      clock,
-      mailer,
-      settings: statementsSettingsOf(config),
-    }),
-    ledger: ledgerAdapters.store,
-    newId,
-    clock,
+    mailer,
     log,
     metrics,
   });

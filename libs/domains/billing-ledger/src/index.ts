@@ -1,4 +1,8 @@
-export { billingLedgerEnvironment, billingLedgerSettingsOf } from './service/environment';
+export {
+  billingLedgerEnvironment,
+  billingLedgerSettingsOf,
+  type BillingLedgerEnvironment,
+} from './service/environment';
 export { createBillingLedgerAdapters, type LedgerAdapterOptions } from './adapters/create-adapters';
 export * from './adapters/postgres/claim-store';
 export * from './adapters/postgres/ledger-history';

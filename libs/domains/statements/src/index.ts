@@ -4,3 +4,4 @@ export { createMailAlertSender, type AlertMailer } from './adapters/mail/mail-al
 export { createPostgresReconciler } from './adapters/postgres/reconciler';
 export { createWebhookSender } from './adapters/undici/webhook-sender';
 export * from './service/module';
+export { openLedgerModules } from './open-ledger-modules';

@@ -13,8 +13,10 @@ export const billingLedgerEnvironment = {
     .default(CLOSED_HOLD_RETENTION_DAYS),
 };
 
-/** What the ledger's adapters want to know of the settings. */
-export function billingLedgerSettingsOf(values: z.output<z.ZodObject<typeof billingLedgerEnvironment>>) {
+export type BillingLedgerEnvironment = z.output<z.ZodObject<typeof billingLedgerEnvironment>>;
+
+/** The settings of the ledger's adapters. */
+export function billingLedgerSettingsOf(values: BillingLedgerEnvironment) {
   return {
     closedHoldRetentionMs: values.GATEWAY_CLOSED_HOLD_RETENTION_DAYS * DAY_MS,
   };

@@ -7,7 +7,9 @@ export const statementsEnvironment = {
   GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: flagSetting.default(false),
 };
 
+export type StatementsEnvironment = z.output<z.ZodObject<typeof statementsEnvironment>>;
+
 /** What the adapters need of the settings. */
-export function statementsSettingsOf(values: z.output<z.ZodObject<typeof statementsEnvironment>>) {
+export function statementsSettingsOf(values: StatementsEnvironment) {
   return { allowPrivateAddresses: values.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES };
 }

@@ -1,0 +1,41 @@
+import {
+  billingLedgerSettingsOf,
+  createBillingLedgerAdapters,
+  createBillingLedgerModule,
+  type BillingLedgerEnvironment,
+  type BillingLedgerPorts,
+} from '@gateway/billing-ledger';
+import { newId, systemClock as clock } from '@gateway/runtime';
+import { createStatementsAdapters, type StatementsAdapterOptions } from './adapters/create-adapters';
+import { statementsSettingsOf, type StatementsEnvironment } from './service/environment';
+import { createStatementsModule } from './service/module';
+
+export interface OpenLedgerOptions
+  extends
+    Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer'>,
+    Pick<BillingLedgerPorts, 'events' | 'log' | 'metrics'> {
+  readonly config: BillingLedgerEnvironment & StatementsEnvironment;
+}
+
+/** Both modules of the billing-ledger service with their adapters, for each app that runs them. */
+export function openLedgerModules({ config, pool, appender, mailer, ...parts }: OpenLedgerOptions) {
+  const { log, metrics } = parts;
+  const adapters = createBillingLedgerAdapters({
+    pool,
+    appender,
+    clock,
+    settings: billingLedgerSettingsOf(config),
+  });
+  const settings = statementsSettingsOf(config);
+  return {
+    billingLedger: createBillingLedgerModule({ ...adapters, ...parts, clock }),
+    statements: createStatementsModule({
+      ...createStatementsAdapters({ pool, appender, clock, mailer, settings }),
+      ledger: adapters.store,
+      newId,
+      clock,
+      log,
+      metrics,
+    }),
+  };
+}
