@@ -137,7 +137,10 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
       { patienceMs: 60_000 },
     );
     const [id] = [...costs.keys()].slice(-1);
-    expect(await read(`/generation?id=${id}`)).toMatchObject({ data: { id } });
+    await eventually('the last generation is found', async () => {
+      const found = await read<{ data: { id: string } }>(`/generation?id=${id}`);
+      return found?.data.id === id ? true : undefined;
+    });
   }
 
   /** What people do in the dashboard: writes to auth and the ledger, reads of every service. */
