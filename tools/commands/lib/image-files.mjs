@@ -61,14 +61,22 @@ export async function layOutImage(program, folder) {
   settleTimes(folder);
 }
 
-/** The health check, and beside it where this program is to be asked, in place of its admin port. */
-function layOutHealthCheck(program, app) {
+/**
+ * The health check, and beside it where this program is to be asked, in place of its admin port.
+ *
+ * @public a test loads it in a process of its own
+ */
+export function layOutHealthCheck(program, app) {
   cpSync(path.join(root, 'docker', 'health.mjs'), path.join(app, 'health.mjs'));
   writeFileSync(path.join(app, 'health.json'), `${JSON.stringify({ url: HEALTH_URLS[program] })}\n`);
 }
 
-/** What a process tells of itself to whoever helps: `npm run support-bundle -- --pods` runs it. */
-function layOutReport(app) {
+/**
+ * What a process tells of itself to whoever helps: `npm run support-bundle -- --pods` runs it.
+ *
+ * @public a test loads it in a process of its own
+ */
+export function layOutReport(app) {
   const parts = path.join(app, 'report');
   mkdirSync(parts);
   cpSync(path.join(root, 'docker', 'report.mjs'), path.join(app, 'report.mjs'));

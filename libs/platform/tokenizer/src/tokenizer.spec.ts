@@ -293,7 +293,7 @@ describe('whoever asks', () => {
       }),
       { numRuns: Math.min(fuzzRuns().numRuns ?? 100, 500) },
     );
-  });
+  }, 120_000);
 
   it('gets the same count of 1.5 million characters', async () => {
     for (const text of ['a'.repeat(1_500_000), 'word after word '.repeat(93_750)]) {
