@@ -1,8 +1,9 @@
 import type { Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { createGenerationRunner, type GenerationRunnerPorts } from './generation-runner';
 import { createLedger, type LedgerPorts } from './ledger';
+import { createDroppedReleases } from './metrics';
 import { watchModelCatalogue } from './model-catalogue';
 import { createRateLimiter, type RateLimiterPorts } from './rate-limiter';
 import { createSettledGenerations, type SettledGenerationsPorts } from './settled-generations';
@@ -19,11 +20,7 @@ export interface RpcServicesPorts extends GenerationRunnerPorts, SettledGenerati
 
 /** The services that the edge calls for requests, behind its ports. */
 export function createRpcServices({ clock, log, metrics, ...clients }: RpcServicesPorts) {
-  const dropped = new Counter({
-    name: 'gateway_edge_proxy_releases_dropped_total',
-    help: 'Slots, holds and claims that were left to their lease or deadline, because their service could not be reached.',
-    registers: [metrics],
-  });
+  const dropped = createDroppedReleases(metrics);
   const common = { now: () => clock.now(), log, onReleaseDropped: (count: number) => dropped.inc(count) };
   return {
     rateLimiter: createRateLimiter({ ...common, rateLimit: clients.rateLimit }),

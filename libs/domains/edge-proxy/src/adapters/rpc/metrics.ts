@@ -1,0 +1,9 @@
+import { Counter, type Registry } from 'prom-client';
+
+export function createDroppedReleases(metrics: Registry): Counter {
+  return new Counter({
+    name: 'gateway_edge_proxy_releases_dropped_total',
+    help: 'Slots, holds and claims that were left to their lease or deadline, because their service could not be reached.',
+    registers: [metrics],
+  });
+}
