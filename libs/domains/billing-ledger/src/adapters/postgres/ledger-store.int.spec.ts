@@ -158,7 +158,7 @@ describe('holds that are all taken at once', () => {
       "select pg_get_functiondef('hold_credit'::regproc) as definition",
     );
     const definition = rows[0]?.definition ?? '';
-    const branch = 'accepted := array_fill(false, array[size]);';
+    const branch = 'perform lock_accounts(p_organization_ids);';
     expect(definition).toContain(branch);
     await rig.auditPool.query(
       definition.replace(branch, `raise exception using errcode = '${NOBODY_DECIDES}';`),

@@ -28,152 +28,215 @@ as $$
 declare
   item record;
   size integer := cardinality(p_hold_ids);
-  accepted boolean[] := array_fill(true, array[size]);
-  accepted_ids text[] := p_hold_ids;
+  accepted boolean[] := array_fill(false, array[size]);
+  accepted_ids text[] := '{}';
+  held_count integer;
+  is_over_budget boolean;
   -- Taken so far in this batch, by the position of the first item of the same
   -- organization, organization and day, key and day.
-  taken_by_organization bigint[];
-  taken_by_organization_day bigint[];
-  taken_by_key_day bigint[];
+  taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
+  taken_by_organization_day bigint[] := taken_by_organization;
+  taken_by_key_day bigint[] := taken_by_organization;
   amount_left bigint;
   organization_used bigint;
   key_used bigint;
 begin
+  -- Nearly every batch is covered as a whole: every id is new, and each account and budget covers the sum of its holds.
+  -- So this writes first and then compares. Where a comparison fails, the block is rolled back and decides nothing.
+  begin
+    with named as materialized (
+      select
+        hold_id,
+        p_organization_ids[i] as organization_id,
+        p_key_ids[i] as key_id,
+        p_amounts[i] as amount,
+        p_input_prices[i] as input_price,
+        p_cached_input_prices[i] as cached_input_price,
+        p_output_prices[i] as output_price,
+        p_reasoning_prices[i] as reasoning_price,
+        p_image_prices[i] as image_price,
+        p_organization_budgets[i] as organization_budget,
+        p_key_budgets[i] as key_budget,
+        p_days[i] as day,
+        p_created_unix_ms[i] as created_unix_ms,
+        p_deadlines_unix_ms[i] as deadline_unix_ms,
+        p_idempotency_scopes[i] as idempotency_scope
+      from unnest(p_hold_ids) with ordinality as named (hold_id, i)
+    ),
+    batch as materialized (
+      select organization_id collate "C" as organization_id, sum(amount)::bigint as amount
+      from named
+      group by 1
+      order by 1
+    ),
+    moved_money as (
+      update accounts account
+      set
+        available_nano_usd = account.available_nano_usd - batch.amount,
+        held_nano_usd = account.held_nano_usd + batch.amount
+      from batch
+      where account.organization_id = batch.organization_id and account.available_nano_usd >= batch.amount
+      returning account.organization_id
+    ),
+    -- Empty unless every account, locked in the agreed order, has enough.
+    taken as materialized (
+      select * from named
+      where (select count(*) from moved_money) = (select count(*) from batch)
+    ),
+    new_holds as (
+      insert into open_holds (
+        hold_id, organization_id, key_id, amount_nano_usd,
+        input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
+        reasoning_nano_usd_per_million, image_nano_usd_per_million,
+        day, created_unix_ms, deadline_unix_ms, idempotency_scope
+      )
+      select
+        hold_id, organization_id, key_id, amount,
+        input_price, cached_input_price, output_price, reasoning_price, image_price,
+        day, created_unix_ms, deadline_unix_ms, idempotency_scope
+      from taken
+    ),
+    new_postings as (
+      insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
+      select hold_id, 'hold', organization_id, p_now_unix_ms, -amount, amount
+      from taken
+    ),
+    spend as materialized (
+      select
+        organization_id, day, coalesce(key_id, '') as key_id, sum(amount)::bigint as amount,
+        case when grouping(key_id) = 1 then min(organization_budget) else min(key_budget) end as budget
+      from taken
+      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+    ),
+    new_spend as (
+      insert into daily_spend as total (organization_id, day, key_id, held_nano_usd)
+      select organization_id, day, key_id, amount from spend
+      on conflict (organization_id, day, key_id)
+        do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
+      returning organization_id, day, key_id, spent_nano_usd + held_nano_usd as used
+    )
+    select
+      (select count(*) from taken),
+      exists (
+        select from new_spend
+        join spend
+          on spend.organization_id = new_spend.organization_id collate "C"
+          and spend.day = new_spend.day
+          and spend.key_id = new_spend.key_id collate "C"
+        where new_spend.used > spend.budget
+      )
+    into held_count, is_over_budget;
+
+    if held_count = size and not is_over_budget then
+      -- After the ids were entered, by what is committed now.
+      perform
+      from unnest(p_hold_ids) as entered (hold_id)
+      cross join closed_hold_retention retention
+      left join closed_holds closed on closed.hold_id = entered.hold_id collate "C"
+      where closed.hold_id is not null
+        or (entered.hold_id collate "C" >= 'gen-' and entered.hold_id collate "C" < retention.first_kept_hold_id);
+      if not found then
+        return query select 'held', null::bigint, null::bigint from generate_series(1, size);
+        return;
+      end if;
+    end if;
+    raise exception using errcode = 'GW002';
+  exception
+    when sqlstate 'GW002' or unique_violation then
+      null;
+  end;
+
+  -- Each hold in its order.
   perform lock_accounts(p_organization_ids);
 
-  -- Nearly every batch is covered as a whole: every id is new, and each account
-  -- and budget covers the sum of its holds. The order does not matter then.
-  if (
-    not exists (
-      select
-      from unnest(p_organization_ids, p_amounts) as wanted (organization_id, amount)
-      group by wanted.organization_id
-      having sum(wanted.amount) > (
-        select account.available_nano_usd from accounts account
-        where account.organization_id = wanted.organization_id collate "C"
+  for item in
+    select
+      wanted.position::integer as position, wanted.hold_id, wanted.organization_id, wanted.amount,
+      wanted.organization_budget, wanted.key_budget,
+      account.available_nano_usd as available,
+      coalesce(of_organization.spent_nano_usd + of_organization.held_nano_usd, 0) as organization_used,
+      coalesce(of_key.spent_nano_usd + of_key.held_nano_usd, 0) as key_used,
+      coalesce(open.organization_id, closed.organization_id) as known_organization_id,
+      open.hold_id is null as is_not_open,
+      wanted.hold_id collate "C" >= 'gen-'
+        and wanted.hold_id collate "C" < retention.first_kept_hold_id as is_forgotten,
+      (min(wanted.position) over (partition by wanted.organization_id))::integer as organization_slot,
+      (min(wanted.position) over (partition by wanted.organization_id, wanted.day))::integer as organization_day_slot,
+      (min(wanted.position) over (partition by wanted.organization_id, wanted.day, wanted.key_id))::integer as key_day_slot
+    from unnest(
+        p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets, p_days
+      ) with ordinality as wanted (
+        hold_id, organization_id, key_id, amount, organization_budget, key_budget, day, position
       )
-    )
-    and not exists (
-      select
-      from unnest(p_hold_ids) as wanted (hold_id)
-      cross join closed_hold_retention retention
-      left join open_holds open on open.hold_id = wanted.hold_id collate "C"
-      left join closed_holds closed on closed.hold_id = wanted.hold_id collate "C"
-      where open.hold_id is not null
-        or closed.hold_id is not null
-        or (wanted.hold_id collate "C" >= 'gen-' and wanted.hold_id collate "C" < retention.first_kept_hold_id)
-    )
-    and not exists (
-      select
-      from unnest(p_organization_ids, p_days, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets)
-        as wanted (organization_id, day, key_id, amount, organization_budget, key_budget)
-      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
-      having sum(amount) > (
-        case when grouping(key_id) = 1 then min(organization_budget) else min(key_budget) end
-      ) - coalesce((
-        select total.spent_nano_usd + total.held_nano_usd from daily_spend total
-        where total.organization_id = wanted.organization_id collate "C"
-          and total.day = wanted.day and total.key_id = coalesce(wanted.key_id, '') collate "C"
-      ), 0)
-    )
-  ) then
-    return query select 'held', null::bigint, null::bigint from generate_series(1, size);
-  else
-    accepted := array_fill(false, array[size]);
-    accepted_ids := '{}';
-    taken_by_organization := array_fill(0::bigint, array[size]);
-    taken_by_organization_day := taken_by_organization;
-    taken_by_key_day := taken_by_organization;
+    cross join closed_hold_retention retention
+    join accounts account on account.organization_id = wanted.organization_id collate "C"
+    left join daily_spend of_organization
+      on of_organization.organization_id = wanted.organization_id collate "C"
+      and of_organization.day = wanted.day and of_organization.key_id = ''
+    left join daily_spend of_key
+      on of_key.organization_id = wanted.organization_id collate "C"
+      and of_key.day = wanted.day and of_key.key_id = wanted.key_id collate "C"
+    left join open_holds open on open.hold_id = wanted.hold_id collate "C"
+    left join closed_holds closed on closed.hold_id = wanted.hold_id collate "C"
+    order by wanted.position
+  loop
+    outcome := 'held';
+    available_nano_usd := null;
+    used_nano_usd := null;
 
-    for item in
-      select
-        wanted.position::integer as position, wanted.hold_id, wanted.organization_id, wanted.amount,
-        wanted.organization_budget, wanted.key_budget,
-        account.available_nano_usd as available,
-        coalesce(of_organization.spent_nano_usd + of_organization.held_nano_usd, 0) as organization_used,
-        coalesce(of_key.spent_nano_usd + of_key.held_nano_usd, 0) as key_used,
-        coalesce(open.organization_id, closed.organization_id) as known_organization_id,
-        open.hold_id is null as is_not_open,
-        wanted.hold_id collate "C" >= 'gen-'
-          and wanted.hold_id collate "C" < retention.first_kept_hold_id as is_forgotten,
-        (min(wanted.position) over (partition by wanted.organization_id))::integer as organization_slot,
-        (min(wanted.position) over (partition by wanted.organization_id, wanted.day))::integer as organization_day_slot,
-        (min(wanted.position) over (partition by wanted.organization_id, wanted.day, wanted.key_id))::integer as key_day_slot
-      from unnest(
-          p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets, p_days
-        ) with ordinality as wanted (
-          hold_id, organization_id, key_id, amount, organization_budget, key_budget, day, position
-        )
-      cross join closed_hold_retention retention
-      join accounts account on account.organization_id = wanted.organization_id collate "C"
-      left join daily_spend of_organization
-        on of_organization.organization_id = wanted.organization_id collate "C"
-        and of_organization.day = wanted.day and of_organization.key_id = ''
-      left join daily_spend of_key
-        on of_key.organization_id = wanted.organization_id collate "C"
-        and of_key.day = wanted.day and of_key.key_id = wanted.key_id collate "C"
-      left join open_holds open on open.hold_id = wanted.hold_id collate "C"
-      left join closed_holds closed on closed.hold_id = wanted.hold_id collate "C"
-      order by wanted.position
-    loop
-      outcome := 'held';
-      available_nano_usd := null;
-      used_nano_usd := null;
-
-      if item.known_organization_id <> item.organization_id then
-        outcome := 'foreign';
-        return next;
-        continue;
-      end if;
-
-      if item.known_organization_id is not null or item.is_forgotten then
-        if item.is_not_open then
-          outcome := 'closed';
-        end if;
-        return next;
-        continue;
-      end if;
-
-      amount_left := item.available - taken_by_organization[item.organization_slot];
-      if amount_left < item.amount then
-        outcome := 'insufficient_credits';
-        available_nano_usd := amount_left;
-        return next;
-        continue;
-      end if;
-
-      if item.key_budget is not null then
-        key_used := item.key_used + taken_by_key_day[item.key_day_slot];
-        if item.key_budget - key_used < item.amount then
-          outcome := 'key_budget_exceeded';
-          used_nano_usd := key_used;
-          return next;
-          continue;
-        end if;
-      end if;
-
-      if item.organization_budget is not null then
-        organization_used := item.organization_used + taken_by_organization_day[item.organization_day_slot];
-        if item.organization_budget - organization_used < item.amount then
-          outcome := 'organization_budget_exceeded';
-          used_nano_usd := organization_used;
-          return next;
-          continue;
-        end if;
-      end if;
-
-      accepted[item.position] := true;
-      accepted_ids := accepted_ids || item.hold_id;
-      taken_by_organization[item.organization_slot] := taken_by_organization[item.organization_slot] + item.amount;
-      taken_by_organization_day[item.organization_day_slot] :=
-        taken_by_organization_day[item.organization_day_slot] + item.amount;
-      taken_by_key_day[item.key_day_slot] := taken_by_key_day[item.key_day_slot] + item.amount;
+    if item.known_organization_id <> item.organization_id then
+      outcome := 'foreign';
       return next;
-    end loop;
-
-    if cardinality(accepted_ids) = 0 then
-      return;
+      continue;
     end if;
+
+    if item.known_organization_id is not null or item.is_forgotten then
+      if item.is_not_open then
+        outcome := 'closed';
+      end if;
+      return next;
+      continue;
+    end if;
+
+    amount_left := item.available - taken_by_organization[item.organization_slot];
+    if amount_left < item.amount then
+      outcome := 'insufficient_credits';
+      available_nano_usd := amount_left;
+      return next;
+      continue;
+    end if;
+
+    if item.key_budget is not null then
+      key_used := item.key_used + taken_by_key_day[item.key_day_slot];
+      if item.key_budget - key_used < item.amount then
+        outcome := 'key_budget_exceeded';
+        used_nano_usd := key_used;
+        return next;
+        continue;
+      end if;
+    end if;
+
+    if item.organization_budget is not null then
+      organization_used := item.organization_used + taken_by_organization_day[item.organization_day_slot];
+      if item.organization_budget - organization_used < item.amount then
+        outcome := 'organization_budget_exceeded';
+        used_nano_usd := organization_used;
+        return next;
+        continue;
+      end if;
+    end if;
+
+    accepted[item.position] := true;
+    accepted_ids := accepted_ids || item.hold_id;
+    taken_by_organization[item.organization_slot] := taken_by_organization[item.organization_slot] + item.amount;
+    taken_by_organization_day[item.organization_day_slot] :=
+      taken_by_organization_day[item.organization_day_slot] + item.amount;
+    taken_by_key_day[item.key_day_slot] := taken_by_key_day[item.key_day_slot] + item.amount;
+    return next;
+  end loop;
+
+  if cardinality(accepted_ids) = 0 then
+    return;
   end if;
 
   with taken as materialized (
