@@ -53,18 +53,20 @@ export class ReplicaSet {
     return best;
   }
 
-  /** As `pick`, and waits for one; when none comes, takes the connected one that was silent for the shortest time. */
-  async pickInTime(maxWaitMs: number, signal: CancelSignal | undefined): Promise<Replica> {
+  /** As `pick`, and waits for one; after `maxWaitMs` takes the connected one that was silent for the shortest time. */
+  async pickInTime(maxWaitMs: number, signal: CancelSignal | undefined, except?: Replica): Promise<Replica> {
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
-      const picked = this.pick();
+      const picked = this.pick(except);
       if (picked !== undefined) return picked;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0 || this.closed || signal?.aborted) break;
       await this.waiters.wait(leftMs, signal);
     }
     // On a machine that is starved all may seem silent: the one that is cut off then stays behind the others.
-    const connected = [...this.replicas.values()].filter((replica) => replica.isConnected);
+    const connected = [...this.replicas.values()].filter(
+      (replica) => replica !== except && replica.isConnected,
+    );
     const [latest] = connected.sort((a, b) => b.lastHeardMs - a.lastHeardMs);
     if (latest !== undefined) return latest;
     throw new RpcError('unreachable', 'no replica of the service is connected');

@@ -108,8 +108,10 @@ export function createReplicatedTransport({
       const isWithoutEffect = isRpcUnimplemented(error);
       const isWorthRepeating = mayRepeat && (isRpcUnavailable(error) || isRpcDeadlineExceeded(error));
       if (!isWithoutEffect && !isWorthRepeating) throw error;
-      const whoeverComes = () => replicas.pickInTime(waitMs(), call.signal).catch(() => undefined);
-      const other = replicas.pick(first) ?? (isWithoutEffect ? undefined : await whoeverComes());
+      const except = isWithoutEffect ? first : undefined;
+      const hasOther = except === undefined || replicas.size > 1;
+      const next = () => replicas.pickInTime(waitMs(), call.signal, except).catch(() => undefined);
+      const other = replicas.pick(first) ?? (hasOther ? await next() : undefined);
       const timeoutMs = leftMs();
       if (other === undefined || (timeoutMs !== undefined && timeoutMs <= 0)) throw error;
       return attempt(other, { ...call, timeoutMs });
