@@ -36,8 +36,8 @@ try {
     await runJest(jestArguments);
   } else {
     await runChecks();
-    // The suites of the cluster mostly wait, such as for the end of a minute.
-    await Promise.all([testEmbedded(), testCluster()]);
+    await testEmbedded();
+    await testCluster();
   }
 } catch (error) {
   exitOnFailure(error);
