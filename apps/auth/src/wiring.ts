@@ -1,21 +1,21 @@
 import { authSchema, openAuthModule } from '@gateway/auth';
 import { openMailer } from '@gateway/mail';
-import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
+import { openSchema, type ServiceDeps, type ServiceSchema, type ServiceWiring } from '@gateway/process';
 import type { Config } from './config';
 
 const AUTH: ServiceSchema = { ...authSchema, maxConnections: 10 };
 
 export const schemas = [AUTH];
 
-export async function wireAuth(parts: ServiceParts<Config>): Promise<ServiceWiring> {
-  const { config, log, metrics } = parts;
-  const { pool, sessions, answers } = await openSchema(AUTH, parts);
+export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
+  const { config, log, metrics } = deps;
+  const { pool, sessions, answers } = await openSchema(AUTH, deps);
   const module = openAuthModule({
     config,
     pool,
     sessions,
     mailer: openMailer(config),
-    sealingKeys: config.GATEWAY_SECRETS_KEY,
+    encryptionKeys: config.GATEWAY_SECRETS_KEY,
     log,
     metrics,
   });

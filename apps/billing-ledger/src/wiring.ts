@@ -13,7 +13,7 @@ import { openMailer } from '@gateway/mail';
 import {
   kafkaOptionsOf,
   openSchema,
-  type ServiceParts,
+  type ServiceDeps,
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
@@ -39,10 +39,10 @@ export const schemas = [OUTBOX, LEDGER];
  * its own transaction, in an outbox that is a PostgreSQL event log; a relay
  * carries the announcements to Kafka.
  */
-export async function wireBillingLedger(parts: ServiceParts<Config>): Promise<ServiceWiring> {
-  const { config, log, metrics, life } = parts;
-  const outboxSchema = await openSchema(OUTBOX, parts);
-  const ledger = await openSchema(LEDGER, parts);
+export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
+  const { config, log, metrics, life } = deps;
+  const outboxSchema = await openSchema(OUTBOX, deps);
+  const ledger = await openSchema(LEDGER, deps);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'billing-ledger',

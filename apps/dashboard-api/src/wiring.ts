@@ -7,7 +7,7 @@ import {
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { makeOperator, openDashboardApi } from '@gateway/dashboard-api';
-import type { ServiceCommand, ServiceParts, ServiceWiring } from '@gateway/process';
+import type { ServiceCommand, ServiceDeps, ServiceWiring } from '@gateway/process';
 import { createClient } from '@gateway/rpc';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
@@ -18,7 +18,7 @@ export async function wireDashboardApi({
   metrics,
   life,
   connect,
-}: ServiceParts<Config>): Promise<ServiceWiring> {
+}: ServiceDeps<Config>): Promise<ServiceWiring> {
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
   const ledger = connect(config.GATEWAY_BILLING_LEDGER_TARGET);

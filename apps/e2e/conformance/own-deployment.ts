@@ -2,24 +2,24 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { freezeDatabaseOf, testsCluster } from '@gateway/test-support';
 import { Client } from 'pg';
-import { joinWorld, type CommonWorld } from '../src/testing/world';
+import { joinTestEnv, type SharedTestEnv } from '../src/testing/test-env';
 import { openDeployment, type Breakage, type Deployment } from './framework';
 
 /** A deployment that the tests started, and so may break while no other suite runs. */
 export async function startOwnDeployment(
   onAnswer?: Deployment['onAnswer'],
 ): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
-  const world = await joinWorld();
-  const deployment = await openDeployment(world.gateway, breakageOf(world));
-  return { deployment: { ...deployment, ...(onAnswer ? { onAnswer } : {}) }, stop: () => world.stop() };
+  const testEnv = await joinTestEnv();
+  const deployment = await openDeployment(testEnv.gateway, breakageOf(testEnv));
+  return { deployment: { ...deployment, ...(onAnswer ? { onAnswer } : {}) }, stop: () => testEnv.stop() };
 }
 
 /** Breaks its own database, where the system tells which its processes are. */
-function breakageOf(world: CommonWorld): Breakage | undefined {
+function breakageOf(testEnv: SharedTestEnv): Breakage | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
   return {
     async withoutDatabase(during) {
-      const thaw = freezeDatabaseOf(world.gateway.pid);
+      const thaw = freezeDatabaseOf(testEnv.gateway.pid);
       try {
         return await during();
       } finally {
@@ -27,20 +27,20 @@ function breakageOf(world: CommonWorld): Breakage | undefined {
       }
     },
     async withoutGenerations(during) {
-      await runSql(world, 'alter table usage.generations rename to generations_away');
+      await runSql(testEnv, 'alter table usage.generations rename to generations_away');
       try {
         return await during();
       } finally {
-        await runSql(world, 'alter table usage.generations_away rename to generations');
+        await runSql(testEnv, 'alter table usage.generations_away rename to generations');
       }
     },
   };
 }
 
 /** As the owner of the server, in the database of the usage domain. */
-async function runSql(world: CommonWorld, sql: string): Promise<void> {
+async function runSql(testEnv: SharedTestEnv, sql: string): Promise<void> {
   const read = (name: string) =>
-    readFileSync(path.join(world.gateway.stateDirectory, 'postgres', name), 'utf8').trim();
+    readFileSync(path.join(testEnv.gateway.stateDirectory, 'postgres', name), 'utf8').trim();
   const client = new Client({
     host: '127.0.0.1',
     port: Number(read('postgres-port')),

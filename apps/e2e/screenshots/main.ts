@@ -5,7 +5,7 @@ import { launchChromium } from '../src/testing/chromium';
 import { takeSession } from '../src/testing/dashboard-page';
 import { screens } from '../src/testing/screens';
 import { withShiftedClock } from '../src/testing/shifted-clock';
-import { startWorld } from '../src/testing/world';
+import { startTestEnv } from '../src/testing/test-env';
 import { seed, useKeys, type Seeded } from './seed';
 
 /** Makes a picture of every page: light, dark, on a wide screen, and as a phone shows it. */
@@ -30,10 +30,10 @@ const HISTORY = [
 
 async function main(only: string | undefined): Promise<void> {
   if (!only) rmSync(FOLDER, { recursive: true, force: true });
-  const { world, seeded } = await worldWithHistory();
+  const { testEnv, seeded } = await worldWithHistory();
   const browser = await launchChromium();
   try {
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     for (const { name: look, ...options } of LOOKS) {
       mkdirSync(path.join(FOLDER, look), { recursive: true });
       const visitor = await browser.newContext(options);
@@ -58,7 +58,7 @@ async function main(only: string | undefined): Promise<void> {
     }
   } finally {
     await browser.close();
-    await world.stop();
+    await testEnv.stop();
   }
   process.stdout.write(`The pictures are in ${FOLDER}.\n`);
 }
@@ -68,21 +68,21 @@ async function worldWithHistory() {
   let stateDirectory: string | undefined;
   let seeded: Seeded | undefined;
   for (const { daysAgo, requests } of HISTORY) {
-    const world = await startWorld({
+    const testEnv = await startTestEnv({
       ...(stateDirectory === undefined ? {} : { stateDirectory }),
       env: withShiftedClock({ shiftMs: -daysAgo * DAY_MS }),
     });
-    seeded ??= await seed(world);
-    await useKeys(world, seeded.secrets, requests);
-    ({ stateDirectory } = world.gateway);
-    await world.stop({ keepState: true });
+    seeded ??= await seed(testEnv);
+    await useKeys(testEnv, seeded.secrets, requests);
+    ({ stateDirectory } = testEnv.gateway);
+    await testEnv.stop({ keepState: true });
   }
   if (!seeded || stateDirectory === undefined) throw new Error('there are no days');
   // The playground calls the public API from the dashboard's origin, which has to be known at the start.
   const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) };
-  const world = await startWorld({ stateDirectory, env });
-  const generationId = await useKeys(world, seeded.secrets, 19);
-  return { world, seeded: { ...seeded, generationId } };
+  const testEnv = await startTestEnv({ stateDirectory, env });
+  const generationId = await useKeys(testEnv, seeded.secrets, 19);
+  return { testEnv, seeded: { ...seeded, generationId } };
 }
 
 main(process.argv[2]).catch((error: unknown) => {

@@ -3,15 +3,15 @@ import { APIError } from 'openai';
 import type { AdminClient } from '@gateway/test-support';
 import { inviteTo, personWith } from '../src/testing/people';
 import type { ScreenIds } from '../src/testing/screens';
-import type { World } from '../src/testing/world';
+import type { TestEnv } from '../src/testing/test-env';
 
 /** An organization in which something has happened, so that pictures and tests see pages with content. */
 export interface Seeded extends ScreenIds {
   readonly secrets: { readonly production: string; readonly batch: string };
 }
 
-export async function seed(world: World): Promise<Seeded> {
-  const { admin } = world;
+export async function seed(testEnv: TestEnv): Promise<Seeded> {
+  const { admin } = testEnv;
   const organizationId = await createOrganization(admin, 'Northwind Labs');
   const path = `/api/organizations/${organizationId}`;
   await admin.call('POST', `${path}/credits`, { amount_usd: '250', note: 'invoice 4711' });
@@ -55,7 +55,7 @@ export async function seed(world: World): Promise<Seeded> {
     webhook_url: 'https://hooks.example.com/credit',
     emails: ['billing@northwind.example'],
   });
-  const { dashboardUrl } = world.gateway;
+  const { dashboardUrl } = testEnv.gateway;
   await personWith(admin, dashboardUrl, { organizationId, email: 'ada@northwind.example', role: 'owner' });
   await personWith(admin, dashboardUrl, { organizationId, email: 'grace@northwind.example', role: 'admin' });
   await personWith(admin, dashboardUrl, { organizationId, email: 'linus@northwind.example', role: 'member' });
@@ -65,7 +65,7 @@ export async function seed(world: World): Promise<Seeded> {
   await admin.call('POST', `/api/organizations/${suspendedId}/suspend`, { reason: 'invoice 4690 is unpaid' });
 
   const secrets = { production: production.secret, batch: batch.secret };
-  const generationId = await useKeys(world, secrets, 12);
+  const generationId = await useKeys(testEnv, secrets, 12);
   return { organizationId, emptyId, keyId: production.id, generationId, secrets };
 }
 
@@ -79,7 +79,11 @@ async function createOrganization(admin: AdminClient, name: string): Promise<str
 const MODELS = ['demo/small', 'demo/standard', 'demo/small', 'demo/reasoner'];
 
 /** Asks as programs would, some of which break off or meet a provider that fails; gives back the last id once it is settled. */
-export async function useKeys(world: World, secrets: Seeded['secrets'], requests: number): Promise<string> {
+export async function useKeys(
+  testEnv: TestEnv,
+  secrets: Seeded['secrets'],
+  requests: number,
+): Promise<string> {
   let generationId = '';
   for (let number = 0; number < requests; number += 1) {
     const secret = number % 3 === 2 ? secrets.batch : secrets.production;
@@ -89,7 +93,7 @@ export async function useKeys(world: World, secrets: Seeded['secrets'], requests
       max_tokens: 60 + 40 * (number % 16),
       ...(number % 2 === 0 ? { user: 'customer-17' } : {}),
     };
-    const client = world.client(secret);
+    const client = testEnv.client(secret);
     if (number % 5 === 3) {
       const fault = number % 10 === 3 ? '[[fault:cut-after:6]]' : '[[fault:fail-first:1:503]]';
       const stream = await client.chat.completions.create({
@@ -106,7 +110,7 @@ export async function useKeys(world: World, secrets: Seeded['secrets'], requests
     });
     generationId = answer.id;
   }
-  await settled(world, secrets.production, generationId);
+  await settled(testEnv, secrets.production, generationId);
   return generationId;
 }
 
@@ -119,9 +123,9 @@ async function readToItsEnd(stream: AsyncIterable<unknown>): Promise<void> {
   }
 }
 
-async function settled(world: World, apiKey: string, generationId: string): Promise<void> {
+async function settled(testEnv: TestEnv, apiKey: string, generationId: string): Promise<void> {
   for (;;) {
-    const answer = await fetch(`${world.gateway.baseUrl}/generation?id=${generationId}`, {
+    const answer = await fetch(`${testEnv.gateway.baseUrl}/generation?id=${generationId}`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
     await answer.body?.cancel();

@@ -2,29 +2,29 @@ import http from 'node:http';
 import net from 'node:net';
 import { nothingReserved } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { joinWorld, type CommonWorld } from './testing/world';
+import { joinTestEnv, type SharedTestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
 describe('bad input', () => {
-  let world: CommonWorld;
+  let testEnv: SharedTestEnv;
   let tenant: Tenant;
   let model: string;
 
   beforeAll(async () => {
-    world = await joinWorld();
+    testEnv = await joinTestEnv();
     // One slot: a request that leaves it behind is seen by the next.
-    tenant = await world.tenant({ limits: { concurrency: 1 } });
+    tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
     model = 'demo/small';
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   const hello = [{ role: 'user', content: 'Hello' }];
 
   async function nothingIsLeftBehind(): Promise<void> {
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
-    const response = await fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
+    const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, max_tokens: 5, messages: hello }),
@@ -52,7 +52,7 @@ describe('bad input', () => {
   ];
 
   it.each(bodies)('answers %s with a 4xx envelope', async (_, body) => {
-    const response = await fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
       body,
@@ -86,7 +86,7 @@ describe('bad input', () => {
     ['/../v1/models'],
     ['/nothing'],
   ])('never answers GET %s with a 5xx', async (path) => {
-    const response = await fetch(`${world.gateway.baseUrl}${path}`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}${path}`, {
       headers: { authorization: `Bearer ${tenant.apiKey}` },
     });
     expect(response.status).toBeLessThan(500);
@@ -94,7 +94,7 @@ describe('bad input', () => {
   });
 
   it('releases everything when the client disconnects before the body is complete', async () => {
-    const { hostname, port } = new URL(world.gateway.baseUrl);
+    const { hostname, port } = new URL(testEnv.gateway.baseUrl);
     await new Promise<void>((resolve, reject) => {
       const request = http.request({
         hostname,
@@ -114,7 +114,7 @@ describe('bad input', () => {
   });
 
   it('answers what is not HTTP without falling over', async () => {
-    const { hostname, port } = new URL(world.gateway.baseUrl);
+    const { hostname, port } = new URL(testEnv.gateway.baseUrl);
     await new Promise<void>((resolve) => {
       const socket = net.connect(Number(port), hostname, () => socket.end('\x16\x03\x01 nonsense\r\n\r\n'));
       socket.on('data', () => undefined);

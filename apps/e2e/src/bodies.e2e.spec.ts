@@ -4,7 +4,7 @@ import { nothingReserved } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
 import { scrape } from './testing/metrics';
 import { writeModelsFile } from './testing/models-file';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(60_000);
 
@@ -23,17 +23,17 @@ function letters(length: number, first: number, count: number): string {
 }
 
 describe('bodies of a deployment with limits of its own', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await startWorld({
+    testEnv = await startTestEnv({
       env: { GATEWAY_MAX_BODY_BYTES: String(LIMIT_BYTES), GATEWAY_BODY_TIMEOUT_MS: '1000' },
     });
-    tenant = await world.tenant({ limits: { concurrency: 1 } });
+    tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   const valid = JSON.stringify({
     model: 'demo/small',
@@ -42,7 +42,7 @@ describe('bodies of a deployment with limits of its own', () => {
   });
 
   function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    return fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json', ...headers },
       body,
@@ -61,7 +61,7 @@ describe('bodies of a deployment with limits of its own', () => {
   it('stops a bomb at the limit: a gigabyte out of a megabyte does not fill the memory', async () => {
     // A gzip file may have many members; each of these gives 64 MiB.
     const bomb = Buffer.concat(Array.from({ length: 16 }, () => gzipSync(Buffer.alloc(64 * MIB))));
-    const before = (await scrape(world.gateway)).sum('process_resident_memory_bytes');
+    const before = (await scrape(testEnv.gateway)).sum('process_resident_memory_bytes');
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => post(bomb, { 'content-encoding': 'gzip' })),
     );
@@ -69,14 +69,14 @@ describe('bodies of a deployment with limits of its own', () => {
       expect(answer.status).toBe(413);
       expect(await answer.json()).toMatchObject({ error: { code: 'request_too_large' } });
     }
-    const grown = (await scrape(world.gateway)).sum('process_resident_memory_bytes') - before;
+    const grown = (await scrape(testEnv.gateway)).sum('process_resident_memory_bytes') - before;
     // Ten gigabytes would have come out.
     expect(grown).toBeLessThan(200 * MIB);
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 
   it('refuses a body that does not arrive in time, and keeps nothing of it', async () => {
-    const { hostname, port } = new URL(world.gateway.baseUrl);
+    const { hostname, port } = new URL(testEnv.gateway.baseUrl);
     const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
       const request = http.request({
         hostname,
@@ -108,19 +108,19 @@ describe('bodies of a deployment with limits of its own', () => {
 });
 
 describe('hostile text', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await startWorld({ modelsFile: writeModelsFile() });
-    tenant = await world.tenant({ credit: '1000' });
+    testEnv = await startTestEnv({ modelsFile: writeModelsFile() });
+    tenant = await testEnv.tenant({ credit: '1000' });
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   /** How texts were counted so far, and how long the event loop stood still since the last look. */
   async function look() {
-    const metrics = await scrape(world.gateway);
+    const metrics = await scrape(testEnv.gateway);
     const ways = (way: string) => metrics.sum('gateway_tokenizer_counts_total', `way="${way}"`);
     return {
       ways: { inline: ways('inline'), worker: ways('worker'), by_size: ways('by_size') },
@@ -145,13 +145,13 @@ describe('hostile text', () => {
     let answered = false;
     const pings = (async () => {
       while (!answered) {
-        const ping = () => fetch(`${world.gateway.adminUrl}/livez`);
+        const ping = () => fetch(`${testEnv.gateway.adminUrl}/livez`);
         // Once more: the server may close an idle connection just as the client uses it again.
         expect((await ping().catch(ping)).status).toBe(200);
         others += 1;
       }
     })();
-    const response = await fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'test/model', max_tokens: 5, messages: [{ role: 'user', content }] }),

@@ -5,7 +5,7 @@ import { nothingReserved } from './testing/accounting';
 import { openApiFile } from './testing/api-document';
 import { eventually } from './testing/eventually';
 import { pythonWith } from './testing/python';
-import { joinWorld, type CommonWorld } from './testing/world';
+import { joinTestEnv, type SharedTestEnv } from './testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -33,19 +33,19 @@ interface Schema {
 }
 
 describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
-  let world: CommonWorld;
+  let testEnv: SharedTestEnv;
   let apiKey: string;
   let folder: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fuzz-'));
-    world = await joinWorld();
-    const tenant = await world.tenant({ credit: '1000000.00', limits: { multiple_completions: true } });
+    testEnv = await joinTestEnv();
+    const tenant = await testEnv.tenant({ credit: '1000000.00', limits: { multiple_completions: true } });
     ({ apiKey } = tenant);
   });
 
   afterAll(async () => {
-    await world?.stop();
+    await testEnv?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -68,7 +68,7 @@ describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
         'schemathesis.cli',
         'run',
         document,
-        `--url=${new URL(world.gateway.baseUrl).origin}`,
+        `--url=${new URL(testEnv.gateway.baseUrl).origin}`,
         `--header=Authorization: Bearer ${apiKey}`,
         `--checks=${CHECKS.join()}`,
         `--seed=${SEED}`,
@@ -83,7 +83,7 @@ describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
   }
 
   async function requestsRun(): Promise<number> {
-    const response = await fetch(`${world.gateway.baseUrl}/usage`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/usage`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
     const { totals } = (await response.json()) as { totals: { requests: number } };
@@ -102,7 +102,7 @@ describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
       '--phases=examples,coverage,fuzzing',
       `--max-examples=${EXAMPLES_PER_OPERATION}`,
     ]);
-    await nothingReserved(world.gateway.baseUrl, apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, apiKey);
   });
 
   python.it('nor among requests that run', async () => {
@@ -140,6 +140,6 @@ describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
     await eventually('most of them have run', async () =>
       (await requestsRun()) - before >= DEEP_EXAMPLES / 2 ? true : undefined,
     );
-    await nothingReserved(world.gateway.baseUrl, apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, apiKey);
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { pngDataUri } from './testing/png';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
@@ -13,7 +13,7 @@ describe('a provider behind the gateway', () => {
   const seen: string[] = [];
   let provider: Server;
   let folder: string;
-  let world: World;
+  let testEnv: TestEnv;
   let apiKey: string;
 
   beforeAll(async () => {
@@ -44,12 +44,12 @@ describe('a provider behind the gateway', () => {
       `providers:\n  - { name: recording, base_url: 'http://127.0.0.1:${port}/v1' }\nmodels:` +
         `${model('test/plain', '')}${model('test/thinking', ', forward_reasoning_content: true')}\n`,
     );
-    world = await startWorld({ modelsFile });
-    ({ apiKey } = await world.tenant());
+    testEnv = await startTestEnv({ modelsFile });
+    ({ apiKey } = await testEnv.tenant());
   });
 
   afterAll(async () => {
-    await world?.stop();
+    await testEnv?.stop();
     provider?.closeAllConnections();
     provider?.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
@@ -57,7 +57,7 @@ describe('a provider behind the gateway', () => {
 
   /** The body that the provider got for this one, as text. */
   async function providerGets(body: string): Promise<string> {
-    const response = await fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body,

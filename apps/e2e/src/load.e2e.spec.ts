@@ -1,6 +1,6 @@
-import { nothingReserved, usageOfAllCharged } from './testing/accounting';
+import { nothingReserved, usageOnceAllCharged } from './testing/accounting';
 import { INSPECTABLE, liveHeapBytes } from './testing/live-heap';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(300_000);
 
@@ -9,22 +9,22 @@ const CONCURRENCY = 64;
 const FAULT_RATE = 0.05;
 
 describe('under load with a provider that fails', () => {
-  let world: World;
+  let testEnv: TestEnv;
 
   beforeAll(async () => {
-    world = await startWorld({ env: INSPECTABLE });
+    testEnv = await startTestEnv({ env: INSPECTABLE });
   });
 
   afterAll(async () => {
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   it('keeps the books, leaks neither hold nor slot, and its memory stays flat', async () => {
     // As many slots as callers: one leaked slot would refuse a request of the second round.
-    const tenant = await world.tenant({ limits: { concurrency: CONCURRENCY }, credit: '1000.00' });
-    const url = `${world.gateway.baseUrl}/chat/completions`;
+    const tenant = await testEnv.tenant({ limits: { concurrency: CONCURRENCY }, credit: '1000.00' });
+    const url = `${testEnv.gateway.baseUrl}/chat/completions`;
     const model = 'demo/small';
-    await fetch(`${world.emulatorUrl}/_emulator/faults`, {
+    await fetch(`${testEnv.emulatorUrl}/_emulator/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -62,10 +62,10 @@ describe('under load with a provider that fails', () => {
     };
 
     await round();
-    const afterFirst = await liveHeapBytes(world.gateway);
+    const afterFirst = await liveHeapBytes(testEnv.gateway);
     statuses.clear();
     await round();
-    const afterSecond = await liveHeapBytes(world.gateway);
+    const afterSecond = await liveHeapBytes(testEnv.gateway);
 
     // Faults are retried, so nearly all succeed; what fails says so with a status of the catalogue.
     expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.95);
@@ -75,8 +75,8 @@ describe('under load with a provider that fails', () => {
     // Each request leaves nothing behind: a kilobyte would be seen.
     expect((afterSecond - afterFirst) / REQUESTS).toBeLessThan(1_024);
 
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
-    await usageOfAllCharged(world.gateway.baseUrl, tenant.apiKey);
-    expect(world.gateway.output()).not.toMatch(/nobody handled it|nobody caught it/);
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
+    await usageOnceAllCharged(testEnv.gateway.baseUrl, tenant.apiKey);
+    expect(testEnv.gateway.output()).not.toMatch(/nobody handled it|nobody caught it/);
   });
 });

@@ -14,7 +14,7 @@ import type { Tenant } from '@gateway/test-support';
 import { eventually } from './testing/eventually';
 import { startModelServer, type ModelServer } from './testing/model-server';
 import { pythonWith } from './testing/python';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
@@ -27,7 +27,7 @@ const PROMPT = [{ role: 'user', content: 'Hello!' }] as const;
 describe('a real model server, llama.cpp’s', () => {
   let folder: string;
   let servers: Record<'first' | 'second', ModelServer>;
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
   let client: OpenAI;
 
@@ -35,12 +35,12 @@ describe('a real model server, llama.cpp’s', () => {
     startModelServer(python.executable(), { folder, context: CONTEXT, ...(port ? { port } : {}) });
 
   async function ready(): Promise<void> {
-    if (world) return;
+    if (testEnv) return;
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-llama-'));
     servers = { first: await serve(), second: await serve() };
-    world = await startWorld({ modelsFile: writeModels() });
-    tenant = await world.tenant();
-    client = world.client(tenant.apiKey);
+    testEnv = await startTestEnv({ modelsFile: writeModels() });
+    tenant = await testEnv.tenant();
+    client = testEnv.client(tenant.apiKey);
   }
 
   function writeModels(): string {
@@ -65,7 +65,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
   }
 
   afterAll(async () => {
-    await world?.stop();
+    await testEnv?.stop();
     await Promise.all(Object.values(servers ?? {}).map((server) => server.kill()));
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
@@ -91,7 +91,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
 
   python.it('answers whole and streamed, and is paid for by what it counts', async () => {
     await ready();
-    const before = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const before = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     const whole = await ask({ max_tokens: 40 });
     expect(whole.choices[0]?.message.content).toHaveLength(40);
     expect(whole.choices[0]?.finish_reason).toBe('length');
@@ -108,8 +108,8 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     expect({ text, reason }).toEqual({ text: whole.choices[0]?.message.content, reason: 'length' });
     expect(usage).toMatchObject({ prompt_tokens: whole.usage?.prompt_tokens, completion_tokens: 40 });
 
-    const after = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
-    const pricing = await pricingOf(world.gateway.baseUrl, tenant.apiKey, 'llama/one');
+    const after = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
+    const pricing = await pricingOf(testEnv.gateway.baseUrl, tenant.apiKey, 'llama/one');
     const cost = [whole.usage, usage].reduce(
       (sum, one) => sum + expectedCostNanoUsd(one as never, pricing),
       0n,
@@ -123,7 +123,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     const example = readme.match(/```yaml\n(providers:\n {2}- name: llama-cpp\n[\s\S]*?)```/)?.[1] ?? '';
     const modelsFile = path.join(folder, 'readme.yaml');
     writeFileSync(modelsFile, example.replace('http://127.0.0.1:8090', servers.second.url));
-    const shown = await startWorld({ modelsFile });
+    const shown = await startTestEnv({ modelsFile });
     try {
       const as = shown.client((await shown.tenant()).apiKey);
       const answer = await ask({ model: 'local/llama', max_tokens: 5 }, as);
@@ -191,13 +191,13 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
         ask({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT / 4) }], max_tokens: 10 }),
       );
       expect(failure).toMatchObject({ status: 400, code: 'context_length_exceeded' });
-      await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+      await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     },
   );
 
   python.it('is cancelled when the client goes, and what it produced is paid for', async () => {
     await ready();
-    const before = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const before = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     const answer = await stream({ max_tokens: 30_000 });
     let id = '';
     for await (const chunk of answer) {
@@ -208,11 +208,11 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     await eventually('no slot is busy', async () =>
       (await servers.second.busySlots()) === 0 ? true : undefined,
     );
-    const generation = await settledGeneration(world.gateway.baseUrl, tenant.apiKey, id);
+    const generation = await settledGeneration(testEnv.gateway.baseUrl, tenant.apiKey, id);
     expect(generation).toMatchObject({ cancelled: true });
     expect(generation.tokens_completion).toBeGreaterThan(0);
     expect(generation.tokens_completion).toBeLessThan(30_000);
-    const after = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const after = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     expect(nano(before.available) - nano(after.available)).toBe(nano(generation.total_cost));
   });
 
@@ -230,7 +230,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
       expect(failure).toMatchObject({ code: 'upstream_error', type: 'api_error' });
       const { choices } = await ask({ model: 'llama/two', max_tokens: 5 });
       expect(choices[0]?.message.content).toHaveLength(5);
-      await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+      await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     },
   );
 
@@ -243,7 +243,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     await eventually('the model answers again', async () =>
       (await failureOf(ask({ max_tokens: 5 }))) === undefined ? true : undefined,
     );
-    const now = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
-    expect(now).toEqual(await credits(world.gateway.baseUrl, tenant.apiKey));
+    const now = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
+    expect(now).toEqual(await credits(testEnv.gateway.baseUrl, tenant.apiKey));
   });
 });

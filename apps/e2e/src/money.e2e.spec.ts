@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
-import { credits, nano, nothingReserved, settledGeneration, usageOfAllCharged } from './testing/accounting';
+import { credits, nano, nothingReserved, settledGeneration, usageOnceAllCharged } from './testing/accounting';
 import { eventually } from './testing/eventually';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
@@ -11,22 +11,22 @@ interface EmulatorStats {
 }
 
 describe('money under trouble', () => {
-  let world: World;
+  let testEnv: TestEnv;
   const model = 'demo/small';
 
   beforeAll(async () => {
-    world = await startWorld();
+    testEnv = await startTestEnv();
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
-  const base = () => world.gateway.baseUrl;
+  const base = () => testEnv.gateway.baseUrl;
   const emulatorStats = async () =>
-    (await (await fetch(`${world.emulatorUrl}/_emulator/stats`)).json()) as EmulatorStats;
+    (await (await fetch(`${testEnv.emulatorUrl}/_emulator/stats`)).json()) as EmulatorStats;
 
   it('refuses what the balance does not cover, says both amounts, and passes after a top-up', async () => {
-    const tenant = await world.tenant({ credit: '0.0000001' });
-    const client = world.client(tenant.apiKey);
+    const tenant = await testEnv.tenant({ credit: '0.0000001' });
+    const client = testEnv.client(tenant.apiKey);
     const ask = () =>
       client.chat.completions.create({
         model,
@@ -56,8 +56,8 @@ describe('money under trouble', () => {
 
   it('admits exactly as many parallel requests as the balance covers', async () => {
     // The first refusal tells what one request holds; then there is credit for five of them.
-    const tenant = await world.tenant({ credit: '0.000000001' });
-    const client = world.client(tenant.apiKey);
+    const tenant = await testEnv.tenant({ credit: '0.000000001' });
+    const client = testEnv.client(tenant.apiKey);
     const ask = () =>
       client.chat.completions.create({
         model,
@@ -80,8 +80,8 @@ describe('money under trouble', () => {
   });
 
   it('cancels the provider when the client disconnects, settles once, and frees hold and slot', async () => {
-    const tenant = await world.tenant({ limits: { concurrency: 1 } });
-    const client = world.client(tenant.apiKey);
+    const tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
+    const client = testEnv.client(tenant.apiKey);
     const cancelledBefore = (await emulatorStats()).cancelled;
     const stream = await client.chat.completions.create({
       model,
@@ -113,7 +113,7 @@ describe('money under trouble', () => {
   });
 
   it('ends a stream that the provider cut with an error chunk and [DONE], and settles it', async () => {
-    const tenant = await world.tenant();
+    const tenant = await testEnv.tenant();
     const response = await fetch(`${base()}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
@@ -144,8 +144,8 @@ describe('money under trouble', () => {
   });
 
   it('hides a provider that fails before its first byte behind a retry', async () => {
-    const tenant = await world.tenant();
-    const client = world.client(tenant.apiKey);
+    const tenant = await testEnv.tenant();
+    const client = testEnv.client(tenant.apiKey);
     for (const stream of [false, true]) {
       const answer = await client.chat.completions.create({
         model,
@@ -166,8 +166,8 @@ describe('money under trouble', () => {
   });
 
   it('charges nothing and holds nothing when the provider keeps failing', async () => {
-    const tenant = await world.tenant({ limits: { concurrency: 1, requests_per_minute: 3 } });
-    const client = world.client(tenant.apiKey);
+    const tenant = await testEnv.tenant({ limits: { concurrency: 1, requests_per_minute: 3 } });
+    const client = testEnv.client(tenant.apiKey);
     const failure = (await client.chat.completions
       .create({ model, max_tokens: 20, messages: [{ role: 'user', content: '[[fault:500]] Hello' }] })
       .catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
@@ -177,8 +177,8 @@ describe('money under trouble', () => {
   });
 
   it('keeps the books through kill -9 during fifty running requests', async () => {
-    const tenant = await world.tenant({ credit: '50.00' });
-    const client = world.client(tenant.apiKey);
+    const tenant = await testEnv.tenant({ credit: '50.00' });
+    const client = testEnv.client(tenant.apiKey);
     const finished: { id: string; cost: bigint }[] = [];
     const running = Array.from({ length: 50 }, async (_, index) => {
       try {
@@ -196,7 +196,7 @@ describe('money under trouble', () => {
       }
     });
     await eventually('some requests have finished', async () => (finished.length >= 10 ? true : undefined));
-    await world.crashAndRestart();
+    await testEnv.crashAndRestart();
     await Promise.all(running);
     expect(finished.length).toBeLessThan(50);
 
@@ -208,12 +208,12 @@ describe('money under trouble', () => {
     const now = await credits(base(), tenant.apiKey);
     expect(nano(now.balance)).toBe(nano(now.total_credits) - nano(now.total_usage));
     expect(nano(now.available)).toBe(nano(now.balance) - nano(now.reserved));
-    const { totals: usage } = await usageOfAllCharged(base(), tenant.apiKey, { ignoreHolds: true });
+    const { totals: usage } = await usageOnceAllCharged(base(), tenant.apiKey, { ignoreHolds: true });
     expect(usage.requests).toBeGreaterThanOrEqual(finished.length);
     expect(usage.requests).toBeLessThanOrEqual(50);
 
     // The demo key of before the crash still works.
-    const demo = new OpenAI({ baseURL: base(), apiKey: world.gateway.apiKey, maxRetries: 0 });
+    const demo = new OpenAI({ baseURL: base(), apiKey: testEnv.gateway.apiKey, maxRetries: 0 });
     await expect(
       demo.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),
     ).resolves.toMatchObject({ object: 'chat.completion' });

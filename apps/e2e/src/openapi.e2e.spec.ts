@@ -4,7 +4,7 @@ import { settledGeneration } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
 import { apiDocument, ask, openApiFile } from './testing/api-document';
 import { pngDataUri } from './testing/png';
-import { joinWorld, type CommonWorld } from './testing/world';
+import { joinTestEnv, type SharedTestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
@@ -18,15 +18,17 @@ const tool = {
 };
 
 describe('the OpenAPI document and the running gateway', () => {
-  let world: CommonWorld;
+  let testEnv: SharedTestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await joinWorld();
-    tenant = await world.tenant({ limits: { requests_per_minute: 10_000, tokens_per_minute: 100_000_000 } });
+    testEnv = await joinTestEnv();
+    tenant = await testEnv.tenant({
+      limits: { requests_per_minute: 10_000, tokens_per_minute: 100_000_000 },
+    });
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   const chatBody = (changes: object = {}, text = 'Hello') => ({
     model: 'demo/standard',
@@ -36,10 +38,10 @@ describe('the OpenAPI document and the running gateway', () => {
   });
 
   const chat = (body: unknown, headers?: Record<string, string>, apiKey = tenant.apiKey) =>
-    ask(world.gateway.baseUrl, apiKey, CHAT, { body, ...(headers ? { headers } : {}) });
+    ask(testEnv.gateway.baseUrl, apiKey, CHAT, { body, ...(headers ? { headers } : {}) });
 
   const get = (target: string, apiKey = tenant.apiKey) =>
-    ask(world.gateway.baseUrl, apiKey, `GET /v1/${target}`);
+    ask(testEnv.gateway.baseUrl, apiKey, `GET /v1/${target}`);
 
   function isAsDescribed(answer: SeenAnswer, status: number): void {
     expect([answer.status, answer.body]).toEqual([status, expect.any(String)]);
@@ -47,13 +49,13 @@ describe('the OpenAPI document and the running gateway', () => {
   }
 
   it('serves the document without authentication, as it is committed', async () => {
-    const { dashboardUrl } = world.gateway;
+    const { dashboardUrl } = testEnv.gateway;
     const served = await fetch(`${dashboardUrl}/openapi.json`);
     expect((await served.text()) === readFileSync(openApiFile, 'utf8')).toBe(true);
   });
 
   it('serves a viewer with all that it runs and loads', async () => {
-    const { dashboardUrl } = world.gateway;
+    const { dashboardUrl } = testEnv.gateway;
     const page = await (await fetch(`${dashboardUrl}/docs`)).text();
     const parts = [...page.matchAll(/ (?:src|href)="(\/[^"]*)"/g)].map(([, at = '']) => at);
     expect(parts).toEqual(expect.arrayContaining(['/openapi.json', '/docs/start.js']));
@@ -99,7 +101,7 @@ describe('the OpenAPI document and the running gateway', () => {
     const first = await chat(chatBody(), key);
     isAsDescribed(first, 200);
     // Until it is settled the first request counts as running.
-    await settledGeneration(world.gateway.baseUrl, tenant.apiKey, first.headers['x-generation-id'] ?? '');
+    await settledGeneration(testEnv.gateway.baseUrl, tenant.apiKey, first.headers['x-generation-id'] ?? '');
     const replay = await chat(chatBody(), key);
     isAsDescribed(replay, 200);
     expect(replay.headers['idempotent-replayed']).toBe('true');
@@ -110,7 +112,7 @@ describe('the OpenAPI document and the running gateway', () => {
 
   it('describe models, credits, generations and usage', async () => {
     const completion = JSON.parse((await chat(chatBody({ user: 'somebody' }))).body) as { id: string };
-    await settledGeneration(world.gateway.baseUrl, tenant.apiKey, completion.id);
+    await settledGeneration(testEnv.gateway.baseUrl, tenant.apiKey, completion.id);
     isAsDescribed(await get(`generation?id=${completion.id}`), 200);
     isAsDescribed(await get('models'), 200);
     isAsDescribed(await get('credits'), 200);
@@ -125,11 +127,11 @@ describe('the OpenAPI document and the running gateway', () => {
     const readOnly = await tenant.createKey({ scopes: ['usage:read'] });
     const chatOnly = await tenant.createKey({ scopes: ['chat'] });
     const elsewhere = await tenant.createKey({ ip_allowlist: ['192.0.2.1'] });
-    const poor = await world.tenant({ credit: '0.000000001' });
-    const capped = await world.tenant({
+    const poor = await testEnv.tenant({ credit: '0.000000001' });
+    const capped = await testEnv.tenant({
       limits: { max_output_tokens: 10, requests_per_minute: 1, daily_budget_usd: '1' },
     });
-    const thrifty = await world.tenant({ limits: { daily_budget_usd: '0.000000001' } });
+    const thrifty = await testEnv.tenant({ limits: { daily_budget_usd: '0.000000001' } });
 
     for (const target of ['models', 'credits', 'generation?id=gen-x', 'usage']) {
       isAsDescribed(await get(target, 'sk-gw-unknown'), 401);

@@ -1,25 +1,25 @@
-import { joinWorld, startWorld, type CommonWorld, type World } from './testing/world';
+import { joinTestEnv, startTestEnv, type SharedTestEnv, type TestEnv } from './testing/test-env';
 import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(60_000);
 
 /** The tests call from the loopback address, which is a trusted proxy here. */
 describe('IP allowlists behind trusted proxies', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await startWorld({
+    testEnv = await startTestEnv({
       env: { GATEWAY_TRUSTED_PROXIES: '127.0.0.1, ::1, 10.0.0.0/8, 2001:db8:1::/48' },
     });
-    tenant = await world.tenant();
+    tenant = await testEnv.tenant();
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   async function codeFor(allowlist: string[], forwarded: string | undefined): Promise<string> {
     const { apiKey } = await tenant.createKey({ ip_allowlist: allowlist });
-    const response = await fetch(`${world.gateway.baseUrl}/models`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/models`, {
       headers: {
         authorization: `Bearer ${apiKey}`,
         ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }),
@@ -69,18 +69,18 @@ describe('IP allowlists behind trusted proxies', () => {
 });
 
 describe('a key that is revoked while its stream runs', () => {
-  let world: CommonWorld;
+  let testEnv: SharedTestEnv;
 
   beforeAll(async () => {
-    world = await joinWorld();
+    testEnv = await joinTestEnv();
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   it('lets the stream finish, is billed for it, and refuses everything from then on', async () => {
-    const tenant = await world.tenant();
+    const tenant = await testEnv.tenant();
     const { apiKey, keyId } = await tenant.createKey();
-    const stream = await world.client(apiKey).chat.completions.create({
+    const stream = await testEnv.client(apiKey).chat.completions.create({
       model: 'demo/small',
       stream: true,
       stream_options: { include_usage: true },
@@ -96,7 +96,7 @@ describe('a key that is revoked while its stream runs', () => {
         await tenant.revokeKey(keyId);
         const refused = await Promise.all(
           ['/models', '/credits', '/usage'].map((path) =>
-            fetch(`${world.gateway.baseUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } }),
+            fetch(`${testEnv.gateway.baseUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } }),
           ),
         );
         for (const response of refused) {

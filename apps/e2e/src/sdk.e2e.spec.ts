@@ -6,12 +6,12 @@ import {
   nothingReserved,
   pricingOf,
   settledGeneration,
-  usageOfAllCharged,
+  usageOnceAllCharged,
   type PublicUsage,
 } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
 import { pngDataUri } from './testing/png';
-import { joinWorld, type CommonWorld } from './testing/world';
+import { joinTestEnv, type SharedTestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
@@ -22,7 +22,7 @@ interface ListedModel {
 }
 
 describe('the official openai Node SDK, unchanged', () => {
-  let world: CommonWorld;
+  let testEnv: SharedTestEnv;
   let tenant: Tenant;
   let client: OpenAI;
   let models: ListedModel[];
@@ -39,24 +39,24 @@ describe('the official openai Node SDK, unchanged', () => {
   };
 
   beforeAll(async () => {
-    world = await joinWorld();
-    tenant = await world.tenant({ limits: { max_output_tokens: 1000 } });
-    client = world.client(tenant.apiKey);
+    testEnv = await joinTestEnv();
+    tenant = await testEnv.tenant({ limits: { max_output_tokens: 1000 } });
+    client = testEnv.client(tenant.apiKey);
     models = (await client.models.list()).data as unknown as ListedModel[];
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   /** Runs one generation and checks that it cost exactly what its usage and the price list say. */
   async function paidFor(
     model: string,
     run: () => Promise<{ id: string; usage: PublicUsage | undefined }>,
   ): Promise<void> {
-    const before = await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    const before = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     const { id, usage } = await run();
-    const generation = await settledGeneration(world.gateway.baseUrl, tenant.apiKey, id);
-    const after = await credits(world.gateway.baseUrl, tenant.apiKey);
-    const pricing = await pricingOf(world.gateway.baseUrl, tenant.apiKey, model);
+    const generation = await settledGeneration(testEnv.gateway.baseUrl, tenant.apiKey, id);
+    const after = await credits(testEnv.gateway.baseUrl, tenant.apiKey);
+    const pricing = await pricingOf(testEnv.gateway.baseUrl, tenant.apiKey, model);
 
     const tokens: PublicUsage = usage ?? {
       prompt_tokens: generation.tokens_prompt,
@@ -259,7 +259,7 @@ describe('the official openai Node SDK, unchanged', () => {
       type: 'invalid_request_error',
     });
 
-    const unknownKey = await ask({}, world.client('sk-gw-unknown'));
+    const unknownKey = await ask({}, testEnv.client('sk-gw-unknown'));
     expect(unknownKey).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(unknownKey).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'authentication_error' });
 
@@ -268,7 +268,7 @@ describe('the official openai Node SDK, unchanged', () => {
     expect(unknownModel).toMatchObject({ status: 404, code: 'model_not_found', type: 'not_found_error' });
 
     const { apiKey } = await tenant.createKey({ scopes: ['usage:read'] });
-    const scope = await ask({}, world.client(apiKey));
+    const scope = await ask({}, testEnv.client(apiKey));
     expect(scope).toBeInstanceOf(OpenAI.PermissionDeniedError);
     expect(scope).toMatchObject({ status: 403, code: 'missing_scope', type: 'permission_error' });
     expect(scope?.message).toContain('chat');
@@ -280,8 +280,8 @@ describe('the official openai Node SDK, unchanged', () => {
   });
 
   it('finds usage that adds up to the nano-dollar', async () => {
-    const usage = await usageOfAllCharged(world.gateway.baseUrl, tenant.apiKey);
-    const now = await credits(world.gateway.baseUrl, tenant.apiKey);
+    const usage = await usageOnceAllCharged(testEnv.gateway.baseUrl, tenant.apiKey);
+    const now = await credits(testEnv.gateway.baseUrl, tenant.apiKey);
     const sum = usage.data.reduce((total, row) => total + nano(row.total_cost), 0n);
     expect(sum).toBe(nano(usage.totals.total_cost));
     expect(sum).toBe(nano(now.total_usage));

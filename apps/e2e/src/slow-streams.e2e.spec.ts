@@ -3,7 +3,7 @@ import { nothingReserved } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
 import { writeModelsFile } from './testing/models-file';
 import { postRaw } from './testing/raw-stream';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(60_000);
 
@@ -15,28 +15,28 @@ interface Stats {
   in_flight: number;
 }
 
-async function statsOf(world: World): Promise<Stats> {
-  return (await (await fetch(new URL('/_emulator/stats', world.emulatorUrl))).json()) as Stats;
+async function statsOf(testEnv: TestEnv): Promise<Stats> {
+  return (await (await fetch(new URL('/_emulator/stats', testEnv.emulatorUrl))).json()) as Stats;
 }
 
 describe('a stream that falls silent', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await startWorld({
+    testEnv = await startTestEnv({
       modelsFile: writeModelsFile({
         timeouts: { first_event_ms: 1_500, first_byte_ms: 1_500, idle_ms: 2_000, total_ms: 4_000 },
       }),
       env: { GATEWAY_KEEP_ALIVE_COMMENT_MS: '200' },
     });
-    tenant = await world.tenant();
+    tenant = await testEnv.tenant();
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   function ask(text: string, fields: object = {}): Promise<Response> {
-    return fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    return fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -58,7 +58,7 @@ describe('a stream that falls silent', () => {
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
       error: { code: 'request_timeout', type: 'timeout_error', metadata: {} },
     });
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 
   it('ends with the error chunk when it takes too long in all, though never idle', async () => {
@@ -67,7 +67,7 @@ describe('a stream that falls silent', () => {
     expect(events.at(-1)).toBe('data: [DONE]');
     expect(events.length).toBeGreaterThan(10);
     expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({ error: { code: 'request_timeout' } });
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 
   it('is a plain 408 when nothing was sent yet, streamed or not, and costs nothing', async () => {
@@ -77,7 +77,7 @@ describe('a stream that falls silent', () => {
       expect(response.status).toBe(408);
       expect(await response.json()).toMatchObject({ error: { code: 'request_timeout' } });
     }
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     expect((await tenant.balance()).total_usage_usd).toBe(before.total_usage_usd);
   });
 });
@@ -87,15 +87,15 @@ describe('a reader that hardly reads', () => {
   const TOKENS = 131_072;
   /** Each connection on the way fills up to what the system lends it, and through a cluster there are twice as many. */
   const SHARE_ON_THE_WAY = testsCluster() ? 0.8 : 0.5;
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    world = await startWorld({ modelsFile: writeModelsFile() });
-    tenant = await world.tenant();
+    testEnv = await startTestEnv({ modelsFile: writeModelsFile() });
+    tenant = await testEnv.tenant();
   });
 
-  afterAll(() => world?.stop());
+  afterAll(() => testEnv?.stop());
 
   it('holds the provider back instead of filling the memory, and gets all of its stream in the end', async () => {
     const body = {
@@ -104,7 +104,7 @@ describe('a reader that hardly reads', () => {
       max_tokens: TOKENS,
       messages: [{ role: 'user', content: `[[tokens:${TOKENS}]] Hello` }],
     };
-    const ask = () => postRaw(world.gateway.baseUrl, tenant.apiKey, body);
+    const ask = () => postRaw(testEnv.gateway.baseUrl, tenant.apiKey, body);
     const slow = Array.from({ length: SLOW_READERS }, ask);
     for (const reader of slow) {
       await reader.until('data: ');
@@ -113,7 +113,7 @@ describe('a reader that hardly reads', () => {
     // Were the slow ones' answers gathered, they would be complete when this one is.
     const whole = await ask().until('data: [DONE]');
     expect(whole.length).toBeGreaterThan(20 * MIB);
-    const stats = await statsOf(world);
+    const stats = await statsOf(testEnv);
     expect(stats).toMatchObject({ in_flight: SLOW_READERS, completed: 1 });
     // What the provider got rid of is in the sockets on the way or in the gateway: a part of each stream, not most of it.
     const ofWhole = whole.split('\n\n').length;
@@ -125,6 +125,6 @@ describe('a reader that hardly reads', () => {
     const text = await first!.until('data: [DONE]');
     expect(text.split('"finish_reason":"stop"').length).toBe(2);
     expect(text).not.toContain('"error"');
-    await nothingReserved(world.gateway.baseUrl, tenant.apiKey);
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 });

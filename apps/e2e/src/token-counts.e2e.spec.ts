@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createScratchDirectory } from '@gateway/test-support';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(60_000);
 
@@ -20,7 +20,7 @@ const TEXTS = [
 ];
 
 describe('a text', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let scratch: Awaited<ReturnType<typeof createScratchDirectory>>;
 
   beforeAll(async () => {
@@ -40,18 +40,18 @@ models:
     tokenizer: { factor: ${FACTOR} }
 `,
     );
-    world = await startWorld({ modelsFile });
+    testEnv = await startTestEnv({ modelsFile });
   });
 
   afterAll(async () => {
-    await world?.stop();
+    await testEnv?.stop();
     await scratch?.remove();
   });
 
   it.each(TEXTS.map((text) => [text.length, text]))(
     'of %d characters is as many tokens to the edge, as a prompt, as to the router, as an answer',
     async (_length, text) => {
-      const client = world.client((await world.tenant()).apiKey);
+      const client = testEnv.client((await testEnv.tenant()).apiKey);
       const ask = async (content: string) => {
         const { choices, usage } = await client.chat.completions.create({
           model: 'counted',

@@ -10,7 +10,7 @@ import {
   type OtlpReceiver,
   type ReceivedSpan,
 } from '@gateway/test-support';
-import { startWorld, type World } from './testing/world';
+import { startTestEnv, type TestEnv } from './testing/test-env';
 import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(120_000);
@@ -61,14 +61,14 @@ describe('traces', () => {
   let receiver: OtlpReceiver;
   let provider: Awaited<ReturnType<typeof startProvider>>;
   let folder: string;
-  let world: World;
+  let testEnv: TestEnv;
   let tenant: Tenant;
 
   beforeAll(async () => {
     [receiver, provider] = await Promise.all([startOtlpReceiver(), startProvider()]);
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-traces-'));
     writeFileSync(path.join(folder, 'models.yaml'), modelsFile(provider.url));
-    world = await startWorld({
+    testEnv = await startTestEnv({
       modelsFile: path.join(folder, 'models.yaml'),
       env: {
         LOG_LEVEL: 'info',
@@ -79,11 +79,11 @@ describe('traces', () => {
         OTEL_BLRP_SCHEDULE_DELAY: '100',
       },
     });
-    tenant = await world.tenant({ credit: '10.00' });
+    tenant = await testEnv.tenant({ credit: '10.00' });
   });
 
   afterAll(async () => {
-    await world?.stop();
+    await testEnv?.stop();
     await receiver?.close();
     provider?.server.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
@@ -99,7 +99,7 @@ describe('traces', () => {
   }
 
   async function complete(model: string, headers: Record<string, string>): Promise<void> {
-    const answer = await fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    const answer = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: PROMPT }] }),
@@ -238,7 +238,7 @@ describe('traces', () => {
       spanId: request?.spanId,
       attributes: { status: 200, organizationId: tenant.organizationId },
     });
-    expect(world.gateway.output()).toContain(`"trace_id":"${trace.id}"`);
+    expect(testEnv.gateway.output()).toContain(`"trace_id":"${trace.id}"`);
   });
 
   it('are named by the histograms of latency, for those who read OpenMetrics', async () => {
@@ -246,7 +246,7 @@ describe('traces', () => {
     await complete('test/told', { traceparent: trace.header });
     const read = (accept: string) =>
       Promise.all(
-        world.gateway.adminUrls.map(async (url) => {
+        testEnv.gateway.adminUrls.map(async (url) => {
           const answer = await fetch(`${url}/metrics`, { headers: { accept } });
           return answer.text();
         }),
@@ -268,7 +268,7 @@ describe('traces', () => {
 
   it('hold no key, no prompt and no answer', async () => {
     // Also of what goes wrong.
-    await fetch(`${world.gateway.baseUrl}/chat/completions`, {
+    await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}x`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'test/told', messages: [{ role: 'user', content: PROMPT }] }),
@@ -284,7 +284,7 @@ describe('traces', () => {
       ANSWER,
       PROVIDER_KEY,
       COLLECTOR_KEY,
-      world.gateway.adminPassword,
+      testEnv.gateway.adminPassword,
     ]) {
       expect([secret, all.includes(secret)]).toEqual([secret, false]);
     }

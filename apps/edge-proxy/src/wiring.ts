@@ -4,7 +4,7 @@ import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { openEdgeProxyModule } from '@gateway/edge-proxy';
-import type { ServiceParts, ServiceWiring } from '@gateway/process';
+import type { ServiceDeps, ServiceWiring } from '@gateway/process';
 import { createClient } from '@gateway/rpc';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
@@ -15,7 +15,7 @@ export async function wireEdgeProxy({
   metrics,
   life,
   connect,
-}: ServiceParts<Config>): Promise<ServiceWiring> {
+}: ServiceDeps<Config>): Promise<ServiceWiring> {
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
   const { GATEWAY_DASHBOARD_ORIGIN: dashboardOrigin } = config;

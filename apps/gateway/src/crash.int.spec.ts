@@ -6,7 +6,7 @@ import {
   expectClosedBooks,
   expectSoundLedger,
 } from './testing/books';
-import { startCrashWorld, type CrashWorld } from './testing/crash-world';
+import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
 import { startStorm, type Answered } from './testing/storm';
 
 jest.setTimeout(180_000);
@@ -17,16 +17,16 @@ const REQUESTS = 50;
 const LIKE_A_CLIENT = { pollMs: 1_000, patienceMs: 30_000 };
 
 describe('kill -9 of the whole process during fifty requests, again and again', () => {
-  let world: CrashWorld;
+  let testEnv: CrashTestEnv;
   let demoKey: string;
   const all: Answered[] = [];
 
   /** Kills it at a moment that the seed picks: when so many of a storm's requests have their answer. */
   async function crashInStorm(random: SeededRandom, name: string): Promise<readonly Answered[]> {
-    const storm = startStorm(world.gateway, random, { requests: REQUESTS, name });
+    const storm = startStorm(testEnv.gateway, random, { requests: REQUESTS, name });
     const enough = random.integer(1, REQUESTS - 15);
     await eventually(`${enough} answers`, async () => (storm.finishedCount() >= enough ? true : undefined));
-    await world.kill();
+    await testEnv.kill();
     return storm.outcomes;
   }
 
@@ -35,7 +35,7 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
     return eventually(
       `an answer to ${question.idempotencyKey}`,
       async () => {
-        const outcome = await ask(world.gateway, question);
+        const outcome = await ask(testEnv.gateway, question);
         if (outcome.kind === 'finished') return outcome;
         expect(outcome).toEqual({
           kind: 'failed',
@@ -50,10 +50,10 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
   }
 
   beforeAll(async () => {
-    world = await startCrashWorld();
-    demoKey = world.gateway.apiKey;
+    testEnv = await startCrashTestEnv();
+    demoKey = testEnv.gateway.apiKey;
   });
-  afterAll(() => world?.close());
+  afterAll(() => testEnv?.close());
 
   it('leaves books that add up after every crash, and a key that works', () =>
     announceSeed(async (seed) => {
@@ -62,10 +62,10 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
         const answered = await crashInStorm(random, `storm ${seed}-${round}`);
         expect(answered.some(({ outcome }) => outcome.kind === 'lost')).toBe(true);
         all.push(...answered);
-        await world.restart();
-        await expectSoundLedger(world.pool);
-        expect(world.gateway.apiKey).toBe(demoKey);
-        const outcome = await ask(world.gateway, { prompt: 'Hello', stream: false });
+        await testEnv.restart();
+        await expectSoundLedger(testEnv.pool);
+        expect(testEnv.gateway.apiKey).toBe(demoKey);
+        const outcome = await ask(testEnv.gateway, { prompt: 'Hello', stream: false });
         expect(outcome.kind).toBe('finished');
       }
     }));
@@ -84,10 +84,10 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
   });
 
   it('settles every finished generation once, and lets no hold outlive its deadline', async () => {
-    await expectClosedBooks(world.pool);
-    expect(await claimsChargedTwice(world.pool)).toEqual([]);
+    await expectClosedBooks(testEnv.pool);
+    expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
     await expectChargedAsTold(
-      world.pool,
+      testEnv.pool,
       all.map(({ outcome }) => outcome),
     );
   });

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
-import { createDashboardRig, OPERATOR, type DashboardRig } from './testing/dashboard-rig';
+import { createDashboardFixture, OPERATOR, type DashboardFixture } from './testing/dashboard-fixture';
 
 describe('the dashboard API with the real auth domain', () => {
-  let rig: DashboardRig;
+  let fixture: DashboardFixture;
   let cookie = '';
 
   beforeAll(async () => {
-    rig = await createDashboardRig();
+    fixture = await createDashboardFixture();
     const answer = await ask('POST', '/api/session', OPERATOR);
     expect(answer.status).toBe(200);
     cookie = answer.cookie.split(';')[0] ?? '';
   });
-  afterAll(() => rig.stop());
+  afterAll(() => fixture.stop());
 
   async function ask(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
-    const response = await fetch(`http://127.0.0.1:${rig.api.port()}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${fixture.api.port()}${path}`, {
       method,
       headers: { ...(method === 'GET' ? {} : { 'content-type': 'application/json' }), cookie, ...headers },
       ...(body ? { body: JSON.stringify(body) } : {}),
@@ -44,7 +44,7 @@ describe('the dashboard API with the real auth domain', () => {
 
   const verify = async (secret: string) => {
     const keySha256 = createHash('sha256').update(secret).digest();
-    const { outcome } = await rig.auth.verifyKey({ keySha256 });
+    const { outcome } = await fixture.auth.verifyKey({ keySha256 });
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   };
 

@@ -5,21 +5,21 @@ import { DAY_MS, formatUsd, nanoUsd, parseUsd } from '@gateway/base';
 import { leastIdAt } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { creditsView } from '@gateway/public-api';
-import { OPERATOR, type Answered, type Browser } from './testing/dashboard-rig';
-import { createMoneyRig, type MoneyRig } from './testing/money-rig';
+import { OPERATOR, type Answered, type Browser } from './testing/dashboard-fixture';
+import { createMoneyFixture, type MoneyFixture } from './testing/money-fixture';
 
 /** What tests read of answers; each test checks what it reads. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = any;
 
-let rig: MoneyRig;
+let fixture: MoneyFixture;
 let operator: Browser;
 
 beforeAll(async () => {
-  rig = await createMoneyRig();
-  operator = await rig.dashboard.signedIn(OPERATOR.email);
+  fixture = await createMoneyFixture();
+  operator = await fixture.dashboard.signedIn(OPERATOR.email);
 });
-afterAll(() => rig.stop());
+afterAll(() => fixture.stop());
 
 const jsonOf = (answer: Answered): Json => answer.json;
 
@@ -34,16 +34,16 @@ async function organizationWith(amountUsd: string): Promise<string> {
 let generations = 0;
 /** As they are made: by their time, since the ledger forgets old ones by it. */
 const generationId = () =>
-  `${leastIdAt('gen', rig.clock.now())}${String((generations += 1)).padStart(16, '0')}`;
+  `${leastIdAt('gen', fixture.clock.now())}${String((generations += 1)).padStart(16, '0')}`;
 
 describe('the statement', () => {
   it('has every movement with the balance after it, and adds up to the balance of /v1/credits to the nano-dollar', async () => {
     const id = await organizationWith('10.000000001');
     for (let count = 0; count < 7; count += 1) {
-      rig.clock.advance(1_000);
-      await rig.spend({ id: generationId(), organizationId: id, promptTokens: 997 + count });
+      fixture.clock.advance(1_000);
+      await fixture.spend({ id: generationId(), organizationId: id, promptTokens: 997 + count });
     }
-    const month = new Date(rig.clock.now()).toISOString().slice(0, 7);
+    const month = new Date(fixture.clock.now()).toISOString().slice(0, 7);
     const lines: Json[] = [];
     let token: string | null = '';
     let sums: Json;
@@ -72,7 +72,7 @@ describe('the statement', () => {
     expect(formatUsd(balance)).toBe(sums.opening_balance_usd);
     expect(sums).toMatchObject({ timezone: 'UTC', opening_balance_usd: '0', added_usd: '10.000000001' });
 
-    const account = await rig.ledger.getBalance({ organizationId: id });
+    const account = await fixture.ledger.getBalance({ organizationId: id });
     const publicView = creditsView({
       totalCredits: nanoUsd(account.totalCreditsNanoUsd),
       totalUsage: nanoUsd(account.totalUsageNanoUsd),
@@ -87,11 +87,11 @@ describe('the statement', () => {
 
   it('closes each month with what the next one opens with', async () => {
     const id = await organizationWith('5');
-    await rig.spend({ id: generationId(), organizationId: id });
-    rig.clock.advance(40 * DAY_MS);
-    await rig.spend({ id: generationId(), organizationId: id });
+    await fixture.spend({ id: generationId(), organizationId: id });
+    fixture.clock.advance(40 * DAY_MS);
+    await fixture.spend({ id: generationId(), organizationId: id });
     await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
-    rig.clock.advance(70 * DAY_MS);
+    fixture.clock.advance(70 * DAY_MS);
     const { data } = jsonOf(await operator.ask(`GET /api/organizations/${id}/statement/months`));
     expect(data.length).toBeGreaterThanOrEqual(4);
     for (const [index, month] of data.entries()) {
@@ -160,7 +160,7 @@ describe('a correction', () => {
         balance: { available_usd: '7.5' },
       });
     }
-    const month = new Date(rig.clock.now()).toISOString().slice(0, 7);
+    const month = new Date(fixture.clock.now()).toISOString().slice(0, 7);
     const { data, corrected_usd: corrected } = jsonOf(
       await operator.ask(`GET /api/organizations/${id}/statement?month=${month}`),
     );
@@ -186,7 +186,7 @@ describe('a correction', () => {
       metadata: { available_usd: '2' },
     });
     const preview = jsonOf(await operator.ask(`POST ${path}/preview`, { ...correction, amount_usd: '2' }));
-    await rig.spend({ id: generationId(), organizationId: id });
+    await fixture.spend({ id: generationId(), organizationId: id });
     const body = { ...correction, amount_usd: '2', confirmation_token: preview.confirmation_token };
     const refused = await operator.ask(`POST ${path}`, body);
     expect(refused).toMatchObject({ status: 409, error: { param: 'amount_usd' } });
@@ -213,7 +213,7 @@ describe('a correction', () => {
     const id = await organizationWith('10');
     const path = `/api/organizations/${id}/corrections`;
     const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
-    rig.clock.advance(10 * 60_000 + 1);
+    fixture.clock.advance(10 * 60_000 + 1);
     const body = { ...correction, confirmation_token: preview.confirmation_token };
     expect((await operator.ask(`POST ${path}`, body)).error).toMatchObject({
       code: 'conflict',
@@ -225,14 +225,14 @@ describe('a correction', () => {
 describe('usage and generations', () => {
   it('have what was spent, by hour, model and key, and as a file', async () => {
     const id = await organizationWith('10');
-    await rig.spend({ id: generationId(), organizationId: id, modelId: 'acme/a' });
-    const settled = await rig.spend({
+    await fixture.spend({ id: generationId(), organizationId: id, modelId: 'acme/a' });
+    const settled = await fixture.spend({
       id: generationId(),
       organizationId: id,
       modelId: 'acme/b',
       keyId: '=key,"2"',
     });
-    const range = `start=${new Date(rig.clock.now() - 1).toISOString()}&end=${new Date(rig.clock.now() + 1).toISOString()}`;
+    const range = `start=${new Date(fixture.clock.now() - 1).toISOString()}&end=${new Date(fixture.clock.now() + 1).toISOString()}`;
     const series = jsonOf(
       await operator.ask(`GET /api/organizations/${id}/usage?${range}&granularity=hour&split_by=model,key`),
     );
@@ -269,10 +269,10 @@ describe('usage and generations', () => {
 
   it('show a generation with cost by kind, attempts and ledger entries; targets to operators only', async () => {
     const id = await organizationWith('10');
-    await rig.dashboard.person('reader@example.com', { [id]: 'member' });
-    const member = await rig.dashboard.signedIn('reader@example.com');
+    await fixture.dashboard.person('reader@example.com', { [id]: 'member' });
+    const member = await fixture.dashboard.signedIn('reader@example.com');
     const one = generationId();
-    const settled = await rig.spend({ id: one, organizationId: id });
+    const settled = await fixture.spend({ id: one, organizationId: id });
     const path = `/api/organizations/${id}/generations`;
     const { generation } = jsonOf(await member.ask(`GET ${path}/${one}`));
     expect(generation).toMatchObject({
@@ -356,7 +356,7 @@ describe('an alert of a low balance', () => {
     expect(alert).toMatchObject({ threshold_usd: '5', webhook_url: url(), last_sent_at: null });
     expect(jsonOf(await set(id)).webhook_secret).toBeNull();
 
-    await rig.spend({ id: generationId(), organizationId: id });
+    await fixture.spend({ id: generationId(), organizationId: id });
     await until(() => expect(received).toHaveLength(1));
     const [first] = received;
     const message = JSON.parse(first!.body) as Json;
@@ -376,7 +376,7 @@ describe('an alert of a low balance', () => {
     await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
     expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).running_low).toBeNull();
     await until(async () => {
-      const { rows } = await rig.pools.ledger.query(
+      const { rows } = await fixture.pools.ledger.query(
         'select below_since_unix_ms from credit_alerts where organization_id = $1',
         [id],
       );
@@ -384,7 +384,7 @@ describe('an alert of a low balance', () => {
     });
     expect(received).toHaveLength(1);
     for (let count = 0; count < 60; count += 1) {
-      await rig.spend({ id: generationId(), organizationId: id, promptTokens: 19_000 });
+      await fixture.spend({ id: generationId(), organizationId: id, promptTokens: 19_000 });
     }
     await until(() => expect(received).toHaveLength(2));
   });
@@ -399,7 +399,7 @@ describe('an alert of a low balance', () => {
     });
     expect(received).toHaveLength(1);
     status = 204;
-    rig.clock.advance(30_001);
+    fixture.clock.advance(30_001);
     await until(() => expect(received).toHaveLength(2));
     expect(received[1]?.body).toBe(received[0]?.body);
   });
@@ -437,7 +437,7 @@ describe('an alert of a low balance', () => {
 });
 
 it('says so when the ledger is away, and shows a generation without its entries', async () => {
-  const own = await createMoneyRig();
+  const own = await createMoneyFixture();
   const admin = await own.dashboard.signedIn(OPERATOR.email);
   const { organization } = jsonOf(await admin.ask('POST /api/organizations', { name: 'Acme' }));
   const path = `/api/organizations/${organization.id}`;
@@ -468,7 +468,7 @@ function until(expectations: () => unknown): Promise<true> {
 }
 
 async function fetchText(path: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${rig.dashboard.api.port()}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${fixture.dashboard.api.port()}${path}`, {
     headers: { cookie: operator.cookie() },
   });
   expect(response.status).toBe(200);

@@ -1,12 +1,12 @@
 import { createEstimator } from '@gateway/dashboard-api';
 import type { Model } from '@gateway/contracts/inference-router';
 import {
-  createDashboardRig,
+  createDashboardFixture,
   OPERATOR,
   type Answered,
   type Browser,
-  type DashboardRig,
-} from './testing/dashboard-rig';
+  type DashboardFixture,
+} from './testing/dashboard-fixture';
 
 /** What tests read of answers; each test checks what it reads. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -36,7 +36,7 @@ const MODEL: Model = {
 };
 const DRAINED = { sinceUnixMs: 1_764_000_000_000n, by: OPERATOR.email, reason: 'repair' };
 
-let rig: DashboardRig;
+let fixture: DashboardFixture;
 let operator: Browser;
 let owner: Browser;
 let organizationId: string;
@@ -53,7 +53,7 @@ beforeAll(async () => {
       if (routerIsAway) throw new Error('the router is away');
       return answer();
     };
-  rig = await createDashboardRig({
+  fixture = await createDashboardFixture({
     routerAdmin: {
       getCatalogue: whileThere(() => ({
         version: 7n,
@@ -152,13 +152,13 @@ beforeAll(async () => {
       publicApiUrl: () => 'https://api.example.com/v1',
     },
   });
-  operator = await rig.signedIn(OPERATOR.email);
+  operator = await fixture.signedIn(OPERATOR.email);
   organizationId = jsonOf(await operator.ask('POST /api/organizations', { name: 'Acme' })).organization
     .id as string;
-  await rig.person('owner@example.com', { [organizationId]: 'owner' });
-  owner = await rig.signedIn('owner@example.com');
+  await fixture.person('owner@example.com', { [organizationId]: 'owner' });
+  owner = await fixture.signedIn('owner@example.com');
 });
-afterAll(() => rig.stop());
+afterAll(() => fixture.stop());
 beforeEach(() => {
   drained = false;
   routerIsAway = false;

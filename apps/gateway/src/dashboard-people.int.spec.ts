@@ -1,12 +1,12 @@
 import { endpoints, type Endpoint } from '@gateway/dashboard-contract';
 import {
   createBrowser,
-  createDashboardRig,
+  createDashboardFixture,
   OPERATOR,
   type Answered,
   type Browser,
-  type DashboardRig,
-} from './testing/dashboard-rig';
+  type DashboardFixture,
+} from './testing/dashboard-fixture';
 
 const { account, people, session } = endpoints;
 
@@ -18,17 +18,17 @@ function answerOf<Of extends Endpoint>({ answer }: Of, answered: Answered): Reco
 }
 
 describe('people at the dashboard', () => {
-  let rig: DashboardRig;
+  let fixture: DashboardFixture;
   let operator: Browser;
   let organizationId: string;
 
   beforeAll(async () => {
-    rig = await createDashboardRig();
-    operator = await rig.signedIn(OPERATOR.email);
+    fixture = await createDashboardFixture();
+    operator = await fixture.signedIn(OPERATOR.email);
     const { json } = await operator.ask('POST /api/organizations', { name: 'Acme' });
     organizationId = (json as { organization: { id: string } }).organization.id;
   });
-  afterAll(() => rig.stop());
+  afterAll(() => fixture.stop());
 
   const tokenOf = (link: unknown) => String(link).split('#')[1] ?? '';
 
@@ -37,10 +37,10 @@ describe('people at the dashboard', () => {
     const invitation = { email: 'new@example.com', role: 'owner' };
     const invited = answerOf(people.invite, await operator.ask(`POST ${path}/invitations`, invitation));
     expect(invited['mailed']).toBe(false);
-    expect(invited['link']).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${rig.api.port()}/invitation#`));
+    expect(invited['link']).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${fixture.api.port()}/invitation#`));
     const token = tokenOf(invited['link']);
 
-    const browser = createBrowser(rig.api.port());
+    const browser = createBrowser(fixture.api.port());
     const shown = await browser.ask('POST /api/invitations/look-up', { token });
     expect(answerOf(session.invitation, shown)).toMatchObject({
       organization: { name: 'Acme' },
@@ -49,7 +49,7 @@ describe('people at the dashboard', () => {
     // What the browser keeps stands for the link from here on, and for nobody else's browser.
     const again = await browser.ask('POST /api/invitations/look-up', {});
     expect(answerOf(session.invitation, again)).toEqual(shown.json);
-    const elsewhere = await createBrowser(rig.api.port()).ask('POST /api/invitations/look-up', {});
+    const elsewhere = await createBrowser(fixture.api.port()).ask('POST /api/invitations/look-up', {});
     expect(elsewhere.error.code).toBe('link_not_valid');
     const password = 'staple and tomato';
     const joined = await browser.ask('POST /api/invitations/accept', { password });
@@ -63,7 +63,9 @@ describe('people at the dashboard', () => {
     const change = { current_password: password, new_password: 'tomato and staple' };
     answerOf(account.changePassword, await browser.ask('PUT /api/account/password', change));
     expect(browser.cookie()).not.toBe(before);
-    const stale = await createBrowser(rig.api.port()).ask('GET /api/session', undefined, { cookie: before });
+    const stale = await createBrowser(fixture.api.port()).ask('GET /api/session', undefined, {
+      cookie: before,
+    });
     expect(stale.status).toBe(401);
     answerOf(session.list, await browser.ask('GET /api/sessions'));
 
@@ -75,8 +77,8 @@ describe('people at the dashboard', () => {
   });
 
   it('draw their second factor as a code to be photographed, and choose passwords by an operator’s link', async () => {
-    const memberId = await rig.person('forgetful@example.com');
-    const browser = await rig.signedIn('forgetful@example.com');
+    const memberId = await fixture.person('forgetful@example.com');
+    const browser = await fixture.signedIn('forgetful@example.com');
     const { password } = OPERATOR;
     const enrolled = answerOf(
       account.enrolTotp,
@@ -90,11 +92,11 @@ describe('people at the dashboard', () => {
     const reset = { token: tokenOf(link), password: 'chosen quite anew' };
     expect((await browser.ask('POST /api/password-reset/complete', reset)).status).toBe(204);
     expect((await browser.ask('GET /api/session')).error.code).toBe('not_signed_in');
-    await rig.signedIn('forgetful@example.com', 'chosen quite anew');
+    await fixture.signedIn('forgetful@example.com', 'chosen quite anew');
   });
 
   it('are told what the sign-in page offers', async () => {
-    const options = await createBrowser(rig.api.port()).ask('GET /api/sign-in-options');
+    const options = await createBrowser(fixture.api.port()).ask('GET /api/sign-in-options');
     expect(answerOf(session.signInOptions, options)).toEqual({ oidc: null, password_reset_by_mail: false });
   });
 });

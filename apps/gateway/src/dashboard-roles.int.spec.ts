@@ -1,11 +1,11 @@
 import { allEndpoints, permissions, type Endpoint, type Permission } from '@gateway/dashboard-contract';
 import {
   createBrowser,
-  createDashboardRig,
+  createDashboardFixture,
   OPERATOR,
   type Browser,
-  type DashboardRig,
-} from './testing/dashboard-rig';
+  type DashboardFixture,
+} from './testing/dashboard-fixture';
 
 /** Who may what, once more and written by hand: the least role that may. Operators may everything. */
 const LEAST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'operator'>> = {
@@ -38,26 +38,26 @@ const endpoints = allEndpoints().map(
 );
 
 describe('who may ask what', () => {
-  let rig: DashboardRig;
+  let fixture: DashboardFixture;
   let ownId: string;
   let foreignId: string;
   const browsers = {} as Record<(typeof RANKS)[number] | 'nobody', Browser>;
 
   beforeAll(async () => {
-    rig = await createDashboardRig();
-    browsers.operator = await rig.signedIn(OPERATOR.email);
+    fixture = await createDashboardFixture();
+    browsers.operator = await fixture.signedIn(OPERATOR.email);
     const create = async (name: string) => {
       const { json } = await browsers.operator.ask('POST /api/organizations', { name });
       return (json as { organization: { id: string } }).organization.id;
     };
     [ownId, foreignId] = [await create('Own'), await create('Foreign')];
     for (const role of ['member', 'admin', 'owner'] as const) {
-      await rig.person(`${role}@example.com`, { [ownId]: role });
-      browsers[role] = await rig.signedIn(`${role}@example.com`);
+      await fixture.person(`${role}@example.com`, { [ownId]: role });
+      browsers[role] = await fixture.signedIn(`${role}@example.com`);
     }
-    browsers.nobody = createBrowser(rig.api.port());
+    browsers.nobody = createBrowser(fixture.api.port());
   });
-  afterAll(() => rig.stop());
+  afterAll(() => fixture.stop());
 
   function ask(browser: Browser, { method, path }: Endpoint, organizationId: string) {
     const filled = path.replace('{organization_id}', organizationId).replace(/\{\w+\}/g, 'some-id');

@@ -4,7 +4,12 @@ import {
   startIdentityProvider,
   type IdentityProviderUnderTest,
 } from '@gateway/test-support';
-import { createBrowser, createDashboardRig, OPERATOR, type DashboardRig } from './testing/dashboard-rig';
+import {
+  createBrowser,
+  createDashboardFixture,
+  OPERATOR,
+  type DashboardFixture,
+} from './testing/dashboard-fixture';
 import { createVisitor, located, type Visited, type Visitor } from './testing/visitor';
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -20,15 +25,15 @@ describe('single sign-on', () => {
   );
   const clock = createTestClock(Date.now());
   let provider: IdentityProviderUnderTest;
-  let rig: DashboardRig;
+  let fixture: DashboardFixture;
   let organizationId: string;
 
   beforeAll(async () => {
     provider = await startIdentityProvider();
     const { issuer, clientId, clientSecret } = provider;
     const oidc = { issuer, clientId, clientSecret, label: 'Acme login' };
-    rig = await createDashboardRig({ log: log as never }, { oidc, clock });
-    const operator = await rig.signedIn(OPERATOR.email);
+    fixture = await createDashboardFixture({ log: log as never }, { oidc, clock });
+    const operator = await fixture.signedIn(OPERATOR.email);
     const { json } = await operator.ask('POST /api/organizations', { name: 'Acme' });
     organizationId = (json as { organization: { id: string } }).organization.id;
     const mapped = await operator.ask(`PUT /api/organizations/${organizationId}/domains/Example.COM`, {
@@ -37,16 +42,16 @@ describe('single sign-on', () => {
     expect(mapped.json).toMatchObject({ domain: { domain: 'example.com', role: 'admin' } });
   });
   afterAll(async () => {
-    await rig?.stop();
+    await fixture?.stop();
     await provider?.close();
   });
   beforeEach(async () => {
     // More come from this address than a person would.
-    await rig.pool.query('delete from sign_in_attempts');
+    await fixture.pool.query('delete from sign_in_attempts');
   });
   afterEach(() => provider.meddle(undefined));
 
-  const dashboard = (path: string) => `http://127.0.0.1:${rig.api.port()}${path}`;
+  const dashboard = (path: string) => `http://127.0.0.1:${fixture.api.port()}${path}`;
   const begin = (visitor: Visitor, returnTo = '/') =>
     visitor.visit(dashboard(`/api/oidc/start?return_to=${encodeURIComponent(returnTo)}`));
 
@@ -61,7 +66,7 @@ describe('single sign-on', () => {
   }
 
   async function everythingKept(): Promise<unknown> {
-    const { rows } = await rig.pool.query(`
+    const { rows } = await fixture.pool.query(`
       select (select count(*) from members) as members, (select count(*) from sessions) as sessions,
         (select count(*) from member_identities) as identities, (select count(*) from memberships) as memberships,
         (select count(*) from oidc_flows) as flows, (select count(*) from audit_entries) as audits`);
@@ -78,7 +83,7 @@ describe('single sign-on', () => {
   }
 
   it('is what the sign-in page offers, by its name', async () => {
-    const { json } = await createBrowser(rig.api.port()).ask('GET /api/sign-in-options');
+    const { json } = await createBrowser(fixture.api.port()).ask('GET /api/sign-in-options');
     expect(json).toMatchObject({ oidc: { label: 'Acme login', start_path: '/api/oidc/start' } });
   });
 
@@ -91,7 +96,7 @@ describe('single sign-on', () => {
       memberships: [{ organization: { id: organizationId }, role: 'admin' }],
       ...{ signed_in_by: 'oidc', has_password: false, second_factor: false },
     });
-    const { rows } = await rig.pool.query(
+    const { rows } = await fixture.pool.query(
       `select action, organization_id, details from audit_entries where actor_label = 'ada@example.com' order by id`,
     );
     expect(rows.map(({ action }) => action as string).sort()).toEqual([
@@ -119,7 +124,7 @@ describe('single sign-on', () => {
     const visitor = createVisitor();
     await signOn('left@example.com', { visitor });
     const { id } = (await stateOf(visitor))['member'] as { id: string };
-    const operator = await rig.signedIn(OPERATOR.email);
+    const operator = await fixture.signedIn(OPERATOR.email);
     const { status } = await operator.ask(`DELETE /api/organizations/${organizationId}/members/${id}`);
     expect(status).toBe(204);
     await signOn('left@example.com', { visitor });
@@ -127,8 +132,8 @@ describe('single sign-on', () => {
   });
 
   it('links an account that exists by its verified email, and stands for its second factor too', async () => {
-    const memberId = await rig.person('old@example.com', { [organizationId]: 'owner' });
-    await rig.pool.query(
+    const memberId = await fixture.person('old@example.com', { [organizationId]: 'owner' });
+    await fixture.pool.query(
       `update members set totp_secret = 'GEZDGNBVGY3TQOJQ', totp_confirmed_at = now() where id = $1`,
       [memberId],
     );
@@ -156,7 +161,7 @@ describe('single sign-on', () => {
     ['a domain below a mapped one', 'eve@sub.example.com', 'oidc_no_organization'],
     ['the operator, whose domain nobody mapped', 'ops@elsewhere.example', 'oidc_no_organization'],
   ] as const)('refuses %s, and keeps nothing', async (_what, login, error) => {
-    if (login.startsWith('ops')) await rig.person(login);
+    if (login.startsWith('ops')) await fixture.person(login);
     const before = await everythingKept();
     expectRefused(await signOn(login), error);
     expect(await everythingKept()).toEqual(before);
@@ -181,7 +186,7 @@ describe('single sign-on', () => {
     const before = visitor.cookies(dashboard(''))['gateway_session'] ?? '';
     await signOn('changing@example.com', { visitor });
     expect(visitor.cookies(dashboard(''))['gateway_session']).not.toBe(before);
-    const stale = await createBrowser(rig.api.port()).ask('GET /api/session', undefined, {
+    const stale = await createBrowser(fixture.api.port()).ask('GET /api/session', undefined, {
       cookie: `gateway_session=${before}`,
     });
     expect([before.length > 20, stale.status]).toEqual([true, 401]);
@@ -191,26 +196,26 @@ describe('single sign-on', () => {
     const visitor = createVisitor();
     await signOn('leaving@example.com', { visitor });
     const cookie = `gateway_session=${visitor.cookies(dashboard(''))['gateway_session']}`;
-    const browser = createBrowser(rig.api.port());
+    const browser = createBrowser(fixture.api.port());
     expect((await browser.ask('DELETE /api/session', {}, { cookie })).status).toBe(204);
     expect((await browser.ask('GET /api/session', undefined, { cookie })).status).toBe(401);
   });
 
   describe('is unlinked', () => {
     const asks = (visitor: Visitor) => {
-      const browser = createBrowser(rig.api.port());
+      const browser = createBrowser(fixture.api.port());
       const cookie = `gateway_session=${visitor.cookies(dashboard(''))['gateway_session']}`;
       return (line: string, body?: object) => browser.ask(line, body, { cookie });
     };
     const unlinking = 'POST /api/account/identities/unlink';
     const identitiesOf = async (memberId: string) => {
-      const { rows } = await rig.pool.query('select issuer from member_identities where member_id = $1', [
+      const { rows } = await fixture.pool.query('select issuer from member_identities where member_id = $1', [
         memberId,
       ]);
       return rows.length;
     };
     const auditsOf = async (memberId: string) => {
-      const { rows } = await rig.pool.query<{ actor_label: string; details: object }>(
+      const { rows } = await fixture.pool.query<{ actor_label: string; details: object }>(
         `select actor_label, details from audit_entries where action = 'member.unlink_identity' and target = $1`,
         [memberId],
       );
@@ -219,11 +224,11 @@ describe('single sign-on', () => {
 
     it('by its owner with the password, which ends the other sessions that it opened', async () => {
       const email = 'tired@example.com';
-      const memberId = await rig.person(email);
+      const memberId = await fixture.person(email);
       const [here, there] = [createVisitor(), createVisitor()];
       await signOn(email, { visitor: here });
       await signOn(email, { visitor: there });
-      const byPassword = await rig.signedIn(email);
+      const byPassword = await fixture.signedIn(email);
       const { issuer } = provider;
       const listed = await asks(here)('GET /api/account/identities');
       expect(listed.json).toMatchObject({ data: [{ issuer }] });
@@ -248,7 +253,7 @@ describe('single sign-on', () => {
       const { id } = (await stateOf(visitor))['member'] as { id: string };
       const { issuer } = provider;
       const own = await asks(visitor)(unlinking, { issuer, password: '' });
-      const operator = await rig.signedIn(OPERATOR.email);
+      const operator = await fixture.signedIn(OPERATOR.email);
       const byOperator = await operator.ask(`POST /api/people/${id}/identities/unlink`, { issuer });
       for (const { status, error } of [own, byOperator]) {
         expect([status, error.code, error.message]).toEqual([
@@ -263,13 +268,13 @@ describe('single sign-on', () => {
 
     it('by an operator, so that another identity with the same email may come in its place', async () => {
       const email = 'renamed@example.com';
-      const memberId = await rig.person(email);
+      const memberId = await fixture.person(email);
       await provider.giveEmail('old-name', email);
       await provider.giveEmail('new-name', email);
       const visitor = createVisitor();
       await signOn('old-name', { visitor });
       expectRefused(await signOn('new-name'), 'oidc_other_identity');
-      const operator = await rig.signedIn(OPERATOR.email);
+      const operator = await fixture.signedIn(OPERATOR.email);
       const { issuer } = provider;
       const people = await operator.ask('GET /api/people?page_size=200');
       expect(
@@ -410,7 +415,7 @@ describe('single sign-on', () => {
     it('says so at the start, and keeps nothing', async () => {
       // Its description is known by now, so only what asks it fails: as after a restart, it has to be asked first.
       const { issuer, clientId, clientSecret } = provider;
-      const fresh = await createDashboardRig(
+      const fresh = await createDashboardFixture(
         {},
         { oidc: { issuer, clientId, clientSecret, label: 'Acme login' } },
       );
@@ -463,13 +468,13 @@ describe('single sign-on', () => {
 
 describe('without a single sign-on', () => {
   it('there is none at its paths', async () => {
-    const rig = await createDashboardRig();
+    const fixture = await createDashboardFixture();
     try {
-      const browser = createBrowser(rig.api.port());
+      const browser = createBrowser(fixture.api.port());
       expect((await browser.ask('GET /api/oidc/start')).error.code).toBe('not_found');
       expect((await browser.ask('GET /api/oidc/callback?state=a')).error.code).toBe('not_found');
     } finally {
-      await rig.stop();
+      await fixture.stop();
     }
   });
 });

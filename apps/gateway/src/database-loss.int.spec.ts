@@ -9,7 +9,7 @@ import {
 } from '@gateway/test-support';
 import { ask, type Outcome } from './testing/ask';
 import { claimsChargedTwice, expectChargedAsTold, expectClosedBooks } from './testing/books';
-import { startCrashWorld, type CrashWorld } from './testing/crash-world';
+import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
 import { limitConcurrency } from './testing/limit-concurrency';
 import { startStorm, type Storm } from './testing/storm';
 
@@ -18,16 +18,16 @@ jest.setTimeout(120_000);
 const REQUESTS = 50;
 
 describe('a gateway whose database is lost under load', () => {
-  let world: CrashWorld;
+  let testEnv: CrashTestEnv;
 
   beforeAll(async () => {
-    world = await startCrashWorld();
-    await limitConcurrency(world.gateway, REQUESTS);
+    testEnv = await startCrashTestEnv();
+    await limitConcurrency(testEnv.gateway, REQUESTS);
   });
-  afterAll(() => world?.close());
+  afterAll(() => testEnv?.close());
 
   async function stormUntilSomeAnswers(random: SeededRandom, name: string): Promise<Storm> {
-    const storm = startStorm(world.gateway, random, { requests: REQUESTS, name });
+    const storm = startStorm(testEnv.gateway, random, { requests: REQUESTS, name });
     const enough = random.integer(1, REQUESTS / 2);
     await eventually(`${enough} answers`, async () => (storm.finishedCount() >= enough ? true : undefined));
     return storm;
@@ -43,7 +43,7 @@ describe('a gateway whose database is lost under load', () => {
   async function expectAllSlotsFree(): Promise<void> {
     const outcomes = await Promise.all(
       Array.from({ length: REQUESTS }, (_, index) =>
-        ask(world.gateway, { prompt: `[[delay:1500]] slot ${index}`, stream: false }),
+        ask(testEnv.gateway, { prompt: `[[delay:1500]] slot ${index}`, stream: false }),
       ),
     );
     expect(outcomes.filter(({ kind }) => kind !== 'finished')).toEqual([]);
@@ -52,29 +52,29 @@ describe('a gateway whose database is lost under load', () => {
   it('recovers by itself when PostgreSQL is killed, and loses no money', () =>
     announceSeed(async (seed) => {
       const storm = await stormUntilSomeAnswers(seededRandom(seed), `killed ${seed}`);
-      process.kill(databaseProcessesOf(world.gateway.pid).postmaster, 'SIGKILL');
+      process.kill(databaseProcessesOf(testEnv.gateway.pid).postmaster, 'SIGKILL');
       const outcomes = (await storm.outcomes).map(({ outcome }) => outcome);
       expectClearAnswers(outcomes);
       await eventually(
         'a request succeeds again',
         async () => {
-          const outcome = await ask(world.gateway, { prompt: 'Hello', stream: true });
+          const outcome = await ask(testEnv.gateway, { prompt: 'Hello', stream: true });
           return outcome.kind === 'finished' ? true : undefined;
         },
         { pollMs: 200 },
       );
       await expectAllSlotsFree();
-      await expectClosedBooks(world.pool);
-      await expectChargedAsTold(world.pool, outcomes);
+      await expectClosedBooks(testEnv.pool);
+      await expectChargedAsTold(testEnv.pool, outcomes);
     }));
 
   it('refuses clearly while PostgreSQL is frozen, and leaves neither hold nor slot behind', () =>
     announceSeed(async (seed) => {
       const storm = await stormUntilSomeAnswers(seededRandom(seed), `frozen ${seed}`);
-      const thaw = freezeDatabaseOf(world.gateway.pid);
+      const thaw = freezeDatabaseOf(testEnv.gateway.pid);
       const outcomes: Outcome[] = [];
       try {
-        const late = startStorm(world.gateway, seededRandom(seed + 1), {
+        const late = startStorm(testEnv.gateway, seededRandom(seed + 1), {
           requests: REQUESTS,
           name: `late ${seed}`,
         });
@@ -88,14 +88,14 @@ describe('a gateway whose database is lost under load', () => {
         thaw();
       }
       await expectAllSlotsFree();
-      await expectClosedBooks(world.pool);
-      await expectChargedAsTold(world.pool, outcomes);
-      expect(await claimsChargedTwice(world.pool)).toEqual([]);
+      await expectClosedBooks(testEnv.pool);
+      await expectChargedAsTold(testEnv.pool, outcomes);
+      expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
     }));
 
   /** One request to each endpoint, with a key that is known and one that auth has to be asked about. */
   async function askEverywhere(): Promise<Seen[]> {
-    const { baseUrl, apiKey } = world.gateway;
+    const { baseUrl, apiKey } = testEnv.gateway;
     const body = JSON.stringify({
       model: 'demo/small',
       max_tokens: 5,
@@ -136,7 +136,7 @@ describe('a gateway whose database is lost under load', () => {
   }
 
   it('answers every path with 503 while PostgreSQL is frozen, and at once when it is not', async () => {
-    const thaw = freezeDatabaseOf(world.gateway.pid);
+    const thaw = freezeDatabaseOf(testEnv.gateway.pid);
     try {
       // What the edge knows for a little while is answered from there.
       await eventually('nothing is answered from memory', async () => {
@@ -152,7 +152,7 @@ describe('a gateway whose database is lost under load', () => {
   it('answers every path with 503 while PostgreSQL is killed and starts again', async () => {
     let refused = 0;
     for (let kills = 0; kills < 3; kills += 1) {
-      process.kill(databaseProcessesOf(world.gateway.pid).postmaster, 'SIGKILL');
+      process.kill(databaseProcessesOf(testEnv.gateway.pid).postmaster, 'SIGKILL');
       await eventually('every path answers again', async () => {
         const seen = await askEverywhere();
         expectTrueAnswers(seen);

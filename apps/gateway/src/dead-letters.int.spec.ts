@@ -30,11 +30,11 @@ const PASSWORD = 'correct horse battery';
 const COMMAND = path.resolve(__dirname, '../../../tools/commands/dead-letters.mjs');
 const LETTER = `billing-ledger/${TOPIC_GENERATION_FINISHED}`;
 
-type Rig = Awaited<ReturnType<typeof createRig>>;
-let rig: Rig;
+type Fixture = Awaited<ReturnType<typeof createFixture>>;
+let fixture: Fixture;
 
 /** A ledger that reads from a log, and the dashboard API over both. */
-async function createRig() {
+async function createFixture() {
   const database = await createTestDatabase();
   const log = createSilentLogger();
   const metrics = createMetrics({ processMetrics: false });
@@ -101,17 +101,17 @@ async function createRig() {
 }
 
 beforeAll(async () => {
-  rig = await createRig();
+  fixture = await createFixture();
 });
 
-afterAll(() => rig.stop());
+afterAll(() => fixture.stop());
 
 /** Runs the command as its caller does. */
 async function command(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args], {
     env: {
       ...process.env,
-      GATEWAY_DASHBOARD_URL: rig.url,
+      GATEWAY_DASHBOARD_URL: fixture.url,
       GATEWAY_DASHBOARD_EMAIL: EMAIL,
       GATEWAY_DASHBOARD_PASSWORD: PASSWORD,
     },
@@ -120,7 +120,7 @@ async function command(...args: string[]): Promise<string> {
 }
 
 const append = (generation: Partial<GenerationFinished>) =>
-  rig.eventLog.append(TOPIC_GENERATION_FINISHED, [
+  fixture.eventLog.append(TOPIC_GENERATION_FINISHED, [
     {
       key: 'org-1',
       payload: GenerationFinished.encode(
@@ -155,7 +155,7 @@ async function letterOf(generationId: string): Promise<string> {
 }
 
 async function settlementsOf(generationId: string): Promise<number> {
-  const { rows } = await rig.ledgerPool.query<{ settled: number }>(
+  const { rows } = await fixture.ledgerPool.query<{ settled: number }>(
     `select count(*)::integer as settled from postings where reference = $1 and kind = 'settlement'`,
     [generationId],
   );
@@ -163,7 +163,7 @@ async function settlementsOf(generationId: string): Promise<number> {
 }
 
 async function audited(action: string) {
-  const { entries } = await rig.authAdmin.listAudit(ListAuditRequest.fromPartial({ pageSize: 50 }));
+  const { entries } = await fixture.authAdmin.listAudit(ListAuditRequest.fromPartial({ pageSize: 50 }));
   return entries.filter((entry) => entry.action === action);
 }
 
@@ -177,13 +177,13 @@ it('a generation that cannot be settled is found, fails again while nothing chan
   await printed(['show', name], /"attempts": 2/);
 
   const at = clock.now();
-  await rig.store.addCredit({
+  await fixture.store.addCredit({
     creditId: 'credit-1',
     organizationId: 'org-1',
     amountNanoUsd: nanoUsd(100n),
     note: 'a test',
   });
-  const [hold] = await rig.store.holdCredit([
+  const [hold] = await fixture.store.holdCredit([
     {
       holdId: 'gen-1',
       organizationId: 'org-1',
@@ -202,7 +202,7 @@ it('a generation that cannot be settled is found, fails again while nothing chan
   await command('redeliver', name);
   await printed(['list'], /No consumer group has dead letters/);
   expect(await settlementsOf('gen-1')).toBe(1);
-  expect((await rig.store.readBalance('org-1')).chargedNanoUsd).toBe(15n);
+  expect((await fixture.store.readBalance('org-1')).chargedNanoUsd).toBe(15n);
   expect(await audited('dead_letter.redeliver')).toMatchObject(
     Array(2).fill({ target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, actor: { label: EMAIL } }),
   );

@@ -1,7 +1,7 @@
 import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
 import { ask, type Outcome, type Question } from './testing/ask';
 import { claimsChargedTwice, expectClosedBooks } from './testing/books';
-import { startCrashWorld, type CrashWorld } from './testing/crash-world';
+import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
 import { stallRows } from './testing/stalled-rows';
 
 jest.setTimeout(60_000);
@@ -19,16 +19,16 @@ const ACCOUNTS = 'select from billing_ledger.accounts for update';
 
 describe('an Idempotency-Key whose process is killed', () => {
   let database: TestDatabase;
-  let world: CrashWorld;
+  let testEnv: CrashTestEnv;
   let counter = 0;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = await startCrashWorld({ databaseUrl: database.url });
-    await ask(world.gateway, { prompt: 'so that there is a log and an account', stream: false });
+    testEnv = await startCrashTestEnv({ databaseUrl: database.url });
+    await ask(testEnv.gateway, { prompt: 'so that there is a log and an account', stream: false });
   });
   afterAll(async () => {
-    await world?.close();
+    await testEnv?.close();
     await database?.drop();
   });
 
@@ -37,14 +37,14 @@ describe('an Idempotency-Key whose process is killed', () => {
     return { prompt: `${prompt} number ${counter}`, stream, idempotencyKey: `key-${counter}` };
   }
 
-  const received = () => world.emulator.stats().received;
+  const received = () => testEnv.emulator.stats().received;
 
   /** How the request is answered once it no longer is in flight. */
   function settledAnswer(asked: Question): Promise<Outcome> {
     return eventually(
       'the key is in flight no more',
       async () => {
-        const outcome = await ask(world.gateway, asked);
+        const outcome = await ask(testEnv.gateway, asked);
         if (outcome.kind === 'finished') return outcome;
         expect(outcome).toEqual(IN_FLIGHT);
         return undefined;
@@ -58,12 +58,12 @@ describe('an Idempotency-Key whose process is killed', () => {
     async (stream) => {
       const asked = question('[[delay:2000]] slow', stream);
       const before = received();
-      const first = ask(world.gateway, asked);
-      await world.emulator.until((stats) => stats.received === before + 1);
-      expect(await ask(world.gateway, asked)).toEqual(IN_FLIGHT);
-      await world.kill();
+      const first = ask(testEnv.gateway, asked);
+      await testEnv.emulator.until((stats) => stats.received === before + 1);
+      expect(await ask(testEnv.gateway, asked)).toEqual(IN_FLIGHT);
+      await testEnv.kill();
       expect(await first).toEqual({ kind: 'lost' });
-      await world.restart();
+      await testEnv.restart();
       expect(await settledAnswer(asked)).toMatchObject({ kind: 'finished', replayed: false });
       expect(received()).toBe(before + 2);
     },
@@ -72,12 +72,12 @@ describe('an Idempotency-Key whose process is killed', () => {
   it('between the answer of the provider and the store: runs again, and is charged once', async () => {
     const asked = question('answered, not stored');
     const log = await stallRows(database.url, EVENT_LOG_TAIL);
-    const first = ask(world.gateway, asked);
+    const first = ask(testEnv.gateway, asked);
     await log.someoneWaits();
-    await world.kill();
+    await testEnv.kill();
     await log.cutOffAndRelease();
     expect(await first).toEqual({ kind: 'lost' });
-    await world.restart();
+    await testEnv.restart();
     const again = await settledAnswer(asked);
     expect(again).toMatchObject({ kind: 'finished', replayed: false });
     expect(await settledAnswer(asked)).toEqual({ ...again, replayed: true });
@@ -87,12 +87,12 @@ describe('an Idempotency-Key whose process is killed', () => {
     const asked = question('stored after death', true);
     const log = await stallRows(database.url, EVENT_LOG_TAIL);
     const before = received();
-    const first = ask(world.gateway, asked);
+    const first = ask(testEnv.gateway, asked);
     await log.someoneWaits();
-    await world.kill();
+    await testEnv.kill();
     await log.release();
     expect(await first).toEqual({ kind: 'lost' });
-    await world.restart();
+    await testEnv.restart();
     expect(await settledAnswer(asked)).toMatchObject({ kind: 'finished', replayed: true });
     expect(received()).toBe(before + 1);
   });
@@ -103,10 +103,10 @@ describe('an Idempotency-Key whose process is killed', () => {
     const accounts = await stallAfterHold(asked);
     await accounts.someoneWaits();
     await accounts.answered;
-    expect(await ask(world.gateway, asked)).toEqual(IN_FLIGHT);
-    await world.kill();
+    expect(await ask(testEnv.gateway, asked)).toEqual(IN_FLIGHT);
+    await testEnv.kill();
     await accounts.cutOffAndRelease();
-    await world.restart();
+    await testEnv.restart();
     expect(await settledAnswer(asked)).toMatchObject({ kind: 'finished', replayed: true });
     expect(received()).toBe(before + 1);
   });
@@ -114,8 +114,8 @@ describe('an Idempotency-Key whose process is killed', () => {
   /** Stalls settlements once the request has its hold. */
   async function stallAfterHold(asked: Question) {
     const before = received();
-    const answered = ask(world.gateway, asked);
-    await world.emulator.until((stats) => stats.received === before + 1);
+    const answered = ask(testEnv.gateway, asked);
+    await testEnv.emulator.until((stats) => stats.received === before + 1);
     const accounts = await stallRows(database.url, ACCOUNTS);
     return { ...accounts, answered };
   }
@@ -123,17 +123,17 @@ describe('an Idempotency-Key whose process is killed', () => {
   it('after it was answered: the same answer, from the process that comes next', async () => {
     for (const stream of [false, true]) {
       const asked = question('answered', stream);
-      const first = await ask(world.gateway, asked);
-      await world.kill();
-      await world.restart();
+      const first = await ask(testEnv.gateway, asked);
+      await testEnv.kill();
+      await testEnv.restart();
       expect(await settledAnswer(asked)).toEqual({ ...first, replayed: true });
     }
   });
 
   it('leaves nothing open and no key charged twice', async () => {
-    await world.kill();
-    await world.restart();
-    await expectClosedBooks(world.pool);
-    expect(await claimsChargedTwice(world.pool)).toEqual([]);
+    await testEnv.kill();
+    await testEnv.restart();
+    await expectClosedBooks(testEnv.pool);
+    expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
   });
 });

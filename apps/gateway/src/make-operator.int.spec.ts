@@ -1,31 +1,37 @@
 import { makeOperator } from '@gateway/dashboard-api';
-import { createBrowser, createDashboardRig, OPERATOR, type DashboardRig } from './testing/dashboard-rig';
+import {
+  createBrowser,
+  createDashboardFixture,
+  OPERATOR,
+  type DashboardFixture,
+} from './testing/dashboard-fixture';
 
 const DASHBOARD = 'https://admin.example.com';
 const PASSWORD = 'a horse that is correct';
 
 describe('the command for an operator', () => {
-  let rig: DashboardRig;
+  let fixture: DashboardFixture;
   beforeAll(async () => {
-    rig = await createDashboardRig();
+    fixture = await createDashboardFixture();
   });
-  afterAll(() => rig.stop());
+  afterAll(() => fixture.stop());
 
-  const make = (email: string) => makeOperator({ authAdmin: rig.authAdmin, dashboardUrl: DASHBOARD }, email);
+  const make = (email: string) =>
+    makeOperator({ authAdmin: fixture.authAdmin, dashboardUrl: DASHBOARD }, email);
 
   /** What whoever opens the link does. */
   async function choosePassword(link: string) {
     const url = new URL(link);
     expect(url.origin + url.pathname).toBe(`${DASHBOARD}/reset-password`);
     const token = url.hash.slice(1);
-    return createBrowser(rig.api.port()).ask('POST /api/password-reset/complete', {
+    return createBrowser(fixture.api.port()).ask('POST /api/password-reset/complete', {
       token,
       password: PASSWORD,
     });
   }
 
   const roleOf = async (email: string) =>
-    (await (await rig.signedIn(email, PASSWORD)).ask('GET /api/session')).json;
+    (await (await fixture.signedIn(email, PASSWORD)).ask('GET /api/session')).json;
 
   it('makes somebody who was not there, and a link by which they choose their password', async () => {
     const { link, expiresUnixMs } = await make('first@example.com');
@@ -35,7 +41,7 @@ describe('the command for an operator', () => {
   });
 
   it('makes an operator of somebody who was none, and asks again as often as it is run', async () => {
-    await rig.person('member@example.com');
+    await fixture.person('member@example.com');
     const { link: earlier } = await make('member@example.com');
     const { link } = await make('member@example.com');
     expect(link).not.toBe(earlier);
@@ -45,12 +51,12 @@ describe('the command for an operator', () => {
 
   it('lets an operator sign in by the password they have until they choose another', async () => {
     await make(OPERATOR.email);
-    expect((await (await rig.signedIn(OPERATOR.email)).ask('GET /api/session')).status).toBe(200);
+    expect((await (await fixture.signedIn(OPERATOR.email)).ask('GET /api/session')).status).toBe(200);
   });
 
   it('is in the audit log, by who made it', async () => {
     await make('seen@example.com');
-    const operator = await rig.signedIn(OPERATOR.email);
+    const operator = await fixture.signedIn(OPERATOR.email);
     const { json } = await operator.ask('GET /api/audit');
     expect(json).toMatchObject({
       data: expect.arrayContaining([
@@ -67,8 +73,8 @@ describe('the command for an operator', () => {
   });
 
   it('says that auth is away', async () => {
-    await rig.database.cut();
+    await fixture.database.cut();
     await expect(make('late@example.com')).rejects.toMatchObject({ code: 'unavailable' });
-    await rig.database.mend();
+    await fixture.database.mend();
   });
 });

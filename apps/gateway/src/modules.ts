@@ -30,7 +30,7 @@ import type { Config } from './config';
 import type { Pools } from './database';
 import { ensureSecretsKey } from './secrets-key';
 
-export interface ModuleParts {
+export interface ModuleDeps {
   readonly config: Config;
   readonly pools: Pools;
   readonly eventLog: PostgresEventLog;
@@ -43,12 +43,12 @@ export interface ModuleParts {
 }
 
 /** The whole system on one page: every module with its adapters, and who calls whom. */
-export function createModules(parts: ModuleParts) {
-  const { config, metrics, log } = parts;
-  const stores = createStores(parts);
+export function createModules(deps: ModuleDeps) {
+  const { config, metrics, log } = deps;
+  const stores = createStores(deps);
   const tokenizer = createTokenizer({ metrics });
   const { catalogue, inferenceRouter, routerClient } = createRouter({
-    parts,
+    deps,
     ledger: stores.clients.billingLedger,
     tokenizer,
   });
@@ -61,7 +61,7 @@ export function createModules(parts: ModuleParts) {
     log,
     metrics,
   });
-  const dashboardApi = createDashboard({ parts, stores, inferenceRouter, routerClient, tokenizer, edge });
+  const dashboardApi = createDashboard({ deps, stores, inferenceRouter, routerClient, tokenizer, edge });
 
   return {
     clients: stores.clients,
@@ -77,14 +77,14 @@ export function createModules(parts: ModuleParts) {
 export type Modules = ReturnType<typeof createModules>;
 
 /** Those that keep something, of which there is one each. */
-function createStores(parts: ModuleParts) {
-  const { config, pools, eventLog, log, metrics } = parts;
+function createStores(deps: ModuleDeps) {
+  const { config, pools, eventLog, log, metrics } = deps;
   const mailer = openMailer(config);
   const auth = openAuthModule({
     config,
     pool: pools.auth,
     mailer,
-    sealingKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
+    encryptionKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
     log,
     metrics,
   });
@@ -110,7 +110,7 @@ function createStores(parts: ModuleParts) {
     (module) => module.services,
   );
   return {
-    clients: clientsOver(transportTo(services, parts)),
+    clients: clientsOver(transportTo(services, deps)),
     /** Each serves the dead letters of its own group, so that the name of the service is taken twice. */
     withDeadLetters: [billingLedger, usageAggregator],
     inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
@@ -132,14 +132,14 @@ function clientsOver(stores: MessageTransport) {
 
 type Clients = ReturnType<typeof clientsOver>;
 
-interface RouterParts {
-  readonly parts: ModuleParts;
+interface RouterDeps {
+  readonly deps: ModuleDeps;
   readonly ledger: Clients['billingLedger'];
   readonly tokenizer: Tokenizer;
 }
 
-function createRouter({ parts, ledger, tokenizer }: RouterParts) {
-  const { config, emulatorUrl, pools, eventLog, log, metrics } = parts;
+function createRouter({ deps, ledger, tokenizer }: RouterDeps) {
+  const { config, emulatorUrl, pools, eventLog, log, metrics } = deps;
   const { module: inferenceRouter, catalogue } = openInferenceRouterModule({
     config,
     emulatorUrl,
@@ -152,11 +152,11 @@ function createRouter({ parts, ledger, tokenizer }: RouterParts) {
     log,
     metrics,
   });
-  const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services, parts));
+  const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services, deps));
   return { catalogue, inferenceRouter, routerClient };
 }
 
-interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics'> {
+interface EdgeDeps extends Pick<ModuleDeps, 'config' | 'log' | 'metrics'> {
   readonly clients: Clients;
   readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
   readonly tokenizer: Tokenizer;
@@ -164,7 +164,7 @@ interface EdgeParts extends Pick<ModuleParts, 'config' | 'log' | 'metrics'> {
   readonly dashboardPort: () => number;
 }
 
-function createEdge({ clients, routerClient, dashboardPort, ...options }: EdgeParts) {
+function createEdge({ clients, routerClient, dashboardPort, ...options }: EdgeDeps) {
   return openEdgeProxyModule({
     ...options,
     ...clients,
@@ -175,8 +175,8 @@ function createEdge({ clients, routerClient, dashboardPort, ...options }: EdgePa
   });
 }
 
-interface DashboardParts {
-  readonly parts: ModuleParts;
+interface DashboardDeps {
+  readonly deps: ModuleDeps;
   readonly stores: ReturnType<typeof createStores>;
   readonly inferenceRouter: GatewayModule;
   readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
@@ -184,8 +184,8 @@ interface DashboardParts {
   readonly edge: EdgeProxyModule;
 }
 
-function createDashboard({ parts, stores, inferenceRouter, routerClient, tokenizer, edge }: DashboardParts) {
-  const { config, log, metrics } = parts;
+function createDashboard({ deps, stores, inferenceRouter, routerClient, tokenizer, edge }: DashboardDeps) {
+  const { config, log, metrics } = deps;
   const { clients } = stores;
   return openDashboardApi({
     config,
@@ -194,11 +194,11 @@ function createDashboard({ parts, stores, inferenceRouter, routerClient, tokeniz
     generationReports: clients.generationReports,
     ledgerAdmin: clients.ledgerAdmin,
     inferenceRouter: routerClient,
-    routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services, parts)),
+    routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services, deps)),
     deadLetters: new Map(
       stores.withDeadLetters.map(({ name, services }) => [
         name,
-        createClient(DeadLettersDefinition, transportTo(services, parts)),
+        createClient(DeadLettersDefinition, transportTo(services, deps)),
       ]),
     ),
     tokenizer,
@@ -210,7 +210,7 @@ function createDashboard({ parts, stores, inferenceRouter, routerClient, tokeniz
 
 function transportTo(
   services: readonly BoundService[],
-  { log, freezesMessages }: Pick<ModuleParts, 'log' | 'freezesMessages'>,
+  { log, freezesMessages }: Pick<ModuleDeps, 'log' | 'freezesMessages'>,
 ): MessageTransport {
   return createInProcessTransport(services, {
     log,

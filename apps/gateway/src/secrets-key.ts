@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isSealingKey, makeSealingKey } from '@gateway/people';
+import { isEncryptionKey, createEncryptionKey } from '@gateway/people';
 import { ConfigError } from '@gateway/runtime';
 
 /**
@@ -13,11 +13,11 @@ export function ensureSecretsKey(stateDirectory: string): string {
   const file = path.join(stateDirectory, 'secrets-key');
   if (!existsSync(file)) {
     const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, `${makeSealingKey()}\n`, { mode: 0o600 });
+    writeFileSync(draft, `${createEncryptionKey()}\n`, { mode: 0o600 });
     // Whole or not there: a crash leaves no half of it.
     renameSync(draft, file);
   }
   const key = readFileSync(file, 'utf8').trim();
-  if (isSealingKey(key)) return key;
+  if (isEncryptionKey(key)) return key;
   throw new ConfigError([`GATEWAY_STATE_DIR: ${file} holds no key as GATEWAY_SECRETS_KEY has it`]);
 }

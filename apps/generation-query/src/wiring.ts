@@ -1,4 +1,4 @@
-import { openSchema, type ServiceParts, type ServiceSchema, type ServiceWiring } from '@gateway/process';
+import { openSchema, type ServiceDeps, type ServiceSchema, type ServiceWiring } from '@gateway/process';
 import { openGenerationQueryModule, usageSchema } from '@gateway/usage';
 import type { Config } from './config';
 
@@ -6,7 +6,7 @@ const USAGE: ServiceSchema = { ...usageSchema, maxConnections: 8 };
 
 export const schemas = [USAGE];
 
-export async function wireGenerationQuery(parts: ServiceParts<Config>): Promise<ServiceWiring> {
-  const { pool, answers } = await openSchema(USAGE, parts);
+export async function wireGenerationQuery(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
+  const { pool, answers } = await openSchema(USAGE, deps);
   return { modules: [openGenerationQueryModule({ pool })], ready: answers };
 }

@@ -7,7 +7,7 @@ import { inferenceRouterSchema, openInferenceRouterModule } from '@gateway/infer
 import {
   kafkaOptionsOf,
   openSchema,
-  type ServiceParts,
+  type ServiceDeps,
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
@@ -24,9 +24,9 @@ const ROUTER: ServiceSchema = {
 export const schemas = [ROUTER];
 
 /** What is finished goes to Kafka, else to the ledger itself, else to this replica's own spool. */
-export async function wireInferenceRouter(parts: ServiceParts<Config>): Promise<ServiceWiring> {
-  const { config, log, metrics, life, connect } = parts;
-  const { pool } = await openSchema(ROUTER, parts);
+export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
+  const { config, log, metrics, life, connect } = deps;
+  const { pool } = await openSchema(ROUTER, deps);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'inference-router',

@@ -1,4 +1,4 @@
-import type { ServiceParts, ServiceWiring } from '@gateway/process';
+import type { ServiceDeps, ServiceWiring } from '@gateway/process';
 import {
   createDegradingLimitStore,
   createMemoryLimitStore,
@@ -14,7 +14,7 @@ export async function wireRateLimit({
   log,
   metrics,
   life,
-}: ServiceParts<Config>): Promise<ServiceWiring> {
+}: ServiceDeps<Config>): Promise<ServiceWiring> {
   const redis = connectRedis({
     url: config.REDIS_URL,
     onError: (error) => log.warn({ err: error }, 'Redis cannot be reached'),

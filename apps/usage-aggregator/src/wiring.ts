@@ -3,7 +3,7 @@ import { createKafkaEventLog } from '@gateway/events/kafka';
 import {
   kafkaOptionsOf,
   openSchema,
-  type ServiceParts,
+  type ServiceDeps,
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
@@ -20,10 +20,10 @@ const DEAD_LETTERS: ServiceSchema = {
 
 export const schemas = [USAGE, DEAD_LETTERS];
 
-export async function wireUsageAggregator(parts: ServiceParts<Config>): Promise<ServiceWiring> {
-  const { config, log, metrics, life } = parts;
-  const usage = await openSchema(USAGE, parts);
-  const letters = await openSchema(DEAD_LETTERS, parts);
+export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
+  const { config, log, metrics, life } = deps;
+  const usage = await openSchema(USAGE, deps);
+  const letters = await openSchema(DEAD_LETTERS, deps);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'usage-aggregator',

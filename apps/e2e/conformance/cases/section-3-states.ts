@@ -4,7 +4,7 @@ import {
   nano,
   nothingReserved,
   settledGeneration,
-  usageOfAllCharged,
+  usageOnceAllCharged,
 } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, directive, eventsOf, get } from '../framework';
 
@@ -138,7 +138,7 @@ export const stateCases = casesOf('3', [
       const ran = answers.filter((one) => one.status === 200 && !one.headers['idempotent-replayed']);
       assert.equal(ran.length, 1);
       for (const one of answers) if (one.status !== 200) assertError(one, 'idempotency_key_in_flight');
-      const usage = await usageOfAllCharged(deployment.baseUrl, apiKey);
+      const usage = await usageOnceAllCharged(deployment.baseUrl, apiKey);
       assert.equal(usage.totals.requests, 1);
     },
   },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nothingReserved, settledGeneration, usageOfAllCharged } from '../../src/testing/accounting';
+import { nothingReserved, settledGeneration, usageOnceAllCharged } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, day, get, send, type PublicModel } from '../framework';
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -114,7 +114,7 @@ export const readEndpointCases = casesOf('4', [
     async prove(deployment) {
       const tenant = await deployment.tenant();
       assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
-      await usageOfAllCharged(deployment.baseUrl, tenant.apiKey);
+      await usageOnceAllCharged(deployment.baseUrl, tenant.apiKey);
       const response = await get(deployment, '/v1/usage', { apiKey: tenant.apiKey });
       const usage = response.json<
         Record<string, unknown> & { data: Record<string, unknown>[]; totals: object }
@@ -152,7 +152,7 @@ export const readEndpointCases = casesOf('4', [
       ]) {
         assert.equal((await chat(deployment, body(deployment, { model }), { apiKey })).status, 200);
       }
-      await usageOfAllCharged(deployment.baseUrl, tenant.apiKey);
+      await usageOnceAllCharged(deployment.baseUrl, tenant.apiKey);
       const rows = async (query: string) => {
         const response = await get(deployment, `/v1/usage?${query}`, { apiKey: tenant.apiKey });
         assert.equal(response.status, 200, response.text);

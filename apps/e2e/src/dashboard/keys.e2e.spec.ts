@@ -1,33 +1,33 @@
 import { APIError } from 'openai';
 import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
 import { createKeyByPage, signInByPage, storageOf, takeSession } from '../testing/dashboard-page';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
 describe('keys in the dashboard, in a real browser', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let page: Page;
 
   const begin = async () => {
-    if (world) return;
-    world = await startWorld();
+    if (testEnv) return;
+    testEnv = await startTestEnv();
     browser = await browsers.launch();
     page = await browser.newPage();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await signInByPage(page, dashboardUrl, adminEmail, adminPassword);
   };
 
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   const ask = (apiKey: string) =>
-    world.client(apiKey).chat.completions.create({
+    testEnv.client(apiKey).chat.completions.create({
       model: 'demo/small',
       max_tokens: 20,
       messages: [{ role: 'user', content: 'Hello!' }],
@@ -46,10 +46,10 @@ describe('keys in the dashboard, in a real browser', () => {
   browsers.it('creates a key that works at once, and shows its secret this once', async () => {
     await begin();
     const complaints = complaintsOf(page);
-    const { organizationId } = await world.tenant();
+    const { organizationId } = await testEnv.tenant();
     const secret = await createKeyByPage(
       page,
-      world.gateway.dashboardUrl,
+      testEnv.gateway.dashboardUrl,
       organizationId,
       'from the browser',
     );
@@ -67,8 +67,8 @@ describe('keys in the dashboard, in a real browser', () => {
 
   browsers.it('says that a key is revoked when the very next call is refused, and not before', async () => {
     await begin();
-    const { organizationId } = await world.tenant();
-    const { dashboardUrl } = world.gateway;
+    const { organizationId } = await testEnv.tenant();
+    const { dashboardUrl } = testEnv.gateway;
     const secret = await createKeyByPage(page, dashboardUrl, organizationId, 'to be revoked');
     await ask(secret);
     await page.getByRole('link', { name: 'I have kept it' }).click();
@@ -85,8 +85,8 @@ describe('keys in the dashboard, in a real browser', () => {
 
   browsers.it('tells the second of two editors, and loses nothing of the first', async () => {
     await begin();
-    const { organizationId, keyId } = await world.tenant();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { organizationId, keyId } = await testEnv.tenant();
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const other = await browser.newContext();
     await takeSession(other, dashboardUrl, adminEmail, adminPassword);
     const address = `${dashboardUrl}/o/${organizationId}/keys/${keyId}`;
@@ -104,7 +104,7 @@ describe('keys in the dashboard, in a real browser', () => {
     await second.getByText('Somebody else changed this key meanwhile').waitFor();
     const key = async () =>
       (
-        await world.admin.call<{ key: { name: string; concurrency: number | null } }>(
+        await testEnv.admin.call<{ key: { name: string; concurrency: number | null } }>(
           'GET',
           `/api/organizations/${organizationId}/keys/${keyId}`,
         )
@@ -124,8 +124,8 @@ describe('keys in the dashboard, in a real browser', () => {
     'tells the second of two editors of limits, whose input stays, and takes theirs or mine',
     async () => {
       await begin();
-      const { organizationId } = await world.tenant({ limits: { requests_per_minute: 100 } });
-      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const { organizationId } = await testEnv.tenant({ limits: { requests_per_minute: 100 } });
+      const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const other = await browser.newContext();
       await takeSession(other, dashboardUrl, adminEmail, adminPassword);
       const [first, second] = [page, await other.newPage()];
@@ -135,7 +135,7 @@ describe('keys in the dashboard, in a real browser', () => {
       }
       const limits = async () =>
         (
-          await world.admin.call<{ organization: { limits: object } }>(
+          await testEnv.admin.call<{ organization: { limits: object } }>(
             'GET',
             `/api/organizations/${organizationId}`,
           )
@@ -176,8 +176,8 @@ describe('keys in the dashboard, in a real browser', () => {
 
   browsers.it('rotates a key: the new secret works, the old one until it is ended', async () => {
     await begin();
-    const { organizationId, keyId, apiKey } = await world.tenant();
-    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
+    const { organizationId, keyId, apiKey } = await testEnv.tenant();
+    await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('button', { name: 'Make a new secret' }).click();
     const secret = await page.getByLabel('Your key').inputValue();
@@ -194,10 +194,10 @@ describe('keys in the dashboard, in a real browser', () => {
 
   browsers.it('bounds a key by its organization before the server has to', async () => {
     await begin();
-    const { organizationId } = await world.tenant({
+    const { organizationId } = await testEnv.tenant({
       limits: { requests_per_minute: 100, daily_budget_usd: '5' },
     });
-    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/keys/new`);
+    await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/new`);
     await page.getByText('At most 100, the organization’s.').waitFor();
     await page.getByLabel('Name').fill('too much');
     await page.getByLabel('Requests per minute').fill('101');
@@ -207,7 +207,7 @@ describe('keys in the dashboard, in a real browser', () => {
     await page.getByText('At most 100, which is the organization’s.').waitFor();
     await page.getByText('At most $5.00, which is the organization’s.').waitFor();
     await page.getByText('“300.1.1.1” is neither an address nor a CIDR range.').waitFor();
-    const { data } = await world.admin.call<{ data: unknown[] }>(
+    const { data } = await testEnv.admin.call<{ data: unknown[] }>(
       'GET',
       `/api/organizations/${organizationId}/keys`,
     );

@@ -1,33 +1,33 @@
 import { APIError } from 'openai';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { signInByPage } from '../testing/dashboard-page';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
 describe('money in the dashboard, in a real browser', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let page: Page;
 
   const begin = async () => {
-    if (world) return;
-    world = await startWorld();
+    if (testEnv) return;
+    testEnv = await startTestEnv();
     browser = await browsers.launch();
     page = await browser.newPage();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await signInByPage(page, dashboardUrl, adminEmail, adminPassword);
   };
 
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   const ask = (apiKey: string) =>
-    world.client(apiKey).chat.completions.create({
+    testEnv.client(apiKey).chat.completions.create({
       model: 'demo/small',
       max_tokens: 20,
       messages: [{ role: 'user', content: 'Hello!' }],
@@ -40,7 +40,7 @@ describe('money in the dashboard, in a real browser', () => {
     expect(error).toBeInstanceOf(APIError);
     return [(error as APIError).status, (error as APIError).code];
   };
-  const open = (path: string) => page.goto(world.gateway.dashboardUrl + path);
+  const open = (path: string) => page.goto(testEnv.gateway.dashboardUrl + path);
 
   browsers.it('leads from nothing to a first answer in four steps', async () => {
     await begin();
@@ -68,7 +68,7 @@ describe('money in the dashboard, in a real browser', () => {
     'shows spend as it is settled, without being loaded again, and as exactly as /v1/credits',
     async () => {
       await begin();
-      const { organizationId, apiKey } = await world.tenant({ credit: '1' });
+      const { organizationId, apiKey } = await testEnv.tenant({ credit: '1' });
       await open(`/o/${organizationId}/credit`);
       const figure = (name: string) =>
         page
@@ -81,7 +81,7 @@ describe('money in the dashboard, in a real browser', () => {
       const credits = async () =>
         (
           (await (
-            await fetch(`${world.gateway.baseUrl}/credits`, {
+            await fetch(`${testEnv.gateway.baseUrl}/credits`, {
               headers: { authorization: `Bearer ${apiKey}` },
             })
           ).json()) as { data: { total_usage: number; balance: number } }
@@ -99,7 +99,7 @@ describe('money in the dashboard, in a real browser', () => {
 
   browsers.it('adds credit after a 402, and the very next call goes through', async () => {
     await begin();
-    const { organizationId, apiKey } = await world.tenant({ credit: '0' });
+    const { organizationId, apiKey } = await testEnv.tenant({ credit: '0' });
     expect(await refusalOf(apiKey)).toEqual([402, 'insufficient_credits']);
     await open(`/o/${organizationId}/credit`);
     await page.getByRole('button', { name: 'Add credit' }).click();
@@ -117,7 +117,7 @@ describe('money in the dashboard, in a real browser', () => {
 
   browsers.it('takes credit back only after a second look, and never below zero', async () => {
     await begin();
-    const { organizationId } = await world.tenant({ credit: '3' });
+    const { organizationId } = await testEnv.tenant({ credit: '3' });
     await open(`/o/${organizationId}/credit`);
     const correct = async (amount: string) => {
       await page.getByRole('button', { name: 'Correct' }).click();
@@ -137,7 +137,7 @@ describe('money in the dashboard, in a real browser', () => {
 
   browsers.it('suspends and resumes an organization, in force when the page says so', async () => {
     await begin();
-    const { organizationId, apiKey } = await world.tenant();
+    const { organizationId, apiKey } = await testEnv.tenant();
     await open(`/operator/organizations?find=${organizationId}`);
     const act = async (action: string) => {
       await page.getByRole('button', { name: /^Actions for/ }).click();

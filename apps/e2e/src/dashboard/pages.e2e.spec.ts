@@ -4,7 +4,7 @@ import { seed } from '../../screenshots/seed';
 import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { screens, type Screen, type ScreenIds } from '../testing/screens';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -64,21 +64,21 @@ interface Finding {
 }
 
 describe('every page of the dashboard', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let ids: ScreenIds;
 
   const begin = async () => {
-    if (world) return;
+    if (testEnv) return;
     // The playground calls the public API from the dashboard's origin, which has to be known at the start.
-    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
+    testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
-    ids = await seed(world);
+    ids = await seed(testEnv);
   };
 
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   interface Visit {
@@ -91,7 +91,7 @@ describe('every page of the dashboard', () => {
   async function visitOf(signedOut: boolean): Promise<Visit> {
     const known = visits.get(signedOut);
     if (known) return known;
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const context = await browser.newContext(WIDE_AND_LIGHT);
     if (!signedOut) await takeSession(context, dashboardUrl, adminEmail, adminPassword);
     const page = await context.newPage();
@@ -172,7 +172,7 @@ describe('every page of the dashboard', () => {
         complaints.length = 0;
         await page.unrouteAll();
         await setLook(page, WIDE_AND_LIGHT);
-        await page.goto(world.gateway.dashboardUrl + screen.path);
+        await page.goto(testEnv.gateway.dashboardUrl + screen.path);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await screen.prepare?.(page);
         await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
@@ -188,7 +188,7 @@ describe('every page of the dashboard', () => {
     'loads little before it is of use, and says how fast it was and how fast it reacts',
     async () => {
       await begin();
-      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const context = await browser.newContext(WIDE_AND_LIGHT);
       await takeSession(context, dashboardUrl, adminEmail, adminPassword);
       await context.addInitScript(NOTE_INTERACTIONS);

@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import { browserTests, type Browser, type BrowserContext, type Page } from '../testing/chromium';
 import { signInByPage } from '../testing/dashboard-page';
 import { inviteTo, PASSWORD, personWith } from '../testing/people';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -12,13 +12,13 @@ const browsers = browserTests();
 const STEP_MS = 30_000;
 
 describe('people at the dashboard, in a real browser', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
 
   const begin = async () => {
-    if (world) return;
-    world = await startWorld();
+    if (testEnv) return;
+    testEnv = await startTestEnv();
     browser = await browsers.launch();
   };
   /** A browser of somebody's own. */
@@ -33,7 +33,7 @@ describe('people at the dashboard, in a real browser', () => {
   });
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   const signIn = async (page: Page, email: string) => {
@@ -50,8 +50,8 @@ describe('people at the dashboard, in a real browser', () => {
 
   browsers.it('invites somebody new by a link, who chooses a password and has the role', async () => {
     await begin();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
-    const { organizationId } = await world.tenant();
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
+    const { organizationId } = await testEnv.tenant();
     const operator = await newPage();
     await signInByPage(operator, dashboardUrl, adminEmail, adminPassword);
     await operator.goto(`${dashboardUrl}/o/${organizationId}/members`);
@@ -97,16 +97,16 @@ describe('people at the dashboard, in a real browser', () => {
 
   browsers.it('takes whoever has an account through signing in, and back to the invitation', async () => {
     await begin();
-    const { dashboardUrl } = world.gateway;
-    const first = await world.tenant();
-    const second = await world.tenant();
+    const { dashboardUrl } = testEnv.gateway;
+    const first = await testEnv.tenant();
+    const second = await testEnv.tenant();
     const email = 'known@example.com';
-    await personWith(world.admin, dashboardUrl, {
+    await personWith(testEnv.admin, dashboardUrl, {
       organizationId: first.organizationId,
       email,
       role: 'member',
     });
-    const link = await inviteTo(world.admin, second.organizationId, email, 'owner');
+    const link = await inviteTo(testEnv.admin, second.organizationId, email, 'owner');
     const page = await newPage();
     await page.goto(link);
     await page.getByRole('link', { name: 'Sign in' }).click();
@@ -122,10 +122,10 @@ describe('people at the dashboard, in a real browser', () => {
     'asks for the code of an authenticator app once it is on, and takes recovery codes once',
     async () => {
       await begin();
-      const { dashboardUrl } = world.gateway;
-      const { organizationId } = await world.tenant();
+      const { dashboardUrl } = testEnv.gateway;
+      const { organizationId } = await testEnv.tenant();
       const email = 'careful@example.com';
-      await personWith(world.admin, dashboardUrl, { organizationId, email, role: 'admin' });
+      await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role: 'admin' });
       const page = await newPage();
       await page.goto(`${dashboardUrl}/sign-in?next=/account`);
       await signIn(page, email);
@@ -192,10 +192,10 @@ describe('people at the dashboard, in a real browser', () => {
 
   browsers.it('ends a session from another browser, which then has to sign in', async () => {
     await begin();
-    const { dashboardUrl } = world.gateway;
-    const { organizationId } = await world.tenant();
+    const { dashboardUrl } = testEnv.gateway;
+    const { organizationId } = await testEnv.tenant();
     const email = 'twice@example.com';
-    await personWith(world.admin, dashboardUrl, { organizationId, email, role: 'member' });
+    await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role: 'member' });
     const [here, there] = [await newPage(), await newPage()];
     for (const page of [here, there]) {
       await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(`/o/${organizationId}/credit`)}`);

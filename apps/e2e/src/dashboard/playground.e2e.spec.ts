@@ -9,7 +9,7 @@ import { storageOf, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { PASSWORD, personWith } from '../testing/people';
 import { pngDataUri } from '../testing/png';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -24,31 +24,31 @@ function nanoUsdIn(text: string): bigint {
 }
 
 describe('the playground, in a real browser', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let page: Page;
   let organizationId: string;
   let apiKey: string;
 
   const begin = async () => {
-    if (world) return;
+    if (testEnv) return;
     // It calls the public API from the dashboard's origin, which has to be known at the start.
-    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
+    testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
-    ({ organizationId, apiKey } = await world.tenant({ credit: '5' }));
-    const { dashboardUrl } = world.gateway;
-    await personWith(world.admin, dashboardUrl, { organizationId, email: EMAIL, role: 'admin' });
+    ({ organizationId, apiKey } = await testEnv.tenant({ credit: '5' }));
+    const { dashboardUrl } = testEnv.gateway;
+    await personWith(testEnv.admin, dashboardUrl, { organizationId, email: EMAIL, role: 'admin' });
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, EMAIL, PASSWORD);
     page = await context.newPage();
   };
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   const open = (model: string) =>
-    page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/playground?model=${model}`);
+    page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=${model}`);
   const ask = async (text: string) => {
     await page.getByLabel('Message').fill(text);
     await page.getByText(/^At most \$/).waitFor();
@@ -58,7 +58,7 @@ describe('the playground, in a real browser', () => {
   /** Once nothing is held any more. */
   const balanceAtRest = () =>
     eventually('nothing to be held', async () => {
-      const { balance } = await world.admin.call<{ balance: Balance }>(
+      const { balance } = await testEnv.admin.call<{ balance: Balance }>(
         'GET',
         `/api/organizations/${organizationId}/balance`,
       );
@@ -68,7 +68,7 @@ describe('the playground, in a real browser', () => {
   /** The newest generation, once it is settled and has this status. */
   const newestWith = (status: string) =>
     eventually(`a generation that is ${status}`, async () => {
-      const { data } = await world.admin.call<{
+      const { data } = await testEnv.admin.call<{
         data: { status: string; completion_tokens: number }[];
       }>('GET', `/api/organizations/${organizationId}/generations?page_size=1`);
       return data[0]?.status === status ? data[0] : undefined;

@@ -4,7 +4,7 @@ import { browserTests, complaintsOf, type Browser, type BrowserContext } from '.
 import { signInAgain, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { screens, type Screen } from '../testing/screens';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -31,21 +31,21 @@ const asksForData = ({ signedOut, prepare, name }: Screen) =>
   !signedOut && !prepare && !name.startsWith('empty-') && !['not-found', 'account', 'new-key'].includes(name);
 
 describe('the dashboard when things are slow, broken, or without a mouse', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let context: BrowserContext;
   let elsewhere: Server;
 
   const begin = async () => {
-    if (world) return;
+    if (testEnv) return;
     elsewhere = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>elsewhere</title>'),
     ).listen(0, '127.0.0.1');
     await new Promise((resolve) => elsewhere.once('listening', resolve));
-    world = await startWorld({ env: { GATEWAY_CORS_ORIGINS: otherSite() } });
+    testEnv = await startTestEnv({ env: { GATEWAY_CORS_ORIGINS: otherSite() } });
     browser = await browsers.launch();
     context = await browser.newContext();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await takeSession(context, dashboardUrl, adminEmail, adminPassword);
   };
   const otherSite = () => `http://localhost:${(elsewhere.address() as AddressInfo).port}`;
@@ -53,14 +53,14 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
   afterAll(async () => {
     await browser?.close();
     await new Promise((resolve) => (elsewhere ? elsewhere.close(resolve) : resolve(undefined)));
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   browsers.it(
     'shows that it loads while the API is slow, what failed when it fails, and recovers',
     async () => {
       await begin();
-      const { organizationId } = await world.tenant();
+      const { organizationId } = await testEnv.tenant();
       const page = await context.newPage();
       let answer: 'wait' | 'fail' | 'serve' = 'wait';
       const waiting: (() => void)[] = [];
@@ -82,7 +82,7 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
           });
         }
       });
-      await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/keys`);
+      await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys`);
       await page.getByText('Loading', { exact: true }).waitFor();
       answer = 'fail';
       waiting.forEach((go) => go());
@@ -99,8 +99,8 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
     'has a state for loading and one for failing on every page, and recovers by itself',
     async () => {
       await begin();
-      const { organizationId, keyId, apiKey } = await world.tenant();
-      const { id: generationId } = await world.client(apiKey).chat.completions.create({
+      const { organizationId, keyId, apiKey } = await testEnv.tenant();
+      const { id: generationId } = await testEnv.client(apiKey).chat.completions.create({
         model: 'demo/small',
         max_tokens: 10,
         messages: [{ role: 'user', content: 'Hello!' }],
@@ -123,7 +123,7 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
           // The page may be gone by now.
           await (answer === 'serve' ? route.continue() : route.fulfill(UNAVAILABLE)).catch(() => undefined);
         });
-        await page.goto(world.gateway.dashboardUrl + path);
+        await page.goto(testEnv.gateway.dashboardUrl + path);
         await page.getByRole('heading', { level: 1 }).waitFor();
         const loading = page.locator('main .skeleton').first();
         await loading.waitFor();
@@ -150,8 +150,8 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
     'says that the gateway cannot be reached when it is gone, and signs in again after the session ended',
     async () => {
       await begin();
-      const { organizationId } = await world.tenant();
-      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+      const { organizationId } = await testEnv.tenant();
+      const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const own = await browser.newContext();
       await takeSession(own, dashboardUrl, adminEmail, adminPassword);
       const page = await own.newPage();
@@ -178,8 +178,8 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
 
   browsers.it('is worked by the keyboard alone, from signing in to the new key', async () => {
     await begin();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
-    const { organizationId } = await world.tenant();
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
+    const { organizationId } = await testEnv.tenant();
     const own = await browser.newContext();
     const page = await own.newPage();
     const { keyboard } = page;
@@ -251,12 +251,12 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
     'lets pages of a named origin call the public API from the browser, and no others',
     async () => {
       await begin();
-      const { apiKey } = await world.tenant();
+      const { apiKey } = await testEnv.tenant();
       const page = await browser.newPage();
       const askFrom = async (origin: string) => {
         await page.goto(origin);
         return page.evaluate<string>(
-          `fetch(${JSON.stringify(`${world.gateway.baseUrl}/chat/completions`)}, {
+          `fetch(${JSON.stringify(`${testEnv.gateway.baseUrl}/chat/completions`)}, {
           method: 'POST',
           headers: { authorization: 'Bearer ${apiKey}', 'content-type': 'application/json' },
           body: JSON.stringify({ model: 'demo/small', max_tokens: 10, messages: [{ role: 'user', content: 'Hello!' }] }),

@@ -2,7 +2,7 @@ import { NO_LIMITS } from '@gateway/test-support';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { PASSWORD, personWith } from '../testing/people';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -98,31 +98,31 @@ const REQUESTS: readonly {
 const mayBy = (role: Role, least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 describe('what each role may not', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let organizationId: string;
   let keyId: string;
   let idsByEmail: ReadonlyMap<string, string>;
 
-  const emailOf = (role: Role) => (role === 'operator' ? world.gateway.adminEmail : `${role}@example.com`);
+  const emailOf = (role: Role) => (role === 'operator' ? testEnv.gateway.adminEmail : `${role}@example.com`);
 
   const begin = async () => {
-    if (world) return;
-    world = await startWorld();
+    if (testEnv) return;
+    testEnv = await startTestEnv();
     browser = await browsers.launch();
-    ({ organizationId, keyId } = await world.tenant());
-    const { dashboardUrl } = world.gateway;
+    ({ organizationId, keyId } = await testEnv.tenant());
+    const { dashboardUrl } = testEnv.gateway;
     for (const role of ['member', 'admin', 'owner'] as const) {
-      await personWith(world.admin, dashboardUrl, { organizationId, email: emailOf(role), role });
+      await personWith(testEnv.admin, dashboardUrl, { organizationId, email: emailOf(role), role });
     }
     for (const role of ['admin', 'owner'] as const) {
-      await personWith(world.admin, dashboardUrl, {
+      await personWith(testEnv.admin, dashboardUrl, {
         organizationId,
         email: `other-${role}@example.com`,
         role,
       });
     }
-    const { data } = await world.admin.call<{ data: { id: string; email: string }[] }>(
+    const { data } = await testEnv.admin.call<{ data: { id: string; email: string }[] }>(
       'GET',
       `/api/organizations/${organizationId}/members`,
     );
@@ -131,7 +131,7 @@ describe('what each role may not', () => {
 
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   const pages = new Map<Role, Page>();
@@ -140,7 +140,7 @@ describe('what each role may not', () => {
   async function pageOf(role: Role): Promise<Page> {
     const known = pages.get(role);
     if (known) return known;
-    const { dashboardUrl, adminPassword } = world.gateway;
+    const { dashboardUrl, adminPassword } = testEnv.gateway;
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, emailOf(role), role === 'operator' ? adminPassword : PASSWORD);
     const page = await context.newPage();
@@ -148,14 +148,14 @@ describe('what each role may not', () => {
     return page;
   }
   const open = async (page: Page, path: string) => {
-    await page.goto(world.gateway.dashboardUrl + path);
+    await page.goto(testEnv.gateway.dashboardUrl + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
   };
   const state = async () => {
     const path = `/api/organizations/${organizationId}`;
     const call = (method: string, rest: string) =>
-      world.admin.call<Record<string, unknown>>(method, path + rest);
+      testEnv.admin.call<Record<string, unknown>>(method, path + rest);
     const { key } = await call('GET', `/keys/${keyId}`);
     const { activity: _activity, ...settings } = key as Record<string, unknown>;
     return JSON.stringify([

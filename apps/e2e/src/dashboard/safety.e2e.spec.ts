@@ -5,7 +5,7 @@ import { browserTests, complaintsOf, type Browser, type BrowserContext } from '.
 import { takeSession } from '../testing/dashboard-page';
 import { seedHostile } from '../testing/hostile';
 import { screens, type Screen } from '../testing/screens';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -44,18 +44,18 @@ const LOOK = `(() => {
 })()`;
 
 describe('the dashboard against those who mean harm', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let context: BrowserContext;
   let elsewhere: Server;
 
   const begin = async () => {
-    if (world) return;
+    if (testEnv) return;
     // The playground calls the public API from the dashboard's origin, which has to be known at the start.
-    world = await startWorld({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
+    testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
     context = await browser.newContext();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await takeSession(context, dashboardUrl, adminEmail, adminPassword);
     elsewhere = createServer((_request, response) =>
       response
@@ -68,7 +68,7 @@ describe('the dashboard against those who mean harm', () => {
   afterAll(async () => {
     await browser?.close();
     await new Promise((resolve) => (elsewhere ? elsewhere.close(resolve) : resolve(undefined)));
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   /** A page of another site: the same machine under a name of its own. */
@@ -76,7 +76,7 @@ describe('the dashboard against those who mean harm', () => {
 
   browsers.it('shows what somebody typed as text on every page, and nothing that nobody sees', async () => {
     await begin();
-    const { ids, paths, shown } = await seedHostile(world, [...MARKUP, TURNED]);
+    const { ids, paths, shown } = await seedHostile(testEnv, [...MARKUP, TURNED]);
     const places: readonly Screen[] = [
       ...screens(ids).filter(({ signedOut, name }) => !signedOut && !name.startsWith('empty-')),
       ...paths.map((path) => ({ name: path, path })),
@@ -86,7 +86,7 @@ describe('the dashboard against those who mean harm', () => {
     const faults: Record<string, unknown> = {};
     const found = new Set<string>();
     for (const screen of places) {
-      await page.goto(world.gateway.dashboardUrl + screen.path);
+      await page.goto(testEnv.gateway.dashboardUrl + screen.path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await screen.prepare?.(page);
       await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
@@ -104,10 +104,10 @@ describe('the dashboard against those who mean harm', () => {
 
   browsers.it('shows what a model and its asker write as text, too', async () => {
     await begin();
-    const { organizationId } = await world.tenant();
+    const { organizationId } = await testEnv.tenant();
     const page = await context.newPage();
     const complaints = complaintsOf(page);
-    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}/playground?model=demo/standard`);
+    await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=demo/standard`);
     for (const [number, text] of [...MARKUP, TURNED].entries()) {
       await page.getByLabel('Message').fill(`[[say:${text}]]`);
       await page.getByText(/^At most \$/).waitFor();
@@ -124,8 +124,8 @@ describe('the dashboard against those who mean harm', () => {
 
   browsers.it('lets no page of another site change or read anything with the visitor’s session', async () => {
     await begin();
-    const { dashboardUrl } = world.gateway;
-    const { organizationId } = await world.tenant();
+    const { dashboardUrl } = testEnv.gateway;
+    const { organizationId } = await testEnv.tenant();
     const page = await context.newPage();
     await page.goto(otherSite());
     const suspend = JSON.stringify(`${dashboardUrl}/api/organizations/${organizationId}/suspend`);
@@ -145,7 +145,7 @@ describe('the dashboard against those who mean harm', () => {
     );
     await page.getByRole('button').click();
     await page.waitForURL(/suspend$/);
-    const { organization } = await world.admin.call<{ organization: { suspended: boolean } }>(
+    const { organization } = await testEnv.admin.call<{ organization: { suspended: boolean } }>(
       'GET',
       `/api/organizations/${organizationId}`,
     );
@@ -158,14 +158,14 @@ describe('the dashboard against those who mean harm', () => {
     const page = await context.newPage();
     await page.goto(otherSite());
     const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
-    await page.setContent(`<iframe src="${world.gateway.dashboardUrl}"></iframe>`);
+    await page.setContent(`<iframe src="${testEnv.gateway.dashboardUrl}"></iframe>`);
     await refused;
     await page.close();
   });
 
   browsers.it('goes to no other site after signing in, whatever the address asks for', async () => {
     await begin();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     for (const next of [otherSite(), '//localhost:1/', '/\\localhost:1/', 'javascript:alert(1)']) {
       const stranger = await browser.newContext();
       const page = await stranger.newPage();
@@ -181,7 +181,7 @@ describe('the dashboard against those who mean harm', () => {
 
   browsers.it('gives a new session at sign-in, so that one that was planted is worth nothing', async () => {
     await begin();
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const planted = await browser.newContext();
     await planted.addCookies([
       { name: 'gateway_session', value: 'planted', url: dashboardUrl, httpOnly: true, sameSite: 'Strict' },
@@ -197,7 +197,7 @@ describe('the dashboard against those who mean harm', () => {
     await begin();
     const page = await context.newPage();
     const complaints = complaintsOf(page);
-    await page.goto(`${world.gateway.dashboardUrl}/docs`);
+    await page.goto(`${testEnv.gateway.dashboardUrl}/docs`);
     await page.getByText('/v1/chat/completions').first().waitFor();
     expect(complaints).toEqual([]);
     await page.close();

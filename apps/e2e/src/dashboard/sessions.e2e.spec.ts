@@ -4,7 +4,7 @@ import { eventually } from '../testing/eventually';
 import { PASSWORD, personWith } from '../testing/people';
 import { jump, withShiftedClock } from '../testing/shifted-clock';
 import { signIn } from '@gateway/test-support';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -19,16 +19,16 @@ const TYPED = '1904631';
 
 /** With the times that are set unless somebody sets others: 2 hours without a request, 12 hours in all. */
 describe('a session that ends while somebody works', () => {
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
   let organizationId: string;
 
   const begin = async () => {
-    if (world) return;
-    world = await startWorld({ env: withShiftedClock({ stepMs: STEP_MS }) });
+    if (testEnv) return;
+    testEnv = await startTestEnv({ env: withShiftedClock({ stepMs: STEP_MS }) });
     browser = await browsers.launch();
-    ({ organizationId } = await world.tenant());
-    await personWith(world.admin, world.gateway.dashboardUrl, {
+    ({ organizationId } = await testEnv.tenant());
+    await personWith(testEnv.admin, testEnv.gateway.dashboardUrl, {
       organizationId,
       email: EMAIL,
       role: 'owner',
@@ -36,19 +36,19 @@ describe('a session that ends while somebody works', () => {
   };
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
   });
 
   const openAt = async (path: string): Promise<Page> => {
     const context = await browser.newContext();
-    await takeSession(context, world.gateway.dashboardUrl, EMAIL, PASSWORD);
+    await takeSession(context, testEnv.gateway.dashboardUrl, EMAIL, PASSWORD);
     const page = await context.newPage();
-    await page.goto(`${world.gateway.dashboardUrl}/o/${organizationId}${path}`);
+    await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}${path}`);
     return page;
   };
-  /** In a session of now: the one that the world began with has ended long ago. */
+  /** In a session of now: the session of the environment ended long ago. */
   const operator = () => {
-    const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     return signIn(dashboardUrl, adminEmail, adminPassword);
   };
   /** The time as the gateway sees it, by when a session that is begun now would end. */
@@ -56,7 +56,7 @@ describe('a session that ends while somebody works', () => {
     Date.parse((await (await operator()).call<{ expires_at: string }>('GET', '/api/session')).expires_at);
   const jumpOnce = async () => {
     const before = await gatewayTime();
-    jump(world.gateway.pid);
+    jump(testEnv.gateway.pid);
     await eventually(
       'the clock to jump',
       async () => ((await gatewayTime()) - before >= STEP_MS ? true : undefined),
@@ -115,7 +115,7 @@ describe('a session that ends while somebody works', () => {
     }
     await jumpOnce();
     await signInAgain(page, PASSWORD);
-    expect(page.url()).toBe(`${world.gateway.dashboardUrl}/o/${organizationId}/credit?month=2026-01`);
+    expect(page.url()).toBe(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/credit?month=2026-01`);
     // It follows the balance again.
     const after = await page.waitForResponse((response) => response.url().endsWith(live));
     expect(after.status()).toBe(200);

@@ -8,7 +8,7 @@ import {
 } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { inviteTo, PASSWORD, personWith } from '../testing/people';
-import { startWorld, type World } from '../testing/world';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -17,18 +17,18 @@ const LABEL = 'Acme login';
 
 describe('the dashboard with a single sign-on', () => {
   let provider: IdentityProviderUnderTest;
-  let world: World;
+  let testEnv: TestEnv;
   let browser: Browser;
 
   const begin = async () => {
-    if (world) return;
+    if (testEnv) return;
     provider = await startIdentityProvider();
-    world = await startWorld({ env: { ...provider.environment, GATEWAY_OIDC_LABEL: LABEL } });
+    testEnv = await startTestEnv({ env: { ...provider.environment, GATEWAY_OIDC_LABEL: LABEL } });
     browser = await browsers.launch();
   };
   afterAll(async () => {
     await browser?.close();
-    await world?.stop();
+    await testEnv?.stop();
     await provider?.close();
   });
 
@@ -43,7 +43,7 @@ describe('the dashboard with a single sign-on', () => {
 
   /** The provider has the same host, and cookies know no ports. */
   async function ownCookies(context: BrowserContext) {
-    const cookies = await context.cookies(`${world.gateway.dashboardUrl}/api/oidc`);
+    const cookies = await context.cookies(`${testEnv.gateway.dashboardUrl}/api/oidc`);
     return cookies.filter(({ name }) => name.startsWith('gateway_'));
   }
 
@@ -51,8 +51,8 @@ describe('the dashboard with a single sign-on', () => {
     'lets the people of a mapped domain in, to where they wanted to go, and no others',
     async () => {
       await begin();
-      const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
-      const { organizationId } = await world.tenant();
+      const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
+      const { organizationId } = await testEnv.tenant();
 
       const operator = await browser.newContext();
       await takeSession(operator, dashboardUrl, adminEmail, adminPassword);
@@ -99,10 +99,10 @@ describe('the dashboard with a single sign-on', () => {
 
   browsers.it('is unlinked on the account’s page by whoever has a password, too', async () => {
     await begin();
-    const { dashboardUrl } = world.gateway;
-    const { organizationId } = await world.tenant();
+    const { dashboardUrl } = testEnv.gateway;
+    const { organizationId } = await testEnv.tenant();
     const email = 'grace@acme.example';
-    await personWith(world.admin, dashboardUrl, { organizationId, email, role: 'member' });
+    await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role: 'member' });
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(`${dashboardUrl}/sign-in?next=/account`);
@@ -121,15 +121,15 @@ describe('the dashboard with a single sign-on', () => {
 
   browsers.it('takes an invited person back to the invitation, whose link no script keeps', async () => {
     await begin();
-    const { dashboardUrl } = world.gateway;
-    const [home, other] = [await world.tenant(), await world.tenant()];
+    const { dashboardUrl } = testEnv.gateway;
+    const [home, other] = [await testEnv.tenant(), await testEnv.tenant()];
     const email = 'hedy@acme.example';
-    await personWith(world.admin, dashboardUrl, {
+    await personWith(testEnv.admin, dashboardUrl, {
       organizationId: home.organizationId,
       email,
       role: 'member',
     });
-    const link = await inviteTo(world.admin, other.organizationId, email, 'admin');
+    const link = await inviteTo(testEnv.admin, other.organizationId, email, 'admin');
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(link);
@@ -153,7 +153,7 @@ describe('the dashboard with a single sign-on', () => {
     await begin();
     const context = await browser.newContext();
     const page = await context.newPage();
-    await page.goto(`${world.gateway.dashboardUrl}/sign-in`);
+    await page.goto(`${testEnv.gateway.dashboardUrl}/sign-in`);
     provider.meddle((path, answer) =>
       path === '/token' ? { ...answer, status: 503, body: 'down' } : answer,
     );

@@ -119,7 +119,7 @@ export interface UsageReport {
  * a moment after settlement. Holds must be settled as well, unless they are
  * those that a crash left for the reaper.
  */
-export function usageOfAllCharged(
+export function usageOnceAllCharged(
   baseUrl: string,
   apiKey: string,
   { ignoreHolds = false } = {},

@@ -1,6 +1,6 @@
 import type { PendingCall } from './counting-proxy';
 import type { ClientOptions } from './client-process';
-import { clientModels, SLOW, type ClientWorld } from './client-world';
+import { clientModels, SLOW, type ClientTestEnv } from './client-test-env';
 
 export type Situation =
   | 'idempotency_key_in_flight'
@@ -31,7 +31,7 @@ export interface ClientSituation {
   readonly status: number;
   /** What every answer says. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  prepare(world: ClientWorld, clientName: string): Promise<Prepared>;
+  prepare(testEnv: ClientTestEnv, clientName: string): Promise<Prepared>;
 }
 
 /** The last seconds of a minute, in which a limit might end between a call and its retry. */
@@ -43,9 +43,9 @@ export const situations: readonly ClientSituation[] = [
     name: 'idempotency_key_in_flight',
     status: 409,
     envelope: { code: 'idempotency_key_in_flight', type: 'invalid_request_error', metadata: {} },
-    prepare: async (world, clientName) => ({
+    prepare: async (testEnv, clientName) => ({
       options: { prompt: SLOW, headers: { 'Idempotency-Key': `in flight ${clientName}` } },
-      beforeFirst: world.runBeside,
+      beforeFirst: testEnv.runBeside,
     }),
   },
   {
@@ -57,10 +57,10 @@ export const situations: readonly ClientSituation[] = [
       param: 'Idempotency-Key',
       metadata: {},
     },
-    prepare: async (world, clientName) => {
-      const { apiKey } = await world.world.tenant();
+    prepare: async (testEnv, clientName) => {
+      const { apiKey } = await testEnv.testEnv.tenant();
       const headers = { 'Idempotency-Key': `reused ${clientName}` };
-      await complete(world, apiKey, headers);
+      await complete(testEnv, apiKey, headers);
       return { options: { apiKey, headers } };
     },
   },
@@ -89,16 +89,16 @@ export const situations: readonly ClientSituation[] = [
       type: 'insufficient_credits',
       metadata: expect.objectContaining({ available: 0.000001, currency: 'USD' }),
     },
-    prepare: async ({ world }) => ({
-      options: { apiKey: (await world.tenant({ credit: '0.000001' })).apiKey },
+    prepare: async ({ testEnv }) => ({
+      options: { apiKey: (await testEnv.tenant({ credit: '0.000001' })).apiKey },
     }),
   },
   {
     name: 'missing_scope',
     status: 403,
     envelope: { code: 'missing_scope', type: 'permission_error', metadata: { required_scope: 'chat' } },
-    prepare: async ({ world }) => ({
-      options: { apiKey: (await world.tenant({ key: { scopes: ['usage:read'] } })).apiKey },
+    prepare: async ({ testEnv }) => ({
+      options: { apiKey: (await testEnv.tenant({ key: { scopes: ['usage:read'] } })).apiKey },
     }),
   },
   {
@@ -111,10 +111,10 @@ export const situations: readonly ClientSituation[] = [
     name: 'rpm_exceeded',
     status: 429,
     envelope: limited('rpm_exceeded', 'rpm', 1),
-    prepare: async (world) => {
-      const { apiKey } = await world.world.tenant({ limits: { requests_per_minute: 1 } });
+    prepare: async (testEnv) => {
+      const { apiKey } = await testEnv.testEnv.tenant({ limits: { requests_per_minute: 1 } });
       await earlyEnoughInTheMinute();
-      await complete(world, apiKey);
+      await complete(testEnv, apiKey);
       return { options: { apiKey } };
     },
   },
@@ -122,10 +122,10 @@ export const situations: readonly ClientSituation[] = [
     name: 'tpm_exceeded',
     status: 429,
     envelope: limited('tpm_exceeded', 'tpm', 10),
-    prepare: async (world) => {
-      const { apiKey } = await world.world.tenant({ limits: { tokens_per_minute: 10 } });
+    prepare: async (testEnv) => {
+      const { apiKey } = await testEnv.testEnv.tenant({ limits: { tokens_per_minute: 10 } });
       await earlyEnoughInTheMinute();
-      await complete(world, apiKey);
+      await complete(testEnv, apiKey);
       return { options: { apiKey } };
     },
   },
@@ -133,17 +133,17 @@ export const situations: readonly ClientSituation[] = [
     name: 'concurrency',
     status: 429,
     envelope: limited('rpm_exceeded', 'concurrency', 1),
-    prepare: async (world) => {
-      const { apiKey } = await world.world.tenant({ limits: { concurrency: 1 } });
-      return { options: { apiKey }, clean: await world.occupySlot(apiKey) };
+    prepare: async (testEnv) => {
+      const { apiKey } = await testEnv.testEnv.tenant({ limits: { concurrency: 1 } });
+      return { options: { apiKey }, clean: await testEnv.occupySlot(apiKey) };
     },
   },
   {
     name: 'daily_budget_exceeded',
     status: 429,
     envelope: limited('daily_budget_exceeded', 'daily_budget', 0.000001),
-    prepare: async ({ world }) => ({
-      options: { apiKey: (await world.tenant({ limits: { daily_budget_usd: '0.000001' } })).apiKey },
+    prepare: async ({ testEnv }) => ({
+      options: { apiKey: (await testEnv.tenant({ limits: { daily_budget_usd: '0.000001' } })).apiKey },
     }),
   },
   {
@@ -175,8 +175,8 @@ function limited(code: string, limitType: string, limit: number) {
 }
 
 /** A completion that no client under test made. */
-async function complete(world: ClientWorld, apiKey: string, headers = {}): Promise<void> {
-  const answer = await fetch(`${world.world.gateway.baseUrl}/chat/completions`, {
+async function complete(testEnv: ClientTestEnv, apiKey: string, headers = {}): Promise<void> {
+  const answer = await fetch(`${testEnv.testEnv.gateway.baseUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({

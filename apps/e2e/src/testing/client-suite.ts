@@ -1,7 +1,7 @@
 import { settledGeneration } from './accounting';
 import type { CountedCall, PendingCall } from './counting-proxy';
 import type { ClientAnswer, ClientOptions, ClientProcess } from './client-process';
-import { clientModels, startClientWorld, type ClientWorld } from './client-world';
+import { clientModels, startClientTestEnv, type ClientTestEnv } from './client-test-env';
 import { situations, type Situation } from './client-situations';
 
 /** What a client makes of one situation. */
@@ -27,7 +27,7 @@ export interface ClientUnderTest {
 }
 
 export interface ClientAtWork {
-  readonly world: ClientWorld;
+  readonly testEnv: ClientTestEnv;
   /** Runs a command against the gateway and gives back its answer and the calls that it took. */
   run(
     command: string,
@@ -49,18 +49,18 @@ const LONGEST_WAIT_MS = 64_001;
 export function describeClient(client: ClientUnderTest): void {
   describe(client.name, () => {
     const run = client.it ?? it;
-    let world: ClientWorld | undefined;
+    let testEnv: ClientTestEnv | undefined;
     let program: ClientProcess | undefined;
     let apiKey: string;
 
     const work: ClientAtWork = {
-      get world() {
-        if (!world) throw new Error('the gateway has not started');
-        return world;
+      get testEnv() {
+        if (!testEnv) throw new Error('the gateway has not started');
+        return testEnv;
       },
       async run(command, options, beforeFirst) {
         if (!program) throw new Error('the client has not started');
-        const { proxy } = work.world;
+        const { proxy } = work.testEnv;
         proxy.reset(beforeFirst);
         const answer = await program.run(command, {
           baseURL: proxy.baseUrl,
@@ -75,20 +75,20 @@ export function describeClient(client: ClientUnderTest): void {
 
     beforeAll(async () => {
       program = client.start();
-      world = await startClientWorld();
-      ({ apiKey } = await world.world.tenant());
+      testEnv = await startClientTestEnv();
+      ({ apiKey } = await testEnv.testEnv.tenant());
     }, 90_000);
 
     afterAll(async () => {
       await program?.stop();
-      await world?.stop();
+      await testEnv?.stop();
     }, 60_000);
 
     run.each(situations.map((one) => [one.name, one] as const))(
       '%s: the right error, and no more calls than expected',
       async (name, situation) => {
         const expected = client.reactions[name];
-        const prepared = await situation.prepare(work.world, client.name);
+        const prepared = await situation.prepare(work.testEnv, client.name);
         const { calls, waitsMs, failure, value } = await work
           .run('complete', prepared.options, prepared.beforeFirst)
           .finally(prepared.clean);
@@ -145,7 +145,7 @@ export function describeClient(client: ClientUnderTest): void {
       const first = await work.run('complete', options);
       // Until then the key counts as in flight.
       const id = String(first.calls[0]?.responseHeaders['x-generation-id']);
-      await settledGeneration(work.world.world.gateway.baseUrl, apiKey, id);
+      await settledGeneration(work.testEnv.testEnv.gateway.baseUrl, apiKey, id);
       const second = await work.run('complete', options);
       expect(second.value).toEqual(first.value);
       expect(second.calls[0]?.responseHeaders['idempotent-replayed']).toBe('true');

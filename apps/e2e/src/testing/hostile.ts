@@ -1,6 +1,6 @@
 import { AdminCallFailed, type AdminClient } from '@gateway/test-support';
 import type { ScreenIds } from './screens';
-import type { World } from './world';
+import type { TestEnv } from './test-env';
 
 export interface Hostile {
   readonly ids: ScreenIds;
@@ -11,9 +11,9 @@ export interface Hostile {
 }
 
 /** An organization in which every field that somebody may write in holds each of the texts, where it is not refused. */
-export async function seedHostile(world: World, texts: readonly string[]): Promise<Hostile> {
-  const { admin } = world;
-  const { organizationId, apiKey, keyId } = await world.tenant();
+export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): Promise<Hostile> {
+  const { admin } = testEnv;
+  const { organizationId, apiKey, keyId } = await testEnv.tenant();
   const path = `/api/organizations/${organizationId}`;
   const shown: string[] = [];
   /** Each is told apart by where it was written. */
@@ -31,7 +31,7 @@ export async function seedHostile(world: World, texts: readonly string[]): Promi
     await write('correction', text, (reason) => correct(admin, path, reason));
     await write('drain', text, (reason) => drain(admin, reason));
     await write('user', text, async (user) => {
-      const { id } = await world.client(apiKey).chat.completions.create({
+      const { id } = await testEnv.client(apiKey).chat.completions.create({
         model: 'demo/small',
         max_tokens: 10,
         user,
@@ -42,7 +42,7 @@ export async function seedHostile(world: World, texts: readonly string[]): Promi
     // Shown shortened, or as addresses are written: these only must do no harm.
     const email = `${text.replace(/[\s@]/g, '')}@example.com`;
     await isTaken(() => admin.call('POST', `${path}/invitations`, { email, role: 'member' }));
-    await signInFrom(world, text);
+    await signInFrom(testEnv, text);
     await isTaken(() =>
       admin.call('PUT', `${path}/credit-alert`, {
         threshold_usd: '1',
@@ -93,8 +93,8 @@ async function drain(admin: AdminClient, reason: string): Promise<void> {
   await admin.call('PUT', '/api/operator/targets/drain', { ...target, drained: true, reason });
 }
 
-async function signInFrom(world: World, device: string): Promise<void> {
-  const { dashboardUrl, adminEmail, adminPassword } = world.gateway;
+async function signInFrom(testEnv: TestEnv, device: string): Promise<void> {
+  const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
   const answer = await fetch(`${dashboardUrl}/api/session`, {
     method: 'POST',
     // A header has bytes, which servers read as UTF-8 or not.

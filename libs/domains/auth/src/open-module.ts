@@ -6,7 +6,7 @@ import { createAuthModule, type AuthModulePorts } from './service/module';
 
 export interface OpenAuthOptions
   extends
-    Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'sealingKeys'>,
+    Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'encryptionKeys'>,
     Pick<AuthModulePorts, 'log' | 'metrics'> {
   readonly config: PeopleEnvironment;
 }

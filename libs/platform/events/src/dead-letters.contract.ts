@@ -97,7 +97,7 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
       const none = { waiting: 0, redelivering: 0, discarded: 0 };
       expect(await log.deadLetters.count({ topic, group: GROUP })).toEqual({ ...none, waiting: 3 });
       expect(await log.deadLetters.count({ topic, group: 'another' })).toEqual(none);
-      expect(letters[0]?.diedUnixMs).toBe(letters[0]?.failedUnixMs);
+      expect(letters[0]?.deadLetteredUnixMs).toBe(letters[0]?.failedUnixMs);
       const query = { topic, group: GROUP, state: 'waiting', limit: 2 } as const;
       const first = await log.deadLetters.list(query);
       expect(first.letters).toEqual(letters.slice(0, 2));
@@ -149,7 +149,7 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
       expect(again).toMatchObject({
         reason: 'TypeError: still not',
         attempts: 2,
-        diedUnixMs: letter?.diedUnixMs,
+        deadLetteredUnixMs: letter?.deadLetteredUnixMs,
       });
     });
 

@@ -23,7 +23,7 @@ export interface DeadLetter extends DeadLetterRef {
   /** Deliveries that failed. */
   readonly attempts: number;
   /** When the group gave it up first. */
-  readonly diedUnixMs: UnixMs;
+  readonly deadLetteredUnixMs: UnixMs;
   /** When a delivery failed last. */
   readonly failedUnixMs: UnixMs;
   readonly discarded: { readonly unixMs: UnixMs; readonly reason: string } | undefined;

@@ -19,7 +19,7 @@ export interface ServiceSchema extends DatabaseSchema {
   readonly holdsSessions?: boolean;
 }
 
-export interface SchemaParts {
+export interface OpenSchemaDeps {
   readonly config: DatabaseSettings;
   readonly log: Logger;
   readonly life: Lifecycle;
@@ -43,7 +43,7 @@ const MAX_SESSIONS = 2;
  */
 export async function openSchema(
   kept: ServiceSchema,
-  { config, log, life, awaitDependency }: SchemaParts,
+  { config, log, life, awaitDependency }: OpenSchemaDeps,
 ): Promise<OpenSchema> {
   const { schema, maxConnections } = kept;
   const { url, directUrl, throughPooler } = placesOf(kept, config);

@@ -21,7 +21,7 @@ import type { ServiceConfig } from './settings';
 import { openTlsFolder } from './tls-folder';
 
 /** What a service is made of. */
-export interface ServiceParts<Config> {
+export interface ServiceDeps<Config> {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -47,7 +47,7 @@ export interface ServiceOptions<Config extends ServiceConfig> {
   readonly name: string;
   /** Throws a ConfigError. */
   readonly loadConfig: () => Config;
-  readonly wire: (parts: ServiceParts<Config>) => Promise<ServiceWiring>;
+  readonly wire: (deps: ServiceDeps<Config>) => Promise<ServiceWiring>;
   /** What `migrate` brings up to date. */
   readonly schemas?: Config extends DatabaseSettings ? readonly ServiceSchema[] : never;
   /** By the word that asks for it. */
@@ -59,7 +59,7 @@ export interface ServiceCommand<Config> {
   /** What it takes, as the usage names it, such as EMAIL. */
   readonly argument: string;
   /** @returns what is printed. What it throws is printed by its message. */
-  run(parts: Pick<ServiceParts<Config>, 'config' | 'connect'>, argument: string): Promise<string>;
+  run(deps: Pick<ServiceDeps<Config>, 'config' | 'connect'>, argument: string): Promise<string>;
 }
 
 /** Of a process that could not do what it was asked because of how it was asked. */
@@ -146,7 +146,7 @@ export function createService<Config extends ServiceConfig>({
   const stopping = new AbortController();
   let ready: () => Promise<boolean> = async () => false;
 
-  const parts: ServiceParts<Config> = {
+  const deps: ServiceDeps<Config> = {
     config,
     log,
     metrics,
@@ -168,7 +168,7 @@ export function createService<Config extends ServiceConfig>({
     const admin = createAdminServer({ host, port, metrics, ready: () => ready(), log });
     life.onStop(() => admin.stop());
     const { port: adminPort } = await admin.start();
-    const { modules, events, ready: standsFirm = () => true } = await wire(parts);
+    const { modules, events, ready: standsFirm = () => true } = await wire(deps);
     await life.startModules(modules);
     if (events !== undefined) await life.subscribe(modules, events);
     const isReady = async (): Promise<boolean> => {

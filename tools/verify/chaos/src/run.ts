@@ -3,7 +3,7 @@ import { createChatClient, isServed, startTraffic, type Traffic } from '@gateway
 import { seededRandom, spendingOf } from '@gateway/test-support';
 import { audit, type Audit } from './audit';
 import { allFaults, type Fault } from './faults';
-import { MODEL, openLaboratory, type Laboratory, type LaboratoryOptions } from './laboratory';
+import { MODEL, openChaosLab, type ChaosLab, type ChaosLabOptions } from './chaos-lab';
 import type { Options } from './options';
 import { faultsOfImpacts, type Broken } from './report';
 import { untilSettled } from './settled';
@@ -22,11 +22,11 @@ const QUIET_MS = 3_000;
 /** One history of faults, and the sums afterwards. */
 export async function runChaos(
   options: Options,
-  laboratoryOptions: LaboratoryOptions,
+  laboratoryOptions: ChaosLabOptions,
   say: (text: string) => void,
 ): Promise<ChaosResult> {
   const random = seededRandom(options.seed);
-  const laboratory = await openLaboratory(laboratoryOptions);
+  const laboratory = await openChaosLab(laboratoryOptions);
   const { cluster, tenants } = laboratory;
   const client = createChatClient(cluster.dev.baseUrl, MODEL);
   try {
@@ -73,7 +73,7 @@ function choose(faults: readonly Fault[], { only }: Options): readonly Fault[] {
 
 async function breakAndMend(
   fault: Fault,
-  { cluster }: Laboratory,
+  { cluster }: ChaosLab,
   traffic: Traffic,
   usualPerSecond: number,
 ): Promise<Broken> {
@@ -93,7 +93,7 @@ function rateOf({ attempts }: Traffic): number {
   return good.length / (WARM_UP_MS / 2_000);
 }
 
-async function readCredits({ dashboard, creditNanoUsd }: Laboratory) {
+async function readCredits({ dashboard, creditNanoUsd }: ChaosLab) {
   const entries = [...creditNanoUsd].map(async ([organization, credit]) => {
     const { usedNanoUsd } = await spendingOf(dashboard, organization);
     return [organization, { creditNanoUsd: credit, usedNanoUsd }] as const;

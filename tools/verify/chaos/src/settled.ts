@@ -1,6 +1,6 @@
 import { BookReader } from '@gateway/load';
 import { eventually } from '@gateway/test-support';
-import type { Laboratory } from './laboratory';
+import type { ChaosLab } from './chaos-lab';
 
 /** After this, what is still held, waiting or taken is a leak. */
 const PATIENCE_MS = 120_000;
@@ -13,7 +13,7 @@ const POLL_MS = 250;
  * @returns what is left after all patience; empty when all is settled.
  */
 export async function untilSettled(
-  laboratory: Laboratory,
+  laboratory: ChaosLab,
   databaseUrl: (database: string) => string,
 ): Promise<string[]> {
   const reader = new BookReader(databaseUrl);
@@ -34,7 +34,7 @@ export async function untilSettled(
   }
 }
 
-async function leftOver(laboratory: Laboratory, reader: BookReader): Promise<string[]> {
+async function leftOver(laboratory: ChaosLab, reader: BookReader): Promise<string[]> {
   const inFlight = laboratory.emulator.stats().in_flight;
   const slots = await takenSlots(laboratory);
   return [
@@ -45,7 +45,7 @@ async function leftOver(laboratory: Laboratory, reader: BookReader): Promise<str
 }
 
 /** Leases that run, by the limiter's own lists. */
-async function takenSlots({ cluster, tenants }: Laboratory): Promise<number> {
+async function takenSlots({ cluster, tenants }: ChaosLab): Promise<number> {
   const { default: Redis } = await import('ioredis');
   const redis = new Redis(cluster.engines.redis.url);
   try {

@@ -3,11 +3,11 @@ import { leastIdAt } from '@gateway/runtime';
 import { beginPatiently } from '@gateway/test-support';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
-  type LedgerRig,
+  type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { auditLedger } from '@gateway/ledger-audit';
 
@@ -17,12 +17,12 @@ const KEPT_ID = leastIdAt('gen', Date.UTC(2026, 0, 15)) + 'X';
 /** What the 10th is in them. */
 const KEPT_TIME = leastIdAt('', Date.UTC(2026, 0, 10)).slice(1);
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
-  const at = rig.clock.now();
-  const { store } = rig.first;
+  fixture = await createLedgerFixture();
+  const at = fixture.clock.now();
+  const { store } = fixture.first;
   await store.addCredit({ creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(100), note: '' });
   await store.holdCredit(['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at })));
   await store.settleGenerations([makeFinished({ generationId: 'settled', cost: 5, at })], announce);
@@ -38,11 +38,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
 });
 
 it('finds a sound ledger sound, and adds it up', async () => {
-  expect(await auditLedger(rig.auditPool)).toEqual({
+  expect(await auditLedger(fixture.auditPool)).toEqual({
     faults: [],
     organizations: 1,
     postings: 10,
@@ -126,7 +126,7 @@ it.each(TAMPERINGS)('finds %s', async (_what, sql) => {
 });
 
 async function auditAfter(sql: string): Promise<readonly string[]> {
-  const client = await rig.first.pool.connect();
+  const client = await fixture.first.pool.connect();
   // The audit reads in the tampering's own transaction, which is then undone.
   const inTampered = {
     connect: () =>
@@ -139,7 +139,7 @@ async function auditAfter(sql: string): Promise<readonly string[]> {
   try {
     await beginPatiently(client);
     await client.query(sql);
-    return (await auditLedger(inTampered as unknown as typeof rig.auditPool)).faults;
+    return (await auditLedger(inTampered as unknown as typeof fixture.auditPool)).faults;
   } finally {
     await client.query('rollback');
     client.release();

@@ -43,9 +43,9 @@ it(`the books are right after every step of ${HISTORIES} histories, whatever is 
 });
 
 /** The ledger's own comparison, which may never be alarmed while the books are right. */
-const reconciliation: Witness = async ({ rig }) => {
-  const { appender, clock } = rig;
-  const run = await createPostgresReconciler({ pool: rig.first.pool, appender, clock }).reconcile(2);
+const reconciliation: Witness = async ({ fixture }) => {
+  const { appender, clock } = fixture;
+  const run = await createPostgresReconciler({ pool: fixture.first.pool, appender, clock }).reconcile(2);
   return (run?.differences ?? []).map(
     ({ organizationId, kind, expectedNanoUsd, foundNanoUsd }) =>
       `reconciliation: ${kind} of ${organizationId} is ${foundNanoUsd} instead of ${expectedNanoUsd}`,

@@ -67,7 +67,7 @@ it.each(BUGS)(
   async (_what, functionName, right, wrong, firstSeed = 1) => {
     const sound = await definitionOf(functionName);
     expect(sound).toContain(right);
-    await ledger.rig.auditPool.query(sound.replace(right, wrong));
+    await ledger.fixture.auditPool.query(sound.replace(right, wrong));
     try {
       const found = await firstThatFails(firstSeed);
       expect(found).toBeDefined();
@@ -75,7 +75,7 @@ it.each(BUGS)(
       expect(await fails(smallest)).toBe(true);
       expect(smallest.steps.length).toBeLessThanOrEqual(6);
     } finally {
-      await ledger.rig.auditPool.query(sound);
+      await ledger.fixture.auditPool.query(sound);
     }
   },
 );
@@ -99,7 +99,7 @@ async function failsEveryTime(history: History): Promise<boolean> {
 }
 
 async function definitionOf(functionName: string): Promise<string> {
-  const { rows } = await ledger.rig.auditPool.query<{ definition: string }>(
+  const { rows } = await ledger.fixture.auditPool.query<{ definition: string }>(
     'select pg_get_functiondef($1::regproc) as definition',
     [functionName],
   );

@@ -25,12 +25,12 @@ export async function runHistory(
   for (const [index, step] of [...history.steps, ...ENDING].entries()) {
     try {
       if (step.kind === 'time') {
-        ledger.rig.clock.advance(step.ms);
+        ledger.fixture.clock.advance(step.ms);
         continue;
       }
       const [after, seen] = await Promise.all([take(ledger, history, step, possible), witness(ledger)]);
       possible = after;
-      const { faults: unsound } = await auditLedger(ledger.rig.auditPool);
+      const { faults: unsound } = await auditLedger(ledger.fixture.auditPool);
       const faults = [...unsound, ...seen, ...(await witness(ledger))];
       if (faults.length > 0) throw new Unsound(faults.join('; '));
     } catch (error) {
@@ -60,7 +60,7 @@ async function take(
 ): Promise<readonly ModelState[]> {
   const made = await Promise.all(calls.map((call) => ledger.call(call)));
   if (calls.some(({ fault }) => fault)) await ledger.settleDown();
-  const setting = { generations, now: ledger.rig.clock.now() };
+  const setting = { generations, now: ledger.fixture.clock.now() };
   const explained = statesAfter(before, made, setting);
   if (explained.length === 0) {
     const heard = made.map(({ operation, outcome }) => `${operation.kind}: ${outcome ?? 'nothing'}`);

@@ -3,10 +3,10 @@ import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
 import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   usdNano,
   type LedgerInstance,
-  type LedgerRig,
+  type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { breakable, orphansGone, ProcessDied, withFault } from './faulty-pool';
 import { LEASE_MS, type Call, type Generation, type History, type Operation } from './history';
@@ -25,7 +25,7 @@ export interface Observed {
 
 /** Two real ledgers on one real database, which histories happen to one after the other. */
 export interface SimulatedLedger {
-  readonly rig: LedgerRig;
+  readonly fixture: LedgerFixture;
   /** Empties it. */
   begin(history: History): Promise<void>;
   call(call: Call): Promise<MadeCall>;
@@ -36,19 +36,19 @@ export interface SimulatedLedger {
 }
 
 export async function createSimulatedLedger(): Promise<SimulatedLedger> {
-  const rig = await createLedgerRig();
-  breakable(rig.first.pool);
-  breakable(rig.second.pool);
-  const tables = await ownTables(rig);
+  const fixture = await createLedgerFixture();
+  breakable(fixture.first.pool);
+  breakable(fixture.second.pool);
+  const tables = await ownTables(fixture);
   let generations: readonly Generation[] = [];
   let histories = 0;
   const orphans: number[] = [];
 
   async function begin(history: History): Promise<void> {
     generations = history.generations;
-    rig.clock.set(history.startUnixMs);
+    fixture.clock.set(history.startUnixMs);
     histories += 1;
-    await rig.auditPool.query(
+    await fixture.auditPool.query(
       histories % HISTORIES_PER_TRUNCATION === 0
         ? `truncate ${tables.join(', ')}`
         : tables.map((table) => `delete from ${table}`).join('; '),
@@ -56,7 +56,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
   }
 
   async function call({ ledger, operation, fault }: Call): Promise<MadeCall> {
-    const instance = ledger === 1 ? rig.first : rig.second;
+    const instance = ledger === 1 ? fixture.first : fixture.second;
     let died = false;
     const { result, hasStruck, ...left } = await withFault(fault, () =>
       perform(instance, operation).catch((error: unknown) => {
@@ -71,7 +71,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
   }
 
   async function perform({ store, claims }: LedgerInstance, operation: Operation): Promise<string> {
-    const now = rig.clock.now();
+    const now = fixture.clock.now();
     const named = (indexes: readonly number[]) => indexes.map((index) => generations[index] as Generation);
     switch (operation.kind) {
       case 'credit': {
@@ -132,10 +132,10 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
     }
   }
 
-  const settleDown = () => orphansGone(rig.auditPool, orphans.splice(0));
+  const settleDown = () => orphansGone(fixture.auditPool, orphans.splice(0));
 
   async function observe(): Promise<Observed> {
-    const { rows } = await rig.auditPool.query<Account & { organization: string }>(
+    const { rows } = await fixture.auditPool.query<Account & { organization: string }>(
       `select organization_id as organization, credited_nano_usd as credited, available_nano_usd as available,
          held_nano_usd as held, charged_nano_usd as charged from accounts`,
     );
@@ -146,18 +146,18 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
       ]),
     );
     const announced = new Map<string, { cost: bigint; charged: bigint }>();
-    for (const { finished, costNanoUsd, chargedNanoUsd } of await rig.announced()) {
+    for (const { finished, costNanoUsd, chargedNanoUsd } of await fixture.announced()) {
       const id = finished?.generationId ?? '';
       announced.set(announced.has(id) ? `${id} again` : id, { cost: costNanoUsd, charged: chargedNanoUsd });
     }
     return { accounts, announced };
   }
 
-  return { rig, begin, call, settleDown, observe, close: () => rig.close() };
+  return { fixture, begin, call, settleDown, observe, close: () => fixture.close() };
 }
 
 /** Everything that a history writes to. How long holds are kept is a setting, not history. */
-async function ownTables({ auditPool }: LedgerRig): Promise<string[]> {
+async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
   const { rows } = await auditPool.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition

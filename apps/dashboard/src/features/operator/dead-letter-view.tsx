@@ -56,7 +56,7 @@ export function DeadLetterView({ of, onDone }: DeadLetterViewProps) {
           <Id>{of.key}</Id>
         </Fact>
         <Fact name="Given up">
-          <Time at={of.died_at} />
+          <Time at={of.dead_lettered_at} />
         </Fact>
       </Facts>
       {whole.error ? (

@@ -161,7 +161,7 @@ function columns(onOpen: (letter: DeadLetter) => void): readonly Column<DeadLett
       id: 'died',
       header: 'Given up',
       meta: { hide: 'phone' },
-      cell: ({ row: { original } }) => <Time at={original.died_at} />,
+      cell: ({ row: { original } }) => <Time at={original.dead_lettered_at} />,
     },
     {
       id: 'actions',

@@ -1,6 +1,6 @@
 import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
-import { makeSealingKey } from '@gateway/people';
+import { createEncryptionKey } from '@gateway/people';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { createTestDatabase } from '@gateway/test-support';
@@ -19,14 +19,14 @@ export interface AuthFixtureOptions {
   readonly clock?: Clock;
   readonly settings?: Partial<AuthServiceSettings>;
   /** Null: none. */
-  readonly sealingKeys?: readonly string[] | null;
+  readonly encryptionKeys?: readonly string[] | null;
 }
 
 /** The domain on a real database of its own, reached as other domains reach it; more replicas on demand. */
 export async function createAuthFixture({
   clock = systemClock,
   settings = {},
-  sealingKeys: ownSealingKeys = [makeSealingKey()],
+  encryptionKeys: ownEncryptionKeys = [createEncryptionKey()],
 }: AuthFixtureOptions = {}) {
   const database = await createTestDatabase();
   const log = createSilentLogger();
@@ -45,11 +45,11 @@ export async function createAuthFixture({
     return pool;
   }
 
-  async function startReplica(keys = ownSealingKeys) {
+  async function startReplica(keys = ownEncryptionKeys) {
     const pool = openPool();
-    const sealingKeys = keys ?? undefined;
+    const encryptionKeys = keys ?? undefined;
     const module = createAuthModule({
-      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, sealingKeys }),
+      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, encryptionKeys }),
       clock,
       newId,
       log,

@@ -14,10 +14,16 @@ import type { Pool } from 'pg';
 import { createPostgresLedgerStore } from '../adapters/postgres/ledger-store';
 import { auditLedger } from '@gateway/ledger-audit';
 import type { LedgerStore } from '../core/ports';
-import { createLedgerRig, makeHold, UNIT_PRICES, usdNano, type LedgerRig } from '../testing/ledger-rig';
+import {
+  createLedgerFixture,
+  makeHold,
+  UNIT_PRICES,
+  usdNano,
+  type LedgerFixture,
+} from '../testing/ledger-fixture';
 import { createBillingLedgerModule } from './module';
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let eventPool: Pool;
 let eventLog: PostgresEventLog;
 let store: LedgerStore;
@@ -26,9 +32,9 @@ const settled: GenerationSettled[] = [];
 let onSettled: () => void = () => undefined;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
+  fixture = await createLedgerFixture();
   eventPool = createPool({
-    url: rig.database.url,
+    url: fixture.database.url,
     schema: EVENT_LOG_SCHEMA,
     applicationName: 'event-log',
     maxConnections: 6,
@@ -37,8 +43,8 @@ beforeAll(async () => {
   const log = createSilentLogger();
   const metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: eventPool, clock: systemClock, log, metrics });
-  store = createPostgresLedgerStore({ pool: rig.first.pool, appender: eventLog, clock: systemClock });
-  const { claims, history } = rig.first;
+  store = createPostgresLedgerStore({ pool: fixture.first.pool, appender: eventLog, clock: systemClock });
+  const { claims, history } = fixture.first;
   ledger = createBillingLedgerModule({
     store,
     claims,
@@ -63,7 +69,7 @@ afterAll(async () => {
   await eventLog.stop();
   await ledger.stop();
   await eventPool.end();
-  await rig.close();
+  await fixture.close();
 });
 
 function untilSettled(count: number): Promise<void> {
@@ -106,7 +112,7 @@ it('over the event log each generation is settled once; poison goes to the dead 
   expect(settled.map(({ finished }) => finished?.generationId).sort()).toEqual([...ids, 'gen-last'].sort());
   const balance = await store.readBalance('org-a');
   expect(balance).toMatchObject({ chargedNanoUsd: 41n * 3n, heldNanoUsd: 0n });
-  expect((await auditLedger(rig.auditPool)).faults).toEqual([]);
+  expect((await auditLedger(fixture.auditPool)).faults).toEqual([]);
   const { rows } = await eventPool.query('select reason from dead_letters order by position');
   expect(rows).toHaveLength(poison.length);
 });

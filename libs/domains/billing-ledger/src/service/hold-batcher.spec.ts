@@ -3,7 +3,7 @@ import { createMetrics } from '@gateway/runtime';
 import { createTestClock } from '@gateway/test-support';
 import type { HoldOutcome, HoldRequest } from '../core/credit/hold';
 import { UnbookableError, type LedgerStore } from '../core/ports';
-import { makeHold, usdNano } from '../testing/ledger-rig';
+import { makeHold, usdNano } from '../testing/ledger-fixture';
 import { createHoldBatcher } from './hold-batcher';
 import { createLedgerMetrics } from './metrics';
 

@@ -5,22 +5,22 @@ import type { RpcHandlers } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { auditLedger } from '@gateway/ledger-audit';
-import { createLedgerRig, UNIT_PRICES, type LedgerRig } from '../testing/ledger-rig';
+import { createLedgerFixture, UNIT_PRICES, type LedgerFixture } from '../testing/ledger-fixture';
 import { createBillingLedgerModule } from './module';
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let ledger: GatewayModule;
 const metrics = createMetrics({ processMetrics: false });
 let handlers: RpcHandlers<BillingLedgerDefinition>;
 const context = { signal: new AbortController().signal, metadata: {} };
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
+  fixture = await createLedgerFixture();
   ledger = createBillingLedgerModule({
-    store: rig.first.store,
-    claims: rig.first.claims,
-    history: rig.first.history,
-    clock: rig.clock,
+    store: fixture.first.store,
+    claims: fixture.first.claims,
+    history: fixture.first.history,
+    clock: fixture.clock,
     log: createSilentLogger(),
     metrics,
     housekeepingIntervalMs: 10,
@@ -31,15 +31,15 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await ledger.stop();
-  await rig.close();
+  await fixture.close();
 });
 
 afterEach(async () => {
-  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
 });
 
 function holdOf(holdId: string, organizationId: string, amount: bigint, more: Partial<Hold> = {}): Hold {
-  const now = BigInt(rig.clock.now());
+  const now = BigInt(fixture.clock.now());
   return {
     holdId,
     organizationId,
@@ -58,7 +58,7 @@ function finishedOf(generationId: string, organizationId: string, cost: number):
     organizationId,
     keyId: 'key-1',
     modelId: 'acme/m-1',
-    createdUnixMs: BigInt(rig.clock.now()),
+    createdUnixMs: BigInt(fixture.clock.now()),
     usage: { completionTokens: cost },
     prices: UNIT_PRICES,
   });
@@ -145,9 +145,9 @@ describe('the service', () => {
   it('tells how long a generation waited to be booked', async () => {
     await addCredit('org-delay', 1_000n);
     await hold(holdOf('gen-delay', 'org-delay', 10n));
-    const created = BigInt(rig.clock.now());
+    const created = BigInt(fixture.clock.now());
     const message = { ...finishedOf('gen-delay', 'org-delay', 5), createdUnixMs: created, latencyMs: 200 };
-    rig.clock.advance(3_200);
+    fixture.clock.advance(3_200);
     const sum = async () => (await metrics.metrics()).match(/settlement_delay_seconds_sum (\S+)/)?.[1];
     const before = Number(await sum());
     await handlers.settleGenerations({ generations: [message] }, context);
@@ -209,7 +209,7 @@ describe('the service', () => {
 
   it('voids overdue holds by itself', async () => {
     await addCredit('org-6', 100n);
-    await hold(holdOf('gen-late', 'org-6', 60n, { deadlineUnixMs: BigInt(rig.clock.now()) - 1n }));
+    await hold(holdOf('gen-late', 'org-6', 60n, { deadlineUnixMs: BigInt(fixture.clock.now()) - 1n }));
     let held = 60n;
     while (held > 0n) {
       ({ heldNanoUsd: held } = await handlers.getBalance({ organizationId: 'org-6' }, context));
@@ -228,13 +228,15 @@ describe('the consumer of generation.finished', () => {
     const payload = encode(finishedOf('gen-7', 'org-7', 25));
     await consume(payload, payload);
     await consume(payload);
-    const announced = (await rig.announced()).filter((settled) => settled.finished?.generationId === 'gen-7');
+    const announced = (await fixture.announced()).filter(
+      (settled) => settled.finished?.generationId === 'gen-7',
+    );
     expect(announced).toEqual([
       GenerationSettled.fromPartial({
         finished: finishedOf('gen-7', 'org-7', 25),
         costNanoUsd: 25n,
         chargedNanoUsd: 25n,
-        settledUnixMs: BigInt(rig.clock.now()),
+        settledUnixMs: BigInt(fixture.clock.now()),
         prices: UNIT_PRICES,
       }),
     ]);
@@ -294,7 +296,7 @@ describe('how a request with an Idempotency-Key ended', () => {
   it('answered keeps its key in flight beyond its lease, until the settlement has stored the answer', async () => {
     expect(await claim('key-answered', 'gen-answered')).toBe('claimed');
     await end('key-answered', 'gen-answered', IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED);
-    rig.clock.advance(60_000);
+    fixture.clock.advance(60_000);
     expect(await claim('key-answered', 'gen-answered-2')).toBe('inFlight');
     const idempotentOutcome = {
       scope: 'key-answered',

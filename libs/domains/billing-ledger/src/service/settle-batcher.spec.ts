@@ -1,7 +1,7 @@
 import { GenerationFinished } from '@gateway/contracts/events';
 import { createTestClock } from '@gateway/test-support';
 import { LedgerUnavailableError } from '../core/ports';
-import { makeFinished } from '../testing/ledger-rig';
+import { makeFinished } from '../testing/ledger-fixture';
 import { createSettleBatcher } from './settle-batcher';
 import type { Settle, SettleItem } from './settler';
 

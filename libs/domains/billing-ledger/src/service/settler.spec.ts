@@ -4,7 +4,7 @@ import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock } from '@gateway/test-support';
 import { type Announcement, LedgerUnavailableError, UnbookableError, type LedgerStore } from '../core/ports';
-import { makeFinished } from '../testing/ledger-rig';
+import { makeFinished } from '../testing/ledger-fixture';
 import { createLedgerMetrics } from './metrics';
 import { createSettler, type SettleItem } from './settler';
 

@@ -1,27 +1,27 @@
 import { DAY_MS } from '@gateway/base';
 import { auditLedger } from '@gateway/ledger-audit';
-import { createLedgerRig, type LedgerRig } from './ledger-rig';
+import { createLedgerFixture, type LedgerFixture } from './ledger-fixture';
 import { fillLedgerHistory } from './synthetic-history';
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
+  fixture = await createLedgerFixture();
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
 });
 
 it('makes books that are as sound as those that were kept', async () => {
-  const untilUnixMs = rig.clock.now();
-  await fillLedgerHistory(rig.auditPool, {
+  const untilUnixMs = fixture.clock.now();
+  await fillLedgerHistory(fixture.auditPool, {
     generations: 2_000,
     organizations: 7,
     fromUnixMs: untilUnixMs - 3 * DAY_MS,
     untilUnixMs,
   });
-  expect(await auditLedger(rig.auditPool)).toMatchObject({
+  expect(await auditLedger(fixture.auditPool)).toMatchObject({
     faults: [],
     organizations: 7,
     postings: 4_007,

@@ -28,7 +28,7 @@ const deadLetter = z
     state: z.enum(deadLetterStates),
     reason: z.string().meta({ description: 'why the last delivery failed' }),
     attempts: number.meta({ description: 'deliveries that failed' }),
-    died_at: time.meta({ description: 'when it was given up first' }),
+    dead_lettered_at: time.meta({ description: 'when it was given up first' }),
     failed_at: time.meta({ description: 'when a delivery failed last' }),
     discarded: z.object({ at: time, reason: z.string() }).nullable(),
     payload_bytes: number,

@@ -29,10 +29,10 @@ export const edgeProxyEnvironment = {
     .min(KIB)
     .max(256 * MIB)
     .default(defaults.maxBodyBytes),
-  GATEWAY_MAX_BODY_BYTES_OF_ALL: bytes
+  GATEWAY_MAX_INFLIGHT_BODY_BYTES: bytes
     .min(MIB)
     .max(64 * GIB)
-    .default(defaults.maxBodyBytesOfAll),
+    .default(defaults.maxInflightBodyBytes),
   GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(
     defaults.maxFailedAuthenticationsPerMinute,
   ),
@@ -55,7 +55,7 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     trustedProxies: values.GATEWAY_TRUSTED_PROXIES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
-    maxBodyBytesOfAll: values.GATEWAY_MAX_BODY_BYTES_OF_ALL,
+    maxInflightBodyBytes: values.GATEWAY_MAX_INFLIGHT_BODY_BYTES,
     maxFailedAuthenticationsPerMinute: values.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
     maxInvalidRequestsPerMinute: values.GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_MS,

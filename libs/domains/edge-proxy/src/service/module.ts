@@ -95,7 +95,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     admissionQueue,
     readBody: createBodyReader({
       maxBytes: settings.maxBodyBytes,
-      maxBytesOfAll: settings.maxBodyBytesOfAll,
+      maxInflightBytes: settings.maxInflightBodyBytes,
       timeoutMs: settings.bodyTimeoutMs,
       pieceBytes: limits.bodies.pieceBytes,
     }),

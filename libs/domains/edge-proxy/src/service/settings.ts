@@ -14,7 +14,7 @@ export interface EdgeProxySettings {
   /** Of one request body, after decompression. */
   readonly maxBodyBytes: number;
   /** Of the bodies of all requests that are being answered; beyond it there is no capacity. */
-  readonly maxBodyBytesOfAll: number;
+  readonly maxInflightBodyBytes: number;
   /**
    * Failed authentications per client address and minute, after which the
    * address is served with valid keys only; 0: no limit. Per edge.
@@ -56,7 +56,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   trustedProxies: [],
   corsOrigins: [],
   ...defaultPublicLimits,
-  maxBodyBytesOfAll: 512 * MIB,
+  maxInflightBodyBytes: 512 * MIB,
   bodyTimeoutMs: 60_000,
   generationTimeoutMs: 600_000,
   generationMarginMs: 15_000,

@@ -5,11 +5,11 @@ import type { Pool } from 'pg';
 import type { Mailer, PeoplePorts } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
-import { createSecretSealer } from './crypto/sealed-secrets';
+import { createSecretCipher } from './crypto/secret-cipher';
 import { createOidcIdentityProvider } from './openid-client/identity-provider';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
-import { createResealing } from './postgres/reseal-secrets';
+import { createReencryption } from './postgres/reseal-secrets';
 import { createPrismaDomainStore } from './prisma/domain-store';
 import { createPrismaIdentityStore } from './prisma/identity-store';
 import { createPrismaInvitationStore } from './prisma/invitation-store';
@@ -31,8 +31,8 @@ export interface PeopleAdapterOptions {
   readonly mailer?: Mailer | undefined;
   /** Absent: there is no single sign-on. */
   readonly oidc?: OidcSettings | undefined;
-  /** As `makeSealingKey` writes them: the first encrypts secrets, all decrypt. Absent: no second factor can be enrolled. */
-  readonly sealingKeys?: readonly string[] | undefined;
+  /** As `createEncryptionKey` writes them: the first encrypts secrets, all decrypt. Absent: no second factor can be enrolled. */
+  readonly encryptionKeys?: readonly string[] | undefined;
 }
 
 export type PeopleAdapters = Omit<
@@ -55,8 +55,8 @@ const DELETE_EXPIRED = [
 export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapters {
   const { pool, prisma, log, mailer, oidc } = options;
   const housekeeping = createHousekeeping({ pool, log, statements: DELETE_EXPIRED });
-  const sealer = options.sealingKeys && createSecretSealer(options.sealingKeys);
-  const resealing = createResealing({ pool, sealer, log });
+  const cipher = options.encryptionKeys && createSecretCipher(options.encryptionKeys);
+  const reencryption = createReencryption({ pool, cipher, log });
   return {
     members: createPrismaMemberStore(prisma),
     memberships: createPrismaMembershipStore(prisma),
@@ -74,15 +74,15 @@ export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapt
     attempts: createPostgresAttemptCounter(pool),
     passwords: createScryptPasswordHasher(options.scryptCost),
     secrets: systemSecrets,
-    ...(sealer ? { sealer } : {}),
+    ...(cipher ? { cipher } : {}),
     addressRanges: { countedAs: networkOf },
     start() {
       housekeeping.start();
-      resealing.start();
+      reencryption.start();
     },
     async stop() {
       await housekeeping.stop();
-      await resealing.stop();
+      await reencryption.stop();
     },
   };
 }

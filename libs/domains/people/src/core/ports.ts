@@ -27,7 +27,7 @@ export interface StoredMember extends Member {
   /** Absent: signs in by single sign-on only. */
   readonly passwordHash?: string;
   /** The second factor; it counts once it is confirmed. */
-  readonly totp?: { readonly sealedSecret: string; readonly confirmed: boolean };
+  readonly totp?: { readonly encryptedSecret: string; readonly confirmed: boolean };
 }
 
 export interface MemberStore {
@@ -84,7 +84,7 @@ export interface PasswordResetStore {
 
 export interface SecondFactorStore {
   /** Replaces a secret that was not confirmed. False: there is a confirmed one. */
-  enrol(memberId: string, sealedSecret: string, audit: AuditEntry): Promise<boolean>;
+  enrol(memberId: string, encryptedSecret: string, audit: AuditEntry): Promise<boolean>;
   /** Turns it on with these recovery codes; ends all sessions but the one that it opens. */
   confirm(
     memberId: string,
@@ -186,7 +186,7 @@ export interface PasswordHasher {
 }
 
 /** For secrets that have to be read again, which a hash would not allow. */
-export interface SecretSealer {
+export interface SecretCipher {
   /** Of what is sealed with the current key. */
   readonly currentPrefix: string;
   /** As text that says nothing to who has no key. It opens with the same context alone. */
@@ -239,7 +239,7 @@ export interface PeoplePorts {
   readonly passwords: PasswordHasher;
   readonly secrets: Secrets;
   /** Absent: no secrets key is configured, so no second factor can be enrolled. */
-  readonly sealer?: SecretSealer;
+  readonly cipher?: SecretCipher;
   readonly addressRanges: AddressRanges;
   readonly leases: EdgeLeases;
   readonly feed: InvalidationFeed;

@@ -1,6 +1,6 @@
 import { listSetting } from '@gateway/runtime';
 import { z } from 'zod';
-import { isSealingKey } from '../core/sign-in/sealing-key';
+import { isEncryptionKey } from '../core/sign-in/sealing-key';
 import type { PeopleSettings } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 
@@ -24,13 +24,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_LABEL_CHARACTERS = 60;
 
 /** The current one, and those of before that still open what they have sealed. */
-const sealingKeys = listSetting.refine((keys) => keys.length > 0 && keys.every(isSealingKey), {
+const encryptionKeys = listSetting.refine((keys) => keys.length > 0 && keys.every(isEncryptionKey), {
   error: 'must be 32 random bytes as base64, or several of these separated by commas',
 });
 
 /** Settings of each app that runs this module. */
 export const peopleEnvironment = {
-  GATEWAY_SECRETS_KEY: sealingKeys.optional(),
+  GATEWAY_SECRETS_KEY: encryptionKeys.optional(),
   GATEWAY_OIDC_ISSUER: issuer.optional(),
   GATEWAY_OIDC_CLIENT_ID: z.string().min(1).optional(),
   GATEWAY_OIDC_CLIENT_SECRET: z.string().min(1).optional(),

@@ -3,11 +3,11 @@ import { createLogger, createMetrics } from '@gateway/runtime';
 import { beginPatiently } from '@gateway/test-support';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
-  type LedgerRig,
+  type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { createPostgresLedgerBooks } from '../adapters/postgres/ledger-books';
 import { createPostgresReconciler } from '../adapters/postgres/reconciler';
@@ -15,36 +15,36 @@ import type { LedgerReconciler } from '../core/ports';
 import { createReconciliationMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let reconcilers: { readonly first: LedgerReconciler; readonly second: LedgerReconciler };
 let lines: Record<string, unknown>[];
 let registry: ReturnType<typeof createMetrics>;
 let run: () => Promise<void>;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
-  const { appender, clock } = rig;
+  fixture = await createLedgerFixture();
+  const { appender, clock } = fixture;
   reconcilers = {
-    first: createPostgresReconciler({ pool: rig.first.pool, appender, clock }),
-    second: createPostgresReconciler({ pool: rig.second.pool, appender, clock }),
+    first: createPostgresReconciler({ pool: fixture.first.pool, appender, clock }),
+    second: createPostgresReconciler({ pool: fixture.second.pool, appender, clock }),
   };
 });
 
-afterAll(() => rig.close());
+afterAll(() => fixture.close());
 
 /** Everything that a posting is about, old enough to be in the sums, and something new. */
 beforeEach(async () => {
-  const { rows } = await rig.auditPool.query<{ name: string }>(
+  const { rows } = await fixture.auditPool.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
        and relname not in ('_prisma_migrations', 'closed_hold_retention')`,
   );
-  await rig.auditPool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
+  await fixture.auditPool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
   lines = [];
   registry = createMetrics({ processMetrics: false });
   ({ run } = createReconciliation({
     reconciler: reconcilers.first,
-    clock: rig.clock,
+    clock: fixture.clock,
     log: createLogger({
       name: 'test',
       level: 'info',
@@ -55,14 +55,14 @@ beforeEach(async () => {
     intervalMs: 1_000_000,
   }));
   await book('old');
-  rig.clock.advance(20 * MINUTE_MS);
+  fixture.clock.advance(20 * MINUTE_MS);
   await run();
   await book('new');
 });
 
 async function book(prefix: string): Promise<void> {
-  const { store } = rig.first;
-  const at = rig.clock.now();
+  const { store } = fixture.first;
+  const at = fixture.clock.now();
   for (const organizationId of ['org-a', 'org-b']) {
     const named = (name: string) => `${prefix}-${name}-${organizationId}`;
     const of = { organizationId, at };
@@ -97,27 +97,27 @@ it('finds sound books sound, and says when it looked', async () => {
   expect(await differences()).toEqual({});
   expect(lines).toEqual([]);
   const text = await registry.metrics();
-  const nowS = rig.clock.now() / 1_000;
+  const nowS = fixture.clock.now() / 1_000;
   expect(text).toContain(`gateway_ledger_reconciliation_last_run_timestamp_seconds ${nowS}`);
   expect(text).toContain(`gateway_ledger_reconciliation_watermark_timestamp_seconds ${nowS}`);
   expect(text).toContain('gateway_ledger_reconciliation_organizations_total 4');
 });
 
 it('says to whoever asks what it found and when it looked', async () => {
-  await rig.auditPool.query(
+  await fixture.auditPool.query(
     `update accounts set uncollected_nano_usd = uncollected_nano_usd + 7 where organization_id = 'org-a'`,
   );
   await run();
-  const books = createPostgresLedgerBooks({ pool: rig.first.pool, clock: rig.clock });
+  const books = createPostgresLedgerBooks({ pool: fixture.first.pool, clock: fixture.clock });
   const { differences: known, ...looked } = await books.readReconciliation();
-  const now = rig.clock.now();
+  const now = fixture.clock.now();
   expect(looked).toEqual({ lastRun: now, reconciledUntil: now, knownDifferences: 1 });
   const [difference] = known;
   expect(known).toHaveLength(1);
   expect(difference).toMatchObject({ organizationId: 'org-a', kind: 'uncollected', firstSeenUnixMs: now });
   expect((difference?.foundNanoUsd ?? 0n) - (difference?.expectedNanoUsd ?? 0n)).toBe(7n);
 
-  await rig.auditPool.query('truncate reconciliation_progress, reconciliation_differences');
+  await fixture.auditPool.query('truncate reconciliation_progress, reconciliation_differences');
   expect(await books.readReconciliation()).toEqual({
     lastRun: undefined,
     reconciledUntil: undefined,
@@ -158,7 +158,7 @@ const CORRUPTIONS: [what: string, sql: string, found: Record<string, number>][] 
 
 it.each(CORRUPTIONS)('finds %s, names it, counts it and logs it once', async (_what, sql, found) => {
   const isOfOne = /where/.test(sql);
-  await rig.auditPool.query(isOfOne ? sql : `${sql} where organization_id = 'org-a'`);
+  await fixture.auditPool.query(isOfOne ? sql : `${sql} where organization_id = 'org-a'`);
   await run();
   await run();
   expect(await differences()).toEqual(found);
@@ -168,10 +168,12 @@ it.each(CORRUPTIONS)('finds %s, names it, counts it and logs it once', async (_w
 });
 
 it('does not read again what it has summed up: that is what makes a run cost the same for ever', async () => {
-  await rig.auditPool.query(`delete from postings where reference = 'old-voided-org-a' and kind = 'void'`);
+  await fixture.auditPool.query(
+    `delete from postings where reference = 'old-voided-org-a' and kind = 'void'`,
+  );
   await run();
   expect(await differences()).toEqual({});
-  await rig.auditPool.query('delete from reconciliation_sums');
+  await fixture.auditPool.query('delete from reconciliation_sums');
   await run();
   expect(await differences()).toEqual({ available: 1, held: 1, open_holds: 1 });
 });
@@ -179,12 +181,12 @@ it('does not read again what it has summed up: that is what makes a run cost the
 it('finds a settled hold that says another charge when it enters the sums, and until it is mended', async () => {
   const sql = (charged: number) =>
     `update closed_holds set charged_nano_usd = ${charged} where hold_id = 'new-settled-org-a'`;
-  const { rows } = await rig.auditPool.query<{ charged: bigint }>(
+  const { rows } = await fixture.auditPool.query<{ charged: bigint }>(
     `select charged_nano_usd as charged from closed_holds where hold_id = 'new-settled-org-a'`,
   );
   const right = Number(rows[0]?.charged);
-  await rig.auditPool.query(sql(right - 1));
-  rig.clock.advance(20 * MINUTE_MS);
+  await fixture.auditPool.query(sql(right - 1));
+  fixture.clock.advance(20 * MINUTE_MS);
   for (let runs = 0; runs < 3; runs += 1) {
     await run();
     expect(await differences()).toEqual({ settlement: 1 });
@@ -198,7 +200,7 @@ it('finds a settled hold that says another charge when it enters the sums, and u
       foundNanoUsd: String(right - 1),
     },
   ]);
-  await rig.auditPool.query(sql(right));
+  await fixture.auditPool.query(sql(right));
   await run();
   expect(await differences()).toEqual({});
   expect(logged('the books agree again')).toHaveLength(1);
@@ -206,7 +208,7 @@ it('finds a settled hold that says another charge when it enters the sums, and u
 
 it('forgets a difference that was mended, and keeps the other of the same organization', async () => {
   const change = (changes: string) =>
-    rig.auditPool.query(`update accounts set ${changes} where organization_id = 'org-a'`);
+    fixture.auditPool.query(`update accounts set ${changes} where organization_id = 'org-a'`);
   await change('held_nano_usd = held_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7');
   await change('uncollected_nano_usd = uncollected_nano_usd + 7');
   await run();
@@ -220,25 +222,27 @@ it('forgets a difference that was mended, and keeps the other of the same organi
 const UNTIL_THE_NEW_MS = 10 * MINUTE_MS;
 
 it('adds up what was posted on the boundary of two runs once, and nothing anew for it', async () => {
-  rig.clock.advance(UNTIL_THE_NEW_MS);
+  fixture.clock.advance(UNTIL_THE_NEW_MS);
   await run();
   // Found as soon as all is added up again.
-  await rig.auditPool.query(`delete from postings where reference = 'old-voided-org-a' and kind = 'void'`);
+  await fixture.auditPool.query(
+    `delete from postings where reference = 'old-voided-org-a' and kind = 'void'`,
+  );
   for (let runs = 0; runs < 2; runs += 1) {
-    rig.clock.advance(MINUTE_MS);
+    fixture.clock.advance(MINUTE_MS);
     await run();
     expect(await differences()).toEqual({});
   }
 });
 
 it('looks at a settlement on the boundary of two runs in the second of them', async () => {
-  await rig.auditPool.query(
+  await fixture.auditPool.query(
     `update closed_holds set charged_nano_usd = charged_nano_usd - 1 where hold_id = 'new-settled-org-a'`,
   );
-  rig.clock.advance(UNTIL_THE_NEW_MS);
+  fixture.clock.advance(UNTIL_THE_NEW_MS);
   await run();
   expect(await differences()).toEqual({});
-  rig.clock.advance(1);
+  fixture.clock.advance(1);
   await run();
   expect(await differences()).toEqual({ settlement: 1 });
 });
@@ -249,16 +253,16 @@ it.each([
 ])(
   'expects, of the settlement of a hold that is %s, what there must be of it',
   async (_what, firstKept, found) => {
-    await rig.first.store.settleGenerations(
-      [makeFinished({ generationId: 'gen-B', cost: 5, at: rig.clock.now() })],
+    await fixture.first.store.settleGenerations(
+      [makeFinished({ generationId: 'gen-B', cost: 5, at: fixture.clock.now() })],
       announce,
     );
-    await rig.auditPool.query(`delete from closed_holds where hold_id = 'gen-B'`);
+    await fixture.auditPool.query(`delete from closed_holds where hold_id = 'gen-B'`);
     const keepFrom = (id: string) =>
-      rig.auditPool.query('update closed_hold_retention set first_kept_hold_id = $1', [id]);
+      fixture.auditPool.query('update closed_hold_retention set first_kept_hold_id = $1', [id]);
     await keepFrom(firstKept);
     try {
-      rig.clock.advance(20 * MINUTE_MS);
+      fixture.clock.advance(20 * MINUTE_MS);
       await run();
       expect(await differences()).toEqual(found);
     } finally {
@@ -268,27 +272,27 @@ it.each([
 );
 
 it('is not alarmed by a posting whose clock was far behind', async () => {
-  rig.clock.advance(20 * MINUTE_MS);
+  fixture.clock.advance(20 * MINUTE_MS);
   await run();
-  rig.clock.advance(-30 * MINUTE_MS);
+  fixture.clock.advance(-30 * MINUTE_MS);
   await book('late');
-  rig.clock.advance(30 * MINUTE_MS);
+  fixture.clock.advance(30 * MINUTE_MS);
   await run();
   expect(await differences()).toEqual({});
 });
 
 it('goes on with the next organizations where the run before stopped, and knows when it has seen all', async () => {
   const first = await reconcilers.first.reconcile(1);
-  rig.clock.advance(1_000);
+  fixture.clock.advance(1_000);
   const second = await reconcilers.second.reconcile(1);
   const third = await reconcilers.first.reconcile(1);
   expect([first, second, third].map((each) => each?.organizations)).toEqual([1, 1, 0]);
   // As of the beginning of the round.
-  expect(third?.reconciledUntilUnixMs).toBe(rig.clock.now() - 1_000);
+  expect(third?.reconciledUntilUnixMs).toBe(fixture.clock.now() - 1_000);
 });
 
 it('is done by one process at a time', async () => {
-  const client = await rig.second.pool.connect();
+  const client = await fixture.second.pool.connect();
   await beginPatiently(client);
   await client.query(`select reconcile_accounts(1, 0, 1)`);
   expect(await reconcilers.first.reconcile(1)).toBeUndefined();

@@ -4,11 +4,11 @@ import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { beginPatiently } from '@gateway/test-support';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
-  type LedgerRig,
+  type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { renderWindow } from './messages';
 import { createPostgresReconciler } from '../adapters/postgres/reconciler';
@@ -18,31 +18,31 @@ import { createReconciliation } from './reconciliation';
 
 const NINE = Date.UTC(2026, 10, 20, 9);
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let reconcilers: { readonly first: LedgerReconciler; readonly second: LedgerReconciler };
 let run: () => Promise<void>;
 
 beforeEach(async () => {
-  rig = await createLedgerRig();
-  const { appender, clock } = rig;
+  fixture = await createLedgerFixture();
+  const { appender, clock } = fixture;
   reconcilers = {
-    first: createPostgresReconciler({ pool: rig.first.pool, appender, clock }),
-    second: createPostgresReconciler({ pool: rig.second.pool, appender, clock }),
+    first: createPostgresReconciler({ pool: fixture.first.pool, appender, clock }),
+    second: createPostgresReconciler({ pool: fixture.second.pool, appender, clock }),
   };
-  rig.clock.set(NINE + 5 * MINUTE_MS);
+  fixture.clock.set(NINE + 5 * MINUTE_MS);
   ({ run } = createReconciliation({
     reconciler: reconcilers.first,
-    clock: rig.clock,
+    clock: fixture.clock,
     log: createSilentLogger(),
     metrics: createReconciliationMetrics(createMetrics({ processMetrics: false })),
     intervalMs: 1_000_000,
   }));
 });
 
-afterEach(() => rig.close());
+afterEach(() => fixture.close());
 
 async function addCredit(organizationId: string, amount = 10_000): Promise<void> {
-  await rig.first.store.addCredit({
+  await fixture.first.store.addCredit({
     creditId: `crd-${organizationId}`,
     organizationId,
     amountNanoUsd: usdNano(amount),
@@ -52,14 +52,17 @@ async function addCredit(organizationId: string, amount = 10_000): Promise<void>
 
 /** Admitted and held; settled by what it returns. */
 async function hold(generationId: string, organizationId = 'org-a', amount = 100) {
-  const at = rig.clock.now();
-  await rig.first.store.holdCredit([makeHold({ holdId: generationId, organizationId, amount, at })]);
+  const at = fixture.clock.now();
+  await fixture.first.store.holdCredit([makeHold({ holdId: generationId, organizationId, amount, at })]);
   return (cost: number) =>
-    rig.second.store.settleGenerations([makeFinished({ generationId, organizationId, cost, at })], announce);
+    fixture.second.store.settleGenerations(
+      [makeFinished({ generationId, organizationId, cost, at })],
+      announce,
+    );
 }
 
 async function windows(): Promise<SettledWindow[]> {
-  return (await rig.announced()).flatMap(({ window }) => window ?? []);
+  return (await fixture.announced()).flatMap(({ window }) => window ?? []);
 }
 
 const at = (hours: number) => BigInt(NINE + hours * HOUR_MS);
@@ -75,7 +78,7 @@ it('tells what was settled in whole hours that are over, by organization and hou
   await (
     await hold('gen-b', 'org-b', 50)
   )(90);
-  rig.clock.set(NINE + HOUR_MS + 5 * MINUTE_MS);
+  fixture.clock.set(NINE + HOUR_MS + 5 * MINUTE_MS);
   await run();
   expect(await windows()).toEqual([]);
   await late(30);
@@ -84,7 +87,7 @@ it('tells what was settled in whole hours that are over, by organization and hou
   )(11);
 
   // Ten minutes after the hour nothing that is under way posts anything before it.
-  rig.clock.set(NINE + HOUR_MS + 10 * MINUTE_MS);
+  fixture.clock.set(NINE + HOUR_MS + 10 * MINUTE_MS);
   await run();
   await run();
   const hour = (hours: number, generations: bigint, cost: bigint, charged = cost) => ({
@@ -99,7 +102,7 @@ it('tells what was settled in whole hours that are over, by organization and hou
   ];
   expect(await windows()).toEqual(first);
 
-  rig.clock.set(NINE + 2 * HOUR_MS + 10 * MINUTE_MS);
+  fixture.clock.set(NINE + 2 * HOUR_MS + 10 * MINUTE_MS);
   await run();
   expect(await windows()).toEqual([
     ...first,
@@ -116,10 +119,10 @@ it('tells what is settled on the stroke of the hour with the hour that begins, a
   await addCredit('org-a');
   const [settleBefore, settleOnTheStroke] = [await hold('gen-1'), await hold('gen-2')];
   await settleBefore(70);
-  rig.clock.set(NINE + HOUR_MS);
+  fixture.clock.set(NINE + HOUR_MS);
   await settleOnTheStroke(11);
   for (const hours of [1, 2]) {
-    rig.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
+    fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
     await run();
   }
   expect(await windows()).toMatchObject([
@@ -133,14 +136,14 @@ it('comes behind every settlement that it is about, under the same key', async (
   await (
     await hold('gen-1')
   )(70);
-  rig.clock.advance(2 * HOUR_MS);
+  fixture.clock.advance(2 * HOUR_MS);
   await run();
-  const announced = await rig.announced();
+  const announced = await fixture.announced();
   expect(announced.map(({ finished, window }) => finished?.generationId ?? window?.organizationId)).toEqual([
     'gen-1',
     'org-a',
   ]);
-  expect(rig.committed).toEqual(announced);
+  expect(fixture.committed).toEqual(announced);
   expect(
     renderWindow({ organizationId: 'org-a', fromUnixMs: 0, untilUnixMs: 0, hours: [] } as never).key,
   ).toBe('org-a');
@@ -151,8 +154,8 @@ it('announces a settlement with the very time of its posting, by which it is in 
   await (
     await hold('gen-1')
   )(70);
-  const [settled] = await rig.announced();
-  const { rows } = await rig.auditPool.query<{ posted: bigint }>(
+  const [settled] = await fixture.announced();
+  const { rows } = await fixture.auditPool.query<{ posted: bigint }>(
     `select posted_unix_ms as posted from postings where reference = 'gen-1' and kind = 'settlement'`,
   );
   expect(settled?.settledUnixMs).toBe(rows[0]?.posted);
@@ -161,7 +164,7 @@ it('announces a settlement with the very time of its posting, by which it is in 
 it('tells of an organization that rests once a day, so that what nobody settled is found there too', async () => {
   await addCredit('org-a');
   for (let hours = 1; hours <= 49; hours += 1) {
-    rig.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
+    fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
     await run();
   }
   expect(await windows()).toEqual([
@@ -172,12 +175,12 @@ it('tells of an organization that rests once a day, so that what nobody settled 
 
 it('tells nothing of an organization that never had a posting, then begins with the hour of its first', async () => {
   await expect(hold('gen-refused', 'org-poor')).resolves.toBeDefined();
-  expect((await rig.auditPool.query('select from accounts')).rowCount).toBe(1);
-  rig.clock.advance(2 * DAY_MS);
+  expect((await fixture.auditPool.query('select from accounts')).rowCount).toBe(1);
+  fixture.clock.advance(2 * DAY_MS);
   await run();
   expect(await windows()).toEqual([]);
   await addCredit('org-poor');
-  rig.clock.advance(DAY_MS + HOUR_MS);
+  fixture.clock.advance(DAY_MS + HOUR_MS);
   await run();
   expect(await windows()).toMatchObject([{ fromUnixMs: at(48), untilUnixMs: at(72) }]);
 });
@@ -186,12 +189,12 @@ it('tells a day at a time after a long rest, and nothing is left out or told twi
   await addCredit('org-a');
   const costs = [5, 7, 11, 13];
   for (const [index, cost] of costs.entries()) {
-    rig.clock.set(NINE + index * 17 * HOUR_MS);
+    fixture.clock.set(NINE + index * 17 * HOUR_MS);
     await (
       await hold(`gen-${index}`)
     )(cost);
   }
-  rig.clock.set(NINE + 4 * DAY_MS);
+  fixture.clock.set(NINE + 4 * DAY_MS);
   for (let runs = 0; runs < 8; runs += 1) await run();
   const told = await windows();
   for (const [index, { fromUnixMs, untilUnixMs }] of told.entries()) {
@@ -211,7 +214,7 @@ it.each([
       await hold(`gen-${organizationId}`, organizationId)
     )(1);
   }
-  rig.clock.advance(2 * HOUR_MS);
+  fixture.clock.advance(2 * HOUR_MS);
   const told = [];
   for (let runs = 0; runs < 5; runs += 1) {
     told.push(await reconcilers.first.announceWindows(limit, renderWindow));
@@ -225,7 +228,7 @@ it('tells again what could not be announced', async () => {
   await (
     await hold('gen-1')
   )(70);
-  rig.clock.advance(2 * HOUR_MS);
+  fixture.clock.advance(2 * HOUR_MS);
   await expect(
     reconcilers.first.announceWindows(10, () => {
       throw new Error('cannot be announced');
@@ -238,8 +241,8 @@ it('tells again what could not be announced', async () => {
 
 it('is told by one process at a time', async () => {
   await addCredit('org-a');
-  rig.clock.advance(2 * DAY_MS);
-  const client = await rig.second.pool.connect();
+  fixture.clock.advance(2 * DAY_MS);
+  const client = await fixture.second.pool.connect();
   await beginPatiently(client);
   await client.query('select tell_settlements(0, 1)');
   expect(await reconcilers.first.announceWindows(10, renderWindow)).toBe(0);
@@ -253,8 +256,8 @@ it('finds the money of a settlement in its posting, not in the hold that says so
   await (
     await hold('gen-1')
   )(70);
-  await rig.auditPool.query(`update closed_holds set charged_nano_usd = 1 where hold_id = 'gen-1'`);
-  rig.clock.advance(2 * HOUR_MS);
+  await fixture.auditPool.query(`update closed_holds set charged_nano_usd = 1 where hold_id = 'gen-1'`);
+  fixture.clock.advance(2 * HOUR_MS);
   await run();
   expect((await windows())[0]?.hours).toMatchObject([{ costNanoUsd: 70n, chargedNanoUsd: 70n }]);
 });

@@ -1,23 +1,23 @@
 import { inTransaction } from '@gateway/database';
 import { collector, event, textsOf } from '../event-log.contract';
-import { createLogRig, type LogRig, type OpenLog } from './testing/log-rig';
+import { createEventLogFixture, type EventLogFixture, type OpenLog } from './testing/event-log-fixture';
 
 const ignore = () => undefined;
 
-let rig: LogRig;
+let fixture: EventLogFixture;
 
 beforeAll(async () => {
-  rig = await createLogRig();
+  fixture = await createEventLogFixture();
 });
 
-afterAll(() => rig.close());
+afterAll(() => fixture.close());
 
 describe('events of this process', () => {
   let log: OpenLog;
 
   beforeEach(async () => {
-    await rig.reset();
-    log = rig.openLog();
+    await fixture.reset();
+    log = fixture.openLog();
   });
 
   /** A row once the group has recorded the first event. */
@@ -42,9 +42,9 @@ describe('events of this process', () => {
     const { seen, release } = await subscribeHeld(log);
     await log.append('t', [event('a', 'appended'), event('b', 'beside it')]);
     const append = log.appending('t', [event('a', 'in a transaction')]);
-    await inTransaction(rig.admin, (client) => append.write(client));
+    await inTransaction(fixture.admin, (client) => append.write(client));
     append.committed();
-    await rig.admin.query(`update events set payload = 'read back' where position > 1`);
+    await fixture.admin.query(`update events set payload = 'read back' where position > 1`);
     release();
     const texts = ['first', 'appended', 'beside it', 'in a transaction'];
     expect(textsOf(await seen.atLeast(4))).toEqual(texts);
@@ -54,7 +54,7 @@ describe('events of this process', () => {
 
   it('are delivered only after their commit', async () => {
     const { seen, release } = await subscribeHeld(log);
-    const undone = inTransaction(rig.admin, async (client) => {
+    const undone = inTransaction(fixture.admin, async (client) => {
       await log.appending('t', [event('a', 'undone')]).write(client);
       release();
       while ((await client.query(MOVED)).rowCount === 0);
@@ -66,7 +66,7 @@ describe('events of this process', () => {
   });
 
   it('are read from the database beyond the limit of the buffer', async () => {
-    const small = rig.openLog({ maxBufferedBytes: 1 });
+    const small = fixture.openLog({ maxBufferedBytes: 1 });
     const { seen, release } = await subscribeHeld(small);
     for (const text of ['second', 'third', 'fourth']) await small.append('t', [event('a', text)]);
     release();
@@ -74,7 +74,7 @@ describe('events of this process', () => {
   });
 
   it('keep their order among events of other processes', async () => {
-    const other = rig.openLog();
+    const other = fixture.openLog();
     const seen = collector();
     await log.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
     const write = async (by: OpenLog, name: string) => {
@@ -88,25 +88,25 @@ describe('events of this process', () => {
 
   it('are not for a consumer that lost its lock, also while it lingers', async () => {
     const seen = collector();
-    const victim = rig.openLog({ gatherMs: 500 }, 'victim');
+    const victim = fixture.openLog({ gatherMs: 500 }, 'victim');
     await victim.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     await victim.append('t', [event('a', 'first')]);
-    while ((await rig.admin.query(MOVED)).rowCount === 0);
+    while ((await fixture.admin.query(MOVED)).rowCount === 0);
     await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
-    await rig.cutOff('victim');
+    await fixture.cutOff('victim');
     await log.append('t', [event('a', 'second')]);
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
     await victim.append('t', [event('a', 'third')]);
     // It has reconnected, and tries to get the lock that another member holds.
     const asks = `select from pg_stat_activity where application_name = 'victim' and query like '%try_advisory%'`;
-    while ((await rig.admin.query(asks)).rowCount === 0);
+    while ((await fixture.admin.query(asks)).rowCount === 0);
     expect(textsOf(await seen.atLeast(3))).toEqual(['first', 'second', 'third']);
   });
 
   it('are announced only when a group of the topic is led elsewhere', async () => {
     const here = collector();
     const there = collector();
-    const other = rig.openLog();
+    const other = fixture.openLog();
     await log.subscribe({ topic: 'own', group: 'g', handle: here.handle });
     await log.subscribe({ topic: 'shared', group: 'g', handle: here.handle });
     await other.subscribe({ topic: 'shared', group: 'elsewhere', handle: there.handle });
@@ -116,7 +116,7 @@ describe('events of this process', () => {
     await here.atLeast(2);
     // Listens once all of them lead.
     const notified: string[] = [];
-    const ear = await rig.admin.connect();
+    const ear = await fixture.admin.connect();
     ear.on('notification', ({ payload }) => notified.push(payload ?? ''));
     await ear.query('listen event_log');
     await log.append('own', [event('a', 'three')]);

@@ -197,7 +197,7 @@ function letterOf({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>, row:
     state: row.state,
     reason: row.reason,
     attempts: row.attempts,
-    diedUnixMs: row.dead_at.getTime() as UnixMs,
+    deadLetteredUnixMs: row.dead_at.getTime() as UnixMs,
     failedUnixMs: row.failed_at.getTime() as UnixMs,
     discarded: at === null || reason === null ? undefined : { unixMs: at.getTime() as UnixMs, reason },
     payloadBytes: row.payload_bytes,

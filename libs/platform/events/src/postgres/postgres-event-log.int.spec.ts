@@ -9,17 +9,17 @@ import {
   type EventLogHarness,
   type EventLogProcess,
 } from '../event-log.contract';
-import { createLogRig, type LogRig, type OpenLog } from './testing/log-rig';
+import { createEventLogFixture, type EventLogFixture, type OpenLog } from './testing/event-log-fixture';
 
 const ignore = () => undefined;
 
-let rig: LogRig;
+let fixture: EventLogFixture;
 
 beforeAll(async () => {
-  rig = await createLogRig();
+  fixture = await createEventLogFixture();
 });
 
-afterAll(() => rig.close());
+afterAll(() => fixture.close());
 
 describeEventLog('the log on PostgreSQL', createHarness);
 describeDeadLetters('the log on PostgreSQL', createHarness);
@@ -29,14 +29,14 @@ async function createHarness(): Promise<EventLogHarness> {
   return {
     async open() {
       const name = `process-${names.size}`;
-      const log = rig.openLog({}, name);
+      const log = fixture.openLog({}, name);
       names.set(log, name);
       return log;
     },
     async crash(process) {
       // Stopping begins before the connections go, so that it does not come back as a new member.
       void process.stop();
-      await rig.cutOff(names.get(process) ?? '');
+      await fixture.cutOff(names.get(process) ?? '');
     },
   };
 }
@@ -45,8 +45,8 @@ describe('the log on PostgreSQL', () => {
   let log: OpenLog;
 
   beforeEach(async () => {
-    await rig.reset();
-    log = rig.openLog();
+    await fixture.reset();
+    log = fixture.openLog();
   });
 
   it('drains: each group reads what is there, and what those before it add meanwhile', async () => {
@@ -79,14 +79,15 @@ describe('the log on PostgreSQL', () => {
 
   const positions = async (topic: string) =>
     (
-      await rig.admin.query<{ position: bigint }>('select position from events where topic = $1 order by 1', [
-        topic,
-      ])
+      await fixture.admin.query<{ position: bigint }>(
+        'select position from events where topic = $1 order by 1',
+        [topic],
+      )
     ).rows.map((row) => row.position);
 
   it('has the events of a transaction if and only if it commits, and leaves no gap when it does not', async () => {
-    await inTransaction(rig.admin, (client) => log.appending('t', [event('a', 'kept')]).write(client));
-    const undone = inTransaction(rig.admin, async (client) => {
+    await inTransaction(fixture.admin, (client) => log.appending('t', [event('a', 'kept')]).write(client));
+    const undone = inTransaction(fixture.admin, async (client) => {
       await log.appending('t', [event('a', 'undone')]).write(client);
       throw new Error('no');
     });
@@ -99,11 +100,11 @@ describe('the log on PostgreSQL', () => {
     const seen = collector();
     await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     let later: Promise<void> | undefined;
-    await inTransaction(rig.admin, async (client) => {
+    await inTransaction(fixture.admin, async (client) => {
       await log.appending('t', [event('a', 'first')]).write(client);
       later = log.append('t', [event('a', 'second')]);
       const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_log.topics%'`;
-      while ((await rig.admin.query(waits)).rowCount === 0);
+      while ((await fixture.admin.query(waits)).rowCount === 0);
     });
     await later;
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
@@ -111,12 +112,12 @@ describe('the log on PostgreSQL', () => {
 
   it('goes on when its connections are killed, without being asked to', async () => {
     const seen = collector();
-    const own = rig.openLog({}, 'victim');
+    const own = fixture.openLog({}, 'victim');
     await own.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     for (let round = 1; round <= 3; round += 1) {
       await log.append('t', [event('a', `${round}`)]);
       await seen.distinct(round);
-      await rig.cutOff('victim');
+      await fixture.cutOff('victim');
     }
     await log.append('t', [event('a', 'last')]);
     // Killed between handling and recording, an event comes again.
@@ -125,19 +126,19 @@ describe('the log on PostgreSQL', () => {
   });
 
   it('finds events by looking when nobody announced them', async () => {
-    const polling = rig.openLog({ pollIntervalMs: 10 });
+    const polling = fixture.openLog({ pollIntervalMs: 10 });
     const seen = collector();
     await log.append('t', [event('a', 'announced')]);
     await polling.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     await seen.atLeast(1);
-    await rig.admin.query(`
+    await fixture.admin.query(`
       with t as (update topics set last_position = 2 where topic = 't')
       insert into events values ('t', 2, 'a', 'quiet', '{}', now())`);
     expect(textsOf(await seen.atLeast(2))).toEqual(['announced', 'quiet']);
   });
 
   it('refuses what it could not store, without harm to the events beside it', async () => {
-    const small = rig.openLog({ maxPayloadBytes: 10 });
+    const small = fixture.openLog({ maxPayloadBytes: 10 });
     const results = await Promise.allSettled([
       small.append('t', [event('a', 'fine')]),
       small.append('t', [event('a', 'more than ten bytes')]),
@@ -156,7 +157,7 @@ describe('the log on PostgreSQL', () => {
   });
 
   it('refuses appends beyond its queue instead of eating memory', async () => {
-    const tight = rig.openLog({ maxQueuedAppends: 5, maxAppendEvents: 1 });
+    const tight = fixture.openLog({ maxQueuedAppends: 5, maxAppendEvents: 1 });
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => tight.append('t', [event('a', `${index}`)])),
     );
@@ -166,7 +167,7 @@ describe('the log on PostgreSQL', () => {
   });
 
   it('keeps batches small in bytes, and still delivers one event that is larger than a batch may be', async () => {
-    const narrow = rig.openLog({ maxBatchBytes: 100 });
+    const narrow = fixture.openLog({ maxBatchBytes: 100 });
     const sizes: number[] = [];
     const seen = collector();
     const payloads = [60, 30, 30, 500, 10].map((length) => event('a', 'x'.repeat(length)));
@@ -185,7 +186,7 @@ describe('the log on PostgreSQL', () => {
 
   it('delivers what comes after a silence at once, and lets what comes then gather', async () => {
     // Long enough that two appends fit in on any machine.
-    const gathering = rig.openLog({ gatherMs: 1_000 });
+    const gathering = fixture.openLog({ gatherMs: 1_000 });
     const sizes: number[] = [];
     const seen = collector();
     await gathering.subscribe({
@@ -205,7 +206,7 @@ describe('the log on PostgreSQL', () => {
   });
 
   it('does not let a backlog gather, and stops without waiting', async () => {
-    const backlogged = rig.openLog({ gatherMs: 600_000 });
+    const backlogged = fixture.openLog({ gatherMs: 600_000 });
     await backlogged.append('t', numbered(10));
     const seen = collector();
     await backlogged.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
@@ -221,9 +222,9 @@ describe('the log on PostgreSQL', () => {
     await seen.atLeast(3);
     await subscription.stop();
     expect(await log.trim()).toEqual({ days: 0, events: 0 });
-    rig.clock.advance(8 * 24 * 60 * 60 * 1000);
+    fixture.clock.advance(8 * 24 * 60 * 60 * 1000);
     await log.append('t', numbered(1));
-    await rig.admin.query(`insert into consumer_groups values ('t', 'slow', 2)`);
+    await fixture.admin.query(`insert into consumer_groups values ('t', 'slow', 2)`);
     expect(await log.trim()).toEqual({ days: 0, events: 2 });
     expect(await positions('t')).toEqual([3n, 4n]);
     expect(await positions('unread')).toEqual([1n]);
@@ -240,7 +241,7 @@ describe('the log on PostgreSQL', () => {
       refused = ['key-1', 'key-2'];
       failure = new Error('bad');
       failures = 0;
-      looking = rig.openLog({ pollIntervalMs: 5 });
+      looking = fixture.openLog({ pollIntervalMs: 5 });
       await looking.append('t', numbered(4));
       await looking.subscribe({
         topic: 't',
@@ -290,7 +291,7 @@ describe('the log on PostgreSQL', () => {
     });
 
     it('are counted by the member in charge alone', async () => {
-      const standby = rig.openLog({ pollIntervalMs: 5 });
+      const standby = fixture.openLog({ pollIntervalMs: 5 });
       await standby.subscribe({ topic: 't', group: 'g', handle: async () => undefined });
       expect(await gauge(standby)).toEqual([]);
       await looking.stop();
@@ -301,7 +302,7 @@ describe('the log on PostgreSQL', () => {
       await log.deadLetters.discard(letter(2n), 'of no use');
       await log.trim();
       expect(await log.deadLetters.read(letter(2n))).toBeDefined();
-      rig.clock.advance(31 * 24 * 60 * 60 * 1000);
+      fixture.clock.advance(31 * 24 * 60 * 60 * 1000);
       await log.trim();
       expect(await log.deadLetters.read(letter(2n))).toBeUndefined();
       expect(await log.deadLetters.read(letter(3n))).toBeDefined();

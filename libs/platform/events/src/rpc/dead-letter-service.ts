@@ -126,7 +126,7 @@ function letterMessage(letter: DeadLetter): LetterMessage {
     state: STATE_MESSAGES[letter.state],
     reason: letter.reason,
     attempts: letter.attempts,
-    diedUnixMs: BigInt(letter.diedUnixMs),
+    deadLetteredUnixMs: BigInt(letter.deadLetteredUnixMs),
     failedUnixMs: BigInt(letter.failedUnixMs),
     discardedUnixMs: discarded && BigInt(discarded.unixMs),
     discardedReason: discarded?.reason,

@@ -9,7 +9,7 @@ import {
   usageView,
 } from '@gateway/public-api';
 import type { AnswerExamples } from '../openapi/examples';
-import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-world';
+import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-data';
 
 /** One example per kind of answer, made by what renders the real ones where that is here. */
 export function answerExamples(): AnswerExamples {

@@ -30,7 +30,7 @@ import {
   routeNotFound,
 } from '@gateway/public-api';
 import type { ErrorExample, RequestExample } from '../openapi/examples';
-import { cents, CHAT_REQUEST, judged, NOW, PLAIN } from './example-world';
+import { cents, CHAT_REQUEST, judged, NOW, PLAIN } from './example-data';
 
 const CHAT = { method: 'POST', path: '/v1/chat/completions' };
 const HALF_A_BODY = '{"model": "acme/m-1",';

@@ -4,24 +4,24 @@ import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
-  type LedgerRig,
-} from '../../testing/ledger-rig';
+  type LedgerFixture,
+} from '../../testing/ledger-fixture';
 
 const LEASE_MS = 10_000;
 const BODY = Buffer.alloc(32, 1);
 const OTHER_BODY = Buffer.alloc(32, 2);
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let scope: string;
 let counter = 0;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
-  await rig.first.store.addCredit({
+  fixture = await createLedgerFixture();
+  await fixture.first.store.addCredit({
     creditId: 'credit',
     organizationId: 'org-a',
     amountNanoUsd: usdNano(1_000_000),
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
 });
 
 beforeEach(() => {
@@ -38,13 +38,13 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
 });
 
 const generation = (name: string) => `${scope}-${name}`;
 
 async function claim(name: string, more: Partial<ClaimRequest> = {}): Promise<ClaimOutcome> {
-  const [outcome] = await rig.first.claims.claimIdempotencyKeys([claimOf(name, more)]);
+  const [outcome] = await fixture.first.claims.claimIdempotencyKeys([claimOf(name, more)]);
   return outcome as ClaimOutcome;
 }
 
@@ -54,24 +54,24 @@ function claimOf(name: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
     organizationId: 'org-a',
     bodySha256: BODY,
     generationId: generation(name),
-    leaseEndsUnixMs: (rig.clock.now() + LEASE_MS) as UnixMs,
+    leaseEndsUnixMs: (fixture.clock.now() + LEASE_MS) as UnixMs,
     ...more,
   };
 }
 
 const hold = (name: string) =>
-  rig.first.store.holdCredit([
-    makeHold({ holdId: generation(name), amount: 100, at: rig.clock.now(), idempotencyScope: scope }),
+  fixture.first.store.holdCredit([
+    makeHold({ holdId: generation(name), amount: 100, at: fixture.clock.now(), idempotencyScope: scope }),
   ]);
 
 /** Settles generations at a cost of 10 each; those with an answer complete the claim. */
 async function settle(...outcomes: [name: string, answer: string | undefined][]): Promise<number[]> {
-  const { settlements } = await rig.second.store.settleGenerations(
+  const { settlements } = await fixture.second.store.settleGenerations(
     outcomes.map(([name, answer]) =>
       makeFinished({
         generationId: generation(name),
         cost: 10,
-        at: rig.clock.now(),
+        at: fixture.clock.now(),
         idempotentOutcome: {
           scope,
           ending: answer === undefined ? 'failed' : 'answered',
@@ -101,7 +101,7 @@ it('decides many at once, each for itself, and of one key the first', async () =
   await hold('g0');
   await claim('g0');
   await settle(['g0', 'answer']);
-  const outcomes = await rig.first.claims.claimIdempotencyKeys([
+  const outcomes = await fixture.first.claims.claimIdempotencyKeys([
     claimOf('g2', { scope: named('c') }),
     claimOf('g3', { scope: named('b') }),
     claimOf('g4', { scope: named('c') }),
@@ -124,10 +124,10 @@ it('claims overlapping sets of keys at once, in any order, without a deadlock', 
   const scopes = Array.from({ length: 20 }, (_, index) => `${scope}-${index}`);
   const bothWays = [scopes, [...scopes].reverse()];
   // A deadlock would be repeated, and so be no more than another statement.
-  const statements = [rig.first, rig.second].map(({ pool }) => jest.spyOn(pool, 'query'));
+  const statements = [fixture.first, fixture.second].map(({ pool }) => jest.spyOn(pool, 'query'));
   const rounds = Array.from({ length: 10 }, (_, round) =>
     bothWays.map((names, way) =>
-      rig[way === 0 ? 'first' : 'second'].claims.claimIdempotencyKeys(
+      fixture[way === 0 ? 'first' : 'second'].claims.claimIdempotencyKeys(
         names.map((name) => claimOf(`${round}-${way}`, { scope: name })),
       ),
     ),
@@ -161,25 +161,25 @@ it('stores the answer with the charge, and replays it', async () => {
 
 it('lets a claim be taken over when its lease has ended, and not while it is renewed', async () => {
   await claim('g1');
-  rig.clock.advance(LEASE_MS - 1);
-  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
-  rig.clock.advance(LEASE_MS - 1);
+  fixture.clock.advance(LEASE_MS - 1);
+  await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
+  fixture.clock.advance(LEASE_MS - 1);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
-  rig.clock.advance(1);
+  fixture.clock.advance(1);
   expect(await claim('g2')).toEqual({ kind: 'claimed' });
-  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], 10 * LEASE_MS);
-  rig.clock.advance(LEASE_MS);
+  await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], 10 * LEASE_MS);
+  fixture.clock.advance(LEASE_MS);
   expect(await claim('g3')).toEqual({ kind: 'claimed' });
 });
 
 it('is released by its holder only, and never once completed', async () => {
   await claim('g1');
-  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
+  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
-  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
+  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
   await settle(['g2', 'answer']);
-  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
+  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'completed' });
 });
 
@@ -187,7 +187,7 @@ describe('a key that two generations ran under', () => {
   beforeEach(async () => {
     await claim('g1');
     await hold('g1');
-    rig.clock.advance(LEASE_MS);
+    fixture.clock.advance(LEASE_MS);
     await claim('g2');
     await hold('g2');
   });
@@ -198,11 +198,11 @@ describe('a key that two generations ran under', () => {
   ])(
     'is charged once when %s settles first, and gives the other its hold back',
     async (_who, first, second) => {
-      const before = await rig.first.store.readBalance('org-a');
+      const before = await fixture.first.store.readBalance('org-a');
       expect(await settle([first, `answer of ${first}`])).toEqual([10]);
       expect(await settle([second, `answer of ${second}`])).toEqual([0]);
       expect(await answered('g3')).toBe(`answer of ${first}`);
-      const after = await rig.first.store.readBalance('org-a');
+      const after = await fixture.first.store.readBalance('org-a');
       expect(after.availableNanoUsd - before.availableNanoUsd).toBe(190n);
     },
   );
@@ -234,8 +234,8 @@ describe('a key that two generations ran under', () => {
 it('is freed by a settlement that tells no outcome of it', async () => {
   await claim('g1');
   await hold('g1');
-  const silent = makeFinished({ generationId: generation('g1'), cost: 10, at: rig.clock.now() });
-  await rig.second.store.settleGenerations([silent], announce);
+  const silent = makeFinished({ generationId: generation('g1'), cost: 10, at: fixture.clock.now() });
+  await fixture.second.store.settleGenerations([silent], announce);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
@@ -247,7 +247,7 @@ it('charges a failed generation and frees its key', async () => {
 
 it('does not answer another body with what an earlier body produced late', async () => {
   await claim('g1');
-  await rig.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
+  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
   await claim('g2', { bodySha256: OTHER_BODY });
   expect(await settle(['g1', 'answer to the first body'])).toEqual([10]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toEqual({ kind: 'in_flight' });
@@ -256,48 +256,48 @@ it('does not answer another body with what an earlier body produced late', async
 it('keeps an answer for 24 hours, then forgets it', async () => {
   await claim('g1');
   await settle(['g1', 'answer']);
-  rig.clock.advance(CLAIM_RETENTION_MS - 1);
-  while ((await rig.first.claims.trimClaims(2)) > 0);
+  fixture.clock.advance(CLAIM_RETENTION_MS - 1);
+  while ((await fixture.first.claims.trimClaims(2)) > 0);
   expect(await answered('g2')).toBe('answer');
-  rig.clock.advance(1);
-  expect(await rig.first.claims.trimClaims(100)).toBeGreaterThan(0);
+  fixture.clock.advance(1);
+  expect(await fixture.first.claims.trimClaims(100)).toBeGreaterThan(0);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
 it('counts an answer past its retention as none, also before it is trimmed', async () => {
   await claim('g1');
   await settle(['g1', 'answer']);
-  rig.clock.advance(CLAIM_RETENTION_MS);
+  fixture.clock.advance(CLAIM_RETENTION_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
 it('keeps a claim past its retention for as long as its request runs, and not a moment longer', async () => {
   await claim('g1');
-  rig.clock.advance(CLAIM_RETENTION_MS);
-  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
-  while ((await rig.first.claims.trimClaims(100)) > 0);
+  fixture.clock.advance(CLAIM_RETENTION_MS);
+  await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
+  while ((await fixture.first.claims.trimClaims(100)) > 0);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
-  rig.clock.advance(LEASE_MS);
+  fixture.clock.advance(LEASE_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
 it('trims a claim past its retention once its request does not run any more', async () => {
   await claim('g1');
-  rig.clock.advance(CLAIM_RETENTION_MS);
-  await rig.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
-  while ((await rig.first.claims.trimClaims(100)) > 0);
-  rig.clock.advance(LEASE_MS - 1);
-  expect(await rig.first.claims.trimClaims(100)).toBe(0);
-  rig.clock.advance(1);
-  expect(await rig.first.claims.trimClaims(100)).toBe(1);
+  fixture.clock.advance(CLAIM_RETENTION_MS);
+  await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
+  while ((await fixture.first.claims.trimClaims(100)) > 0);
+  fixture.clock.advance(LEASE_MS - 1);
+  expect(await fixture.first.claims.trimClaims(100)).toBe(0);
+  fixture.clock.advance(1);
+  expect(await fixture.first.claims.trimClaims(100)).toBe(1);
 });
 
 it('remembers the latest 64 who ran under a key: their answers count, those of earlier ones do not', async () => {
   const names = Array.from({ length: 70 }, (_, index) => `g${index}`);
   for (const name of names) {
     expect(await claim(name)).toEqual({ kind: 'claimed' });
-    rig.clock.advance(LEASE_MS);
+    fixture.clock.advance(LEASE_MS);
   }
   const [forgotten = '', remembered = ''] = names.slice(70 - 64 - 1);
   expect(await settle([forgotten, 'too early'])).toEqual([10]);

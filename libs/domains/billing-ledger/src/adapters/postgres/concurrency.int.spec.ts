@@ -2,36 +2,36 @@ import { MAX_IDLE_IN_TRANSACTION_MS } from '@gateway/database';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
-  type LedgerRig,
-} from '../../testing/ledger-rig';
+  type LedgerFixture,
+} from '../../testing/ledger-fixture';
 
 /** Far above what it takes, for machines that do much else. */
 jest.setTimeout(120_000);
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
+  fixture = await createLedgerFixture();
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
 });
 
 afterEach(async () => {
-  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
 });
 
-const stores = () => [rig.first.store, rig.second.store] as const;
+const stores = () => [fixture.first.store, fixture.second.store] as const;
 const storeOf = (index: number) => stores()[index % 2 === 0 ? 0 : 1];
 const range = (length: number) => Array.from({ length }, (_, index) => index);
 
 async function addCredit(organizationId: string, amount: number): Promise<void> {
-  await rig.first.store.addCredit({
+  await fixture.first.store.addCredit({
     creditId: `credit-${organizationId}`,
     organizationId,
     amountNanoUsd: usdNano(amount),
@@ -44,12 +44,17 @@ it('two ledgers admit exactly as many parallel holds as the balance covers', asy
   const outcomes = await Promise.all(
     range(120).map((index) =>
       storeOf(index).holdCredit([
-        makeHold({ holdId: `exact-${index}`, organizationId: 'org-exact', amount: 4, at: rig.clock.now() }),
+        makeHold({
+          holdId: `exact-${index}`,
+          organizationId: 'org-exact',
+          amount: 4,
+          at: fixture.clock.now(),
+        }),
       ]),
     ),
   );
   expect(outcomes.flat().filter(({ kind }) => kind === 'held')).toHaveLength(25);
-  expect((await rig.first.store.readBalance('org-exact')).availableNanoUsd).toBe(0n);
+  expect((await fixture.first.store.readBalance('org-exact')).availableNanoUsd).toBe(0n);
 });
 
 it.each([
@@ -61,7 +66,13 @@ it.each([
   const outcomes = await Promise.all(
     range(60).map((index) =>
       storeOf(index).holdCredit([
-        makeHold({ holdId: `${scope}-${index}`, organizationId, amount: 4, at: rig.clock.now(), ...budget }),
+        makeHold({
+          holdId: `${scope}-${index}`,
+          organizationId,
+          amount: 4,
+          at: fixture.clock.now(),
+          ...budget,
+        }),
       ]),
     ),
   );
@@ -79,7 +90,7 @@ it('the first holds of organizations that nobody knew do not race each other', a
             holdId: `new-${organizationId}-${index}`,
             organizationId,
             amount: 1,
-            at: rig.clock.now(),
+            at: fixture.clock.now(),
           }),
         ),
       );
@@ -89,7 +100,7 @@ it('the first holds of organizations that nobody knew do not race each other', a
 });
 
 it('batches that overlap in opposite order of organization never deadlock', async () => {
-  const own = await createLedgerRig();
+  const own = await createLedgerFixture();
   const organizationIds = range(8).map((index) => `org-lock-${index}`);
   for (const organizationId of organizationIds) {
     await own.first.store.addCredit({
@@ -124,7 +135,7 @@ it('batches that overlap in opposite order of organization never deadlock', asyn
   expect((await auditLedger(own.first.pool)).openHolds).toBe(0);
   // The server's count is complete once the connections it was made on are closed.
   await Promise.all([own.first.pool.end(), own.second.pool.end()]);
-  const { rows } = await rig.first.pool.query<{ deadlocks: bigint }>(
+  const { rows } = await fixture.first.pool.query<{ deadlocks: bigint }>(
     'select deadlocks from pg_stat_database where datname = $1',
     [own.database.name],
   );
@@ -134,11 +145,11 @@ it('batches that overlap in opposite order of organization never deadlock', asyn
 
 it('duplicate settlements at once from two ledgers book each generation once', async () => {
   await addCredit('org-twice', 1_000);
-  const at = rig.clock.now();
+  const at = fixture.clock.now();
   const holds = range(20).map((index) =>
     makeHold({ holdId: `twice-${index}`, organizationId: 'org-twice', amount: 10, at }),
   );
-  await rig.first.store.holdCredit(holds);
+  await fixture.first.store.holdCredit(holds);
   const generations = holds.map(({ holdId, organizationId }) =>
     makeFinished({ generationId: holdId, organizationId, cost: 3, at }),
   );
@@ -146,16 +157,16 @@ it('duplicate settlements at once from two ledgers book each generation once', a
     range(6).map((index) => storeOf(index).settleGenerations(generations, announce)),
   );
   expect(reports.flatMap(({ settlements }) => settlements)).toHaveLength(20);
-  expect((await rig.first.store.readBalance('org-twice')).chargedNanoUsd).toBe(60n);
+  expect((await fixture.first.store.readBalance('org-twice')).chargedNanoUsd).toBe(60n);
 });
 
 it('a ledger that stops in the middle of a settlement does not keep others from its accounts', async () => {
   await addCredit('org-stopped', 10);
   const hold = (holdId: string) =>
-    makeHold({ holdId, organizationId: 'org-stopped', amount: 4, at: rig.clock.now() });
-  await rig.first.store.holdCredit([hold('stopped-1')]);
+    makeHold({ holdId, organizationId: 'org-stopped', amount: 4, at: fixture.clock.now() });
+  await fixture.first.store.holdCredit([hold('stopped-1')]);
 
-  const stopped = await rig.first.pool.connect();
+  const stopped = await fixture.first.pool.connect();
   const lost = new Promise<void>((resolve) => stopped.once('error', () => resolve()));
   await stopped.query('begin');
   await stopped.query('select * from open_settlements($1, $2, $3)', [['stopped-1'], ['org-stopped'], [null]]);
@@ -165,7 +176,7 @@ it('a ledger that stops in the middle of a settlement does not keep others from 
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: `${MAX_IDLE_IN_TRANSACTION_MS}ms` }]);
 
   // From here on it does nothing, with the account locked.
-  expect(await rig.second.store.holdCredit([hold('stopped-2')])).toMatchObject([{ kind: 'held' }]);
+  expect(await fixture.second.store.holdCredit([hold('stopped-2')])).toMatchObject([{ kind: 'held' }]);
   await lost;
   stopped.release(true);
 });

@@ -5,41 +5,44 @@ import { beginPatiently, eventually } from '@gateway/test-support';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
-  type LedgerRig,
-} from '../../testing/ledger-rig';
+  type LedgerFixture,
+} from '../../testing/ledger-fixture';
 import { BILLING_LEDGER_SCHEMA } from './sql/schema';
 
 const RETENTION_DAYS = 90;
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let at: UnixMs;
 
 beforeEach(async () => {
-  rig = await createLedgerRig();
-  at = rig.clock.now();
+  fixture = await createLedgerFixture();
+  at = fixture.clock.now();
   const credit = { creditId: 'crd-1', organizationId: 'org-a', amountNanoUsd: usdNano(1_000), note: '' };
-  await rig.first.store.addCredit(credit);
+  await fixture.first.store.addCredit(credit);
 });
 
 afterEach(async () => {
-  expect((await auditLedger(rig.auditPool)).faults).toEqual([]);
-  await rig.close();
+  expect((await auditLedger(fixture.auditPool)).faults).toEqual([]);
+  await fixture.close();
 });
 
 /** As edges make them. */
 const idMadeAt = (unixMs: number, name: string) => leastIdAt('gen', unixMs) + name;
 const hold = (holdId: string, more = {}) =>
-  rig.first.store.holdCredit([makeHold({ holdId, amount: 10, at: rig.clock.now(), ...more })]);
+  fixture.first.store.holdCredit([makeHold({ holdId, amount: 10, at: fixture.clock.now(), ...more })]);
 const settle = (generationId: string) =>
-  rig.first.store.settleGenerations([makeFinished({ generationId, cost: 4, at: rig.clock.now() })], announce);
-const giveBack = (holdId: string) => rig.first.store.voidHolds([{ holdId, organizationId: 'org-a' }]);
+  fixture.first.store.settleGenerations(
+    [makeFinished({ generationId, cost: 4, at: fixture.clock.now() })],
+    announce,
+  );
+const giveBack = (holdId: string) => fixture.first.store.voidHolds([{ holdId, organizationId: 'org-a' }]);
 
 async function partitionOf(table: string, column: string, id: string): Promise<string[]> {
-  const { rows } = await rig.auditPool.query<{ name: string }>(
+  const { rows } = await fixture.auditPool.query<{ name: string }>(
     `select distinct tableoid::regclass::text as name from ${table} where ${column} = $1`,
     [id],
   );
@@ -47,19 +50,19 @@ async function partitionOf(table: string, column: string, id: string): Promise<s
 }
 
 async function waitUntilForgotten(): Promise<number> {
-  rig.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
-  return rig.first.history.forget();
+  fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
+  return fixture.first.history.forget();
 }
 
 it('writes what comes into the month of its id, also when it is settled in the next', async () => {
   const id = idMadeAt(at, 'A');
-  const [month] = await listPartitions(rig.auditPool, {
+  const [month] = await listPartitions(fixture.auditPool, {
     schema: BILLING_LEDGER_SCHEMA,
     table: 'closed_holds',
   });
   await hold(id);
-  rig.clock.advance(31 * DAY_MS);
-  await rig.first.history.prepare();
+  fixture.clock.advance(31 * DAY_MS);
+  await fixture.first.history.prepare();
   await settle(id);
   expect(await partitionOf('closed_holds', 'hold_id', id)).toEqual([month?.name]);
   expect(await partitionOf('postings', 'reference', id)).toEqual([
@@ -68,12 +71,12 @@ it('writes what comes into the month of its id, also when it is settled in the n
 });
 
 it('refuses nothing for want of a partition, and moves it there later', async () => {
-  rig.clock.advance(100 * DAY_MS);
-  const id = idMadeAt(rig.clock.now(), 'A');
+  fixture.clock.advance(100 * DAY_MS);
+  const id = idMadeAt(fixture.clock.now(), 'A');
   expect(await hold(id)).toEqual([{ kind: 'held' }]);
   await settle(id);
   expect(await partitionOf('closed_holds', 'hold_id', id)).toEqual(['closed_holds_default']);
-  await rig.first.history.prepare();
+  await fixture.first.history.prepare();
   expect(await partitionOf('closed_holds', 'hold_id', id)).not.toEqual(['closed_holds_default']);
   expect(await partitionOf('postings', 'reference', id)).not.toEqual(['postings_default']);
   expect((await settle(id)).duplicates).toBe(1);
@@ -90,8 +93,8 @@ it('knows a closed hold for as long as its retention lasts', async () => {
   await hold(voided);
   await giveBack(voided);
   await giveBack(givenUp);
-  rig.clock.advance((RETENTION_DAYS - 1) * DAY_MS);
-  expect(await rig.first.history.forget()).toBe(0);
+  fixture.clock.advance((RETENTION_DAYS - 1) * DAY_MS);
+  expect(await fixture.first.history.forget()).toBe(0);
   for (const id of [settled, voided, givenUp]) expect(await hold(id)).toEqual([{ kind: 'closed' }]);
   expect((await settle(settled)).duplicates).toBe(1);
   expect((await settle(givenUp)).rejected).toHaveLength(1);
@@ -109,7 +112,7 @@ it('never holds or settles under the id of a hold that it has forgotten', async 
   await hold(voided);
   await giveBack(voided);
   expect(await waitUntilForgotten()).toBeGreaterThan(0);
-  const { rows } = await rig.auditPool.query('select from holds');
+  const { rows } = await fixture.auditPool.query('select from holds');
   expect(rows).toHaveLength(0);
 
   for (const id of [settled, voided, never]) {
@@ -118,11 +121,16 @@ it('never holds or settles under the id of a hold that it has forgotten', async 
     const { rejected, settlements, duplicates } = await settle(id);
     expect([rejected.length, settlements.length, duplicates]).toEqual([1, 0, 0]);
   }
-  expect(await rig.first.store.readBalance('org-a')).toMatchObject({ chargedNanoUsd: 4n, heldNanoUsd: 0n });
+  expect(await fixture.first.store.readBalance('org-a')).toMatchObject({
+    chargedNanoUsd: 4n,
+    heldNanoUsd: 0n,
+  });
   // Postings and the day's total are kept.
-  const { rows: kept } = await rig.auditPool.query('select from postings where reference = $1', [settled]);
+  const { rows: kept } = await fixture.auditPool.query('select from postings where reference = $1', [
+    settled,
+  ]);
   expect(kept).toHaveLength(2);
-  const { rows: days } = await rig.auditPool.query<{ spent_nano_usd: bigint }>(
+  const { rows: days } = await fixture.auditPool.query<{ spent_nano_usd: bigint }>(
     `select spent_nano_usd from daily_spend where organization_id = 'org-a' and key_id = ''`,
   );
   expect(days).toEqual([{ spent_nano_usd: 4n }]);
@@ -133,7 +141,7 @@ describe('the first id that it has not forgotten', () => {
 
   beforeEach(async () => {
     expect(await waitUntilForgotten()).toBeGreaterThan(0);
-    const { rows } = await rig.auditPool.query<{ id: string }>(
+    const { rows } = await fixture.auditPool.query<{ id: string }>(
       'select first_kept_hold_id as id from closed_hold_retention',
     );
     first = rows[0]?.id ?? '';
@@ -172,14 +180,14 @@ it('does not forget ids of other forms, whose time nobody knows', async () => {
 
 it('lets one organization alone have an id, also when the other closes it between two statements', async () => {
   const id = idMadeAt(at, 'A');
-  const other = await rig.second.pool.connect();
+  const other = await fixture.second.pool.connect();
   const waiting = `select from pg_stat_activity where application_name = 'ledger-1' and wait_event_type = 'Lock'`;
   try {
     await beginPatiently(other);
     await other.query('lock table open_holds in share mode');
     // It looks the id up, finds nothing, and has to wait before it can write it down.
     const late = hold(id, { organizationId: 'org-a' });
-    await eventually('the hold to wait', async () => (await rig.auditPool.query(waiting)).rows[0]);
+    await eventually('the hold to wait', async () => (await fixture.auditPool.query(waiting)).rows[0]);
     await other.query('select void_holds($1, $2, $3)', [[id], ['org-b'], at]);
     await other.query('commit');
     expect(await late).toEqual([{ kind: 'foreign' }]);
@@ -192,8 +200,8 @@ it('prepares and forgets in any number of processes at once', async () => {
   const id = idMadeAt(at, 'A');
   await hold(id);
   await settle(id);
-  rig.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
-  const histories = [rig.first.history, rig.second.history];
+  fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
+  const histories = [fixture.first.history, fixture.second.history];
   await Promise.all(histories.map((history) => history.prepare()));
   const forgotten = await Promise.all(histories.map((history) => history.forget()));
   expect(forgotten.reduce((total, tables) => total + tables)).toBe(1);

@@ -4,14 +4,14 @@ import type { HoldRequest } from '../../core/credit/hold';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   UNIT_PRICES,
   usdNano,
   type LedgerInstance,
-  type LedgerRig,
-} from '../../testing/ledger-rig';
+  type LedgerFixture,
+} from '../../testing/ledger-fixture';
 
 /** Holds are decided together when all are covered, else one by one, which the refused hold in front enforces. */
 const DECISIONS = ['together where all are covered', 'one by one'] as const;
@@ -28,18 +28,18 @@ async function holdCredit(
   return outcomes;
 }
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let organizationId: string;
 let at: UnixMs;
 let counter = 0;
 
 beforeAll(async () => {
-  rig = await createLedgerRig();
-  at = rig.clock.now();
+  fixture = await createLedgerFixture();
+  at = fixture.clock.now();
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
 });
 
 beforeEach(() => {
@@ -47,27 +47,27 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  expect((await auditLedger(rig.first.pool)).faults).toEqual([]);
+  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
   // Consumers beside the ledger are told of what was committed, all of it and nothing else.
-  expect(idsOf(rig.committed)).toEqual(idsOf(await rig.announced()));
+  expect(idsOf(fixture.committed)).toEqual(idsOf(await fixture.announced()));
 });
 
 const idsOf = (settled: readonly GenerationSettled[]) =>
   settled.map(({ finished }) => finished?.generationId).sort();
 
 const credit = (amount: number, creditId = `credit-${organizationId}`) =>
-  rig.first.store.addCredit({ creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' });
+  fixture.first.store.addCredit({ creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' });
 const hold = (name: string, amount: number, more = {}) =>
   makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at, ...more });
 const finished = (name: string, cost: number, more = {}) =>
   makeFinished({ generationId: `${organizationId}-${name}`, organizationId, cost, at, ...more });
 const settle = (...generations: ReturnType<typeof finished>[]) =>
-  rig.first.store.settleGenerations(generations, announce);
+  fixture.first.store.settleGenerations(generations, announce);
 const ref = (name: string) => ({ holdId: `${organizationId}-${name}`, organizationId });
 
 async function balance() {
   const { creditedNanoUsd, chargedNanoUsd, heldNanoUsd, availableNanoUsd } =
-    await rig.first.store.readBalance(organizationId);
+    await fixture.first.store.readBalance(organizationId);
   return [creditedNanoUsd, chargedNanoUsd, heldNanoUsd, availableNanoUsd].map(Number);
 }
 
@@ -94,13 +94,18 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 
   it('takes the amount from what is available', async () => {
     await credit(100);
-    expect(await take(rig.first, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    expect(await take(fixture.first, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
   it('decides in order: one that does not fit leaves room for a smaller one behind it', async () => {
     await credit(100);
-    const outcomes = await take(rig.first, [hold('g1', 60), hold('g2', 50), hold('g3', 40), hold('g4', 1)]);
+    const outcomes = await take(fixture.first, [
+      hold('g1', 60),
+      hold('g2', 50),
+      hold('g3', 40),
+      hold('g4', 1),
+    ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
       { kind: 'insufficient_credits', availableNanoUsd: 40n },
@@ -112,19 +117,19 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 
   it('answers a repeated hold as the first time, and takes it once', async () => {
     await credit(100);
-    await take(rig.first, [hold('g1', 60)]);
-    expect(await take(rig.second, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    await take(fixture.first, [hold('g1', 60)]);
+    expect(await take(fixture.second, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
   it('does not say held of a hold that was settled, voided or given up', async () => {
     await credit(100);
-    await take(rig.first, [hold('settled', 10), hold('voided', 10)]);
+    await take(fixture.first, [hold('settled', 10), hold('voided', 10)]);
     await settle(finished('settled', 5));
-    await rig.first.store.voidHolds([ref('voided'), ref('given-up')]);
+    await fixture.first.store.voidHolds([ref('voided'), ref('given-up')]);
     const names = ['settled', 'voided', 'given-up'];
     const again = await take(
-      rig.second,
+      fixture.second,
       [...names, 'new'].map((name) => hold(name, 10)),
     );
     expect(again.map(({ kind }) => kind)).toEqual(['closed', 'closed', 'closed', 'held']);
@@ -133,20 +138,22 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 
   it("does not answer for another organization's hold", async () => {
     await credit(100);
-    await take(rig.first, [hold('g1', 60)]);
+    await take(fixture.first, [hold('g1', 60)]);
     const stranger = hold('g1', 60, { organizationId: 'org-stranger' });
-    expect(await take(rig.first, [stranger])).toEqual([{ kind: 'foreign' }]);
+    expect(await take(fixture.first, [stranger])).toEqual([{ kind: 'foreign' }]);
   });
 
   it('refuses an unknown organization for want of credit', async () => {
-    expect(await take(rig.first, [hold('g1', 1)])).toEqual([
+    expect(await take(fixture.first, [hold('g1', 1)])).toEqual([
       { kind: 'insufficient_credits', availableNanoUsd: 0n },
     ]);
   });
 
   it('checks credit before the daily budget', async () => {
     await credit(10);
-    const [outcome] = await take(rig.first, [hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) })]);
+    const [outcome] = await take(fixture.first, [
+      hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) }),
+    ]);
     expect(outcome?.kind).toBe('insufficient_credits');
   });
 });
@@ -154,22 +161,22 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 describe('holds that are all taken at once', () => {
   /** Runs it where holds cannot be decided one after the other. */
   async function undecided(holds: readonly HoldRequest[]) {
-    const { rows } = await rig.auditPool.query<{ definition: string }>(
+    const { rows } = await fixture.auditPool.query<{ definition: string }>(
       "select pg_get_functiondef('hold_credit'::regproc) as definition",
     );
     const definition = rows[0]?.definition ?? '';
     const branch = 'perform lock_accounts(p_organization_ids);';
     expect(definition).toContain(branch);
-    await rig.auditPool.query(
+    await fixture.auditPool.query(
       definition.replace(branch, `raise exception using errcode = '${NOBODY_DECIDES}';`),
     );
     try {
-      return await rig.first.store.holdCredit(holds).then(
+      return await fixture.first.store.holdCredit(holds).then(
         (outcomes) => outcomes.map(({ kind }) => kind),
         ({ code }: { code: string }) => code,
       );
     } finally {
-      await rig.auditPool.query(definition);
+      await fixture.auditPool.query(definition);
     }
   }
   const NOBODY_DECIDES = 'GW999';
@@ -181,7 +188,7 @@ describe('holds that are all taken at once', () => {
   it('are what fits the account and its budgets to the last nano-dollar, of several organizations', async () => {
     await credit(100);
     const other = `other-${organizationId}`;
-    await rig.first.store.addCredit({
+    await fixture.first.store.addCredit({
       creditId: other,
       organizationId: other,
       amountNanoUsd: usdNano(9),
@@ -194,7 +201,7 @@ describe('holds that are all taken at once', () => {
     ];
     expect(await undecided(holds)).toEqual(['held', 'held', 'held']);
     expect(await balance()).toEqual([100, 0, 100, 0]);
-    const { rows } = await rig.auditPool.query(
+    const { rows } = await fixture.auditPool.query(
       "select reference, posted_unix_ms, held_nano_usd from postings where kind = 'hold' and reference = any ($1) order by 1",
       [holds.map(({ holdId }) => holdId)],
     );
@@ -217,7 +224,7 @@ describe('holds that are all taken at once', () => {
     await credit(100);
     expect(await undecided(holds())).toBe(NOBODY_DECIDES);
     expect(await balance()).toEqual([100, 0, 0, 100]);
-    const { rows } = await rig.auditPool.query(
+    const { rows } = await fixture.auditPool.query(
       'select from open_holds where organization_id = $1 union all select from daily_spend where organization_id = $1',
       [organizationId],
     );
@@ -226,25 +233,25 @@ describe('holds that are all taken at once', () => {
 
   it('are none where one is open, closed, given up or forgotten', async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('open', 10), hold('settled', 10)]);
+    await fixture.first.store.holdCredit([hold('open', 10), hold('settled', 10)]);
     await settle(finished('settled', 5));
-    await rig.first.store.voidHolds([ref('given-up')]);
+    await fixture.first.store.voidHolds([ref('given-up')]);
     const before = await balance();
     for (const name of ['open', 'settled', 'given-up']) {
       expect(await undecided([hold('new', 1), hold(name, 10)])).toBe(NOBODY_DECIDES);
     }
-    await rig.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-1'`);
+    await fixture.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-1'`);
     try {
       expect(await undecided([hold('new', 1), hold('', 1, { holdId: 'gen-0' })])).toBe(NOBODY_DECIDES);
     } finally {
-      await rig.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-'`);
+      await fixture.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-'`);
     }
     expect(await balance()).toEqual(before);
   });
 
   it('count what was spent and held before', async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('g1', 30), hold('g2', 10)]);
+    await fixture.first.store.holdCredit([hold('g1', 30), hold('g2', 10)]);
     await settle(finished('g1', 20));
     expect(await undecided([hold('g3', 20, budgets(49))])).toBe(NOBODY_DECIDES);
     expect(await undecided([hold('g3', 20, budgets(50))])).toEqual(['held']);
@@ -261,7 +268,7 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
 
   it('counts what is held, and what was spent that day', async () => {
     await credit(1_000);
-    const outcomes = await take(rig.first, [budgeted('g1', 30), budgeted('g2', 30), budgeted('g3', 20)]);
+    const outcomes = await take(fixture.first, [budgeted('g1', 30), budgeted('g2', 30), budgeted('g3', 20)]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'daily_budget_exceeded', 'held']);
     expect(outcomes[1]).toEqual({
       kind: 'daily_budget_exceeded',
@@ -270,14 +277,14 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
       usedNanoUsd: 30n,
     });
     await settle(finished('g1', 10));
-    await rig.first.store.voidHolds([ref('g3')]);
-    const [fits, overflows] = await take(rig.first, [budgeted('g4', 40), budgeted('g5', 1)]);
+    await fixture.first.store.voidHolds([ref('g3')]);
+    const [fits, overflows] = await take(fixture.first, [budgeted('g4', 40), budgeted('g5', 1)]);
     expect([fits?.kind, overflows?.kind]).toEqual(['held', 'daily_budget_exceeded']);
   });
 
   it("holds a key to its own budget, whatever the organization's", async () => {
     await credit(1_000);
-    const outcomes = await take(rig.first, [
+    const outcomes = await take(fixture.first, [
       hold('g1', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
       hold('g2', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
       hold('g3', 30, { keyId: 'key-2', keyDailyBudgetNanoUsd: usdNano(40) }),
@@ -292,13 +299,13 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
   it('begins anew with the next UTC day, and settles on the day of admission', async () => {
     await credit(1_000);
     const tomorrow = (at + 86_400_000) as UnixMs;
-    const [today, next] = await take(rig.first, [
+    const [today, next] = await take(fixture.first, [
       budgeted('g1', 50),
       budgeted('g2', 50, { createdUnixMs: tomorrow, day: utcDay(tomorrow) }),
     ]);
     expect([today?.kind, next?.kind]).toEqual(['held', 'held']);
     await settle(finished('g1', 50, { createdUnixMs: tomorrow }));
-    const { rows } = await rig.first.pool.query(
+    const { rows } = await fixture.first.pool.query(
       `select day::text, spent_nano_usd as spent from daily_spend
        where organization_id = $1 and key_id = '' order by day`,
       [organizationId],
@@ -310,7 +317,7 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
 describe('settlement', () => {
   beforeEach(async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('g1', 60)]);
+    await fixture.first.store.holdCredit([hold('g1', 60)]);
   });
 
   it('charges the cost and gives the rest of the hold back', async () => {
@@ -323,7 +330,7 @@ describe('settlement', () => {
     await settle(finished('g1', 25), finished('g1', 30));
     expect(await settle(finished('g1', 30))).toMatchObject({ settlements: [], duplicates: 1 });
     expect(await balance()).toEqual([100, 25, 0, 75]);
-    const announced = (await rig.announced()).filter(
+    const announced = (await fixture.announced()).filter(
       (settled) => settled.finished?.organizationId === organizationId,
     );
     expect(announced.map((settled) => settled.chargedNanoUsd)).toEqual([25n]);
@@ -332,15 +339,15 @@ describe('settlement', () => {
   it('takes a cost above the hold from what is available, and no more than there is', async () => {
     await settle(finished('g1', 90));
     expect(await balance()).toEqual([100, 90, 0, 10]);
-    await rig.first.store.holdCredit([hold('g2', 4)]);
+    await fixture.first.store.holdCredit([hold('g2', 4)]);
     const { settlements } = await settle(finished('g2', 50));
     expect(settlements).toMatchObject([{ costNanoUsd: 50n, chargedNanoUsd: 10n }]);
     expect(await balance()).toEqual([100, 100, 0, 0]);
-    expect((await auditLedger(rig.first.pool)).totals.uncollected).toBeGreaterThanOrEqual(40n);
+    expect((await auditLedger(fixture.first.pool)).totals.uncollected).toBeGreaterThanOrEqual(40n);
   });
 
   it('of a voided hold comes late and still books once', async () => {
-    await rig.first.store.voidHolds([ref('g1')]);
+    await fixture.first.store.voidHolds([ref('g1')]);
     expect(await balance()).toEqual([100, 0, 0, 100]);
     expect((await settle(finished('g1', 25))).settlements).toMatchObject([{ origin: 'late' }]);
     await settle(finished('g1', 25));
@@ -384,7 +391,7 @@ describe('settlement', () => {
     };
     const cost = 5n * 1n + 3n * 100n + 2n * 10_000n + 6n * 1_000_000n + 2n * 100_000_000n;
     await credit(1_000_000_000, 'credit-for-kinds');
-    await rig.first.store.holdCredit([hold('kinds', 500_000_000, { prices })]);
+    await fixture.first.store.holdCredit([hold('kinds', 500_000_000, { prices })]);
     const report = await settle(
       finished('kinds', 0, { usage, prices: undefined }),
       finished('kinds-unseen', 0, { usage, prices }),
@@ -403,7 +410,7 @@ describe('settlement', () => {
         reasoningTokens: 1,
       };
       const prices = { ...UNIT_PRICES, [name]: 9_000_000n };
-      await rig.first.store.holdCredit([hold('g2', 40)]);
+      await fixture.first.store.holdCredit([hold('g2', 40)]);
       const { settlements } = await settle(finished('g2', 0, { usage, prices }));
       // At 2, 3, 7, 1 and 5 for one token of each kind.
       expect(settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd))).toEqual([18]);
@@ -412,7 +419,7 @@ describe('settlement', () => {
 
   it('uses the prices frozen on the hold, not those of the event', async () => {
     const dearer = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };
-    await rig.first.store.holdCredit([hold('g2', 20)]);
+    await fixture.first.store.holdCredit([hold('g2', 20)]);
     await settle(finished('g2', 5, { prices: dearer }));
     expect((await balance())[1]).toBe(5);
   });
@@ -421,18 +428,18 @@ describe('settlement', () => {
 describe('voiding', () => {
   it('gives the hold back once, and leaves settled ones alone', async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('g1', 60), hold('g2', 30)]);
+    await fixture.first.store.holdCredit([hold('g1', 60), hold('g2', 30)]);
     await settle(finished('g2', 30));
     const refs = [ref('g1'), ref('g1'), ref('g2'), ref('g7')];
-    expect(await rig.first.store.voidHolds(refs)).toBe(1);
-    expect(await rig.first.store.voidHolds(refs)).toBe(0);
+    expect(await fixture.first.store.voidHolds(refs)).toBe(1);
+    expect(await fixture.first.store.voidHolds(refs)).toBe(0);
     expect(await balance()).toEqual([100, 30, 0, 70]);
   });
 
   it('keeps a hold that it overtook from being taken', async () => {
     await credit(100);
-    expect(await rig.first.store.voidHolds([ref('g1')])).toBe(0);
-    await rig.second.store.holdCredit([hold('g1', 60)]);
+    expect(await fixture.first.store.voidHolds([ref('g1')])).toBe(0);
+    await fixture.second.store.holdCredit([hold('g1', 60)]);
     expect(await balance()).toEqual([100, 0, 0, 100]);
   });
 
@@ -441,8 +448,8 @@ describe('voiding', () => {
     const names = Array.from({ length: 20 }, (_, index) => `race-${index}`);
     await Promise.all(
       names.flatMap((name) => [
-        rig.first.store.holdCredit([hold(name, 1)]),
-        rig.second.store.voidHolds([ref(name)]),
+        fixture.first.store.holdCredit([hold(name, 1)]),
+        fixture.second.store.voidHolds([ref(name)]),
       ]),
     );
     expect(await balance()).toEqual([100, 0, 0, 100]);
@@ -450,7 +457,7 @@ describe('voiding', () => {
 
   it('lets nobody run on a hold that it overtook', async () => {
     await credit(100);
-    await rig.first.store.voidHolds([ref('g1')]);
+    await fixture.first.store.voidHolds([ref('g1')]);
     expect((await settle(finished('g1', 5))).rejected).toEqual([
       { generationId: ref('g1').holdId, reason: 'its hold was given up before it was taken' },
     ]);
@@ -459,8 +466,8 @@ describe('voiding', () => {
 
   it("leaves another organization's hold alone", async () => {
     await credit(100);
-    await rig.first.store.holdCredit([hold('g1', 60)]);
-    expect(await rig.first.store.voidHolds([{ ...ref('g1'), organizationId: 'org-thief' }])).toBe(0);
+    await fixture.first.store.holdCredit([hold('g1', 60)]);
+    expect(await fixture.first.store.voidHolds([{ ...ref('g1'), organizationId: 'org-thief' }])).toBe(0);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
@@ -470,23 +477,23 @@ describe('voiding', () => {
     const holds = Object.entries(deadlines).map(([name, deadlineUnixMs]) =>
       hold(name, 10, { deadlineUnixMs }),
     );
-    await rig.first.store.holdCredit(holds);
-    expect(await rig.first.store.voidOverdueHolds(5)).toBe(1);
+    await fixture.first.store.holdCredit(holds);
+    expect(await fixture.first.store.voidOverdueHolds(5)).toBe(1);
     expect(await balance()).toEqual([100, 0, 10, 90]);
-    expect(await rig.first.store.voidHolds([ref('g1')])).toBe(1);
+    expect(await fixture.first.store.voidHolds([ref('g1')])).toBe(1);
   });
 
   it('reaps holds past their deadline, in bounded rounds and from several replicas', async () => {
     await credit(100);
     const overdue = (at - 1) as UnixMs;
-    await rig.first.store.holdCredit([
+    await fixture.first.store.holdCredit([
       ...['g1', 'g2', 'g3'].map((name) => hold(name, 10, { deadlineUnixMs: overdue })),
       hold('g4', 10),
     ]);
-    expect(await rig.first.store.voidOverdueHolds(2)).toBe(2);
+    expect(await fixture.first.store.voidOverdueHolds(2)).toBe(2);
     const counts = await Promise.all([
-      rig.first.store.voidOverdueHolds(5),
-      rig.second.store.voidOverdueHolds(5),
+      fixture.first.store.voidOverdueHolds(5),
+      fixture.second.store.voidOverdueHolds(5),
     ]);
     expect(counts[0] + counts[1]).toBe(1);
     expect(await balance()).toEqual([100, 0, 10, 90]);

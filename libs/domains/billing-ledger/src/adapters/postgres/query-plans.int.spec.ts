@@ -6,13 +6,13 @@ import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
 import {
   announce,
-  createLedgerRig,
+  createLedgerFixture,
   makeFinished,
   makeHold,
   silentAppender,
   usdNano,
-  type LedgerRig,
-} from '../../testing/ledger-rig';
+  type LedgerFixture,
+} from '../../testing/ledger-fixture';
 import { fillLedgerHistory } from '../../testing/synthetic-history';
 import { createPostgresLedgerStore } from './ledger-store';
 import { BILLING_LEDGER_SCHEMA as schema } from './sql/schema';
@@ -23,7 +23,7 @@ const BATCH = 20;
 
 jest.setTimeout(120_000);
 
-let rig: LedgerRig;
+let fixture: LedgerFixture;
 let pool: Pool;
 let store: LedgerStore;
 let at: UnixMs;
@@ -31,20 +31,20 @@ let thisMonth: string;
 
 /** A million rows: the holds of half a year and two postings for each. */
 beforeAll(async () => {
-  rig = await createLedgerRig();
+  fixture = await createLedgerFixture();
   // One connection, whose plans are looked at.
-  pool = createPool({ url: rig.database.url, schema, applicationName: 'plans', maxConnections: 1 });
+  pool = createPool({ url: fixture.database.url, schema, applicationName: 'plans', maxConnections: 1 });
   store = createPostgresLedgerStore({
     pool,
-    clock: rig.clock,
+    clock: fixture.clock,
     appender: silentAppender,
   });
-  const fromUnixMs = rig.clock.now();
-  rig.clock.advance(180 * DAY_MS);
-  at = rig.clock.now();
+  const fromUnixMs = fixture.clock.now();
+  fixture.clock.advance(180 * DAY_MS);
+  at = fixture.clock.now();
   for (let days = 0; days <= 180; days += 28) await prepareAt(fromUnixMs + days * DAY_MS);
-  await rig.first.history.prepare();
-  await fillLedgerHistory(rig.auditPool, {
+  await fixture.first.history.prepare();
+  await fillLedgerHistory(fixture.auditPool, {
     generations: GENERATIONS,
     organizations: ORGANIZATIONS,
     fromUnixMs,
@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool.end();
-  await rig.close();
+  await fixture.close();
 });
 
 async function prepareAt(nowUnixMs: number): Promise<void> {
@@ -182,10 +182,10 @@ it("reads a page of an organization's statement by its index, of the months aske
 
 describe('a process whose plans were made when the tables were empty', () => {
   const ROWS = 400;
-  let young: LedgerRig;
+  let young: LedgerFixture;
 
   beforeAll(async () => {
-    young = await createLedgerRig();
+    young = await createLedgerFixture();
     await young.first.store.addCredit({
       creditId: 'crd-1',
       organizationId: 'org-1',

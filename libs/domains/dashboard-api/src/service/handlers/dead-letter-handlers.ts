@@ -119,7 +119,7 @@ function letterView(letter: DeadLetter) {
     state: stateView(letter.state),
     reason: letter.reason,
     attempts: letter.attempts,
-    died_at: isoTime(letter.diedUnixMs),
+    dead_lettered_at: isoTime(letter.deadLetteredUnixMs),
     failed_at: isoTime(letter.failedUnixMs),
     discarded:
       letter.discardedUnixMs === undefined

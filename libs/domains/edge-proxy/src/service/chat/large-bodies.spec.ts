@@ -71,7 +71,7 @@ it('the faults of a body come before those of its Idempotency-Key', async () => 
 
 it('when no thread can take it nothing is left behind, and the body is out of the count of all', async () => {
   await edge.stop();
-  edge = await startEdge({ models: [roomy], settings: { maxBodyBytesOfAll: maxInlineBytes * 1.5 } });
+  edge = await startEdge({ models: [roomy], settings: { maxInflightBodyBytes: maxInlineBytes * 1.5 } });
   for (let round = 0; round < 3; round += 1) {
     edge.faults.at('bodies.check', () => Promise.reject(new Error('the thread is gone')));
     expect(await outcome(await edge.chat(bodyOf(maxInlineBytes)))).toEqual([500, 'internal_error']);

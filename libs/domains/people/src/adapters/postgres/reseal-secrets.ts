@@ -1,6 +1,6 @@
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
-import type { SecretSealer } from '../../core/ports';
+import type { SecretCipher } from '../../core/ports';
 
 const BATCH = 200;
 
@@ -18,55 +18,55 @@ const RESEAL = `update members set totp_secret = $3 where id = $1 and totp_secre
  *
  * @returns how many there were; those whose key is missing are logged, and left as they are.
  */
-async function resealSecrets(
-  { pool, sealer, log }: { readonly pool: Pool; readonly sealer: SecretSealer; readonly log: Logger },
+async function reencryptSecrets(
+  { pool, cipher, log }: { readonly pool: Pool; readonly cipher: SecretCipher; readonly log: Logger },
   signal?: AbortSignal,
 ): Promise<number> {
-  let resealed = 0;
+  let reencrypted = 0;
   let after = '';
   for (;;) {
     const { rows } = await pool.query<{ id: string; totp_secret: string }>(NEXT, [
-      sealer.currentPrefix,
+      cipher.currentPrefix,
       after,
     ]);
     for (const { id, totp_secret: stored } of rows) {
       try {
-        const { rowCount } = await pool.query(RESEAL, [id, stored, sealer.seal(sealer.open(stored, id), id)]);
-        resealed += rowCount ?? 0;
+        const { rowCount } = await pool.query(RESEAL, [id, stored, cipher.seal(cipher.open(stored, id), id)]);
+        reencrypted += rowCount ?? 0;
       } catch (error) {
         log.error({ err: error, memberId: id }, 'the secret of a second factor cannot be sealed anew');
       }
     }
     const last = rows.at(-1);
-    if (!last || signal?.aborted) return resealed;
+    if (!last || signal?.aborted) return reencrypted;
     after = last.id;
   }
 }
 
-export interface Resealing {
+export interface Reencryption {
   /** Begins, and does not wait: nothing depends on it. */
   start(): void;
   stop(): Promise<void>;
 }
 
-/** `resealSecrets` once, beside the start. */
-export function createResealing({
+/** `reencryptSecrets` once, beside the start. */
+export function createReencryption({
   pool,
-  sealer,
+  cipher,
   log,
 }: {
   readonly pool: Pool;
-  readonly sealer: SecretSealer | undefined;
+  readonly cipher: SecretCipher | undefined;
   readonly log: Logger;
-}): Resealing {
+}): Reencryption {
   const abort = new AbortController();
   let running: Promise<void> = Promise.resolve();
   return {
     start() {
-      if (!sealer) return;
-      running = resealSecrets({ pool, sealer, log }, abort.signal).then(
-        (resealed) => {
-          if (resealed > 0) log.info({ resealed }, 'secrets were sealed with the current key');
+      if (!cipher) return;
+      running = reencryptSecrets({ pool, cipher, log }, abort.signal).then(
+        (reencrypted) => {
+          if (reencrypted > 0) log.info({ reencrypted }, 'secrets were sealed with the current key');
         },
         (error: unknown) =>
           log.warn({ err: error }, 'secrets could not be sealed anew; the next start goes on'),

@@ -10,7 +10,7 @@ export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
     ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
     ...(row.totpSecret === null
       ? {}
-      : { totp: { sealedSecret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
+      : { totp: { encryptedSecret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
   };
 }
 

@@ -7,11 +7,11 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
     codes.map((code) => ({ memberId, codeSha256: Uint8Array.from(code) }));
 
   return {
-    enrol(memberId, sealedSecret, audit) {
+    enrol(memberId, encryptedSecret, audit) {
       return prisma.$transaction(async (transaction) => {
         const { count } = await transaction.member.updateMany({
           where: { id: memberId, totpConfirmedAt: null },
-          data: { totpSecret: sealedSecret, totpLastStep: null },
+          data: { totpSecret: encryptedSecret, totpLastStep: null },
         });
         if (count === 0) return false;
         await transaction.auditEntry.create({ data: auditEntryRow(audit) });

@@ -7,7 +7,7 @@ const RECOVERY_CODES = 10;
 
 export type SecondFactorPorts = Pick<
   PeoplePorts,
-  'secondFactors' | 'totp' | 'sealer' | 'secrets' | 'attempts' | 'clock'
+  'secondFactors' | 'totp' | 'cipher' | 'secrets' | 'attempts' | 'clock'
 >;
 
 export function hasSecondFactor({ totp }: Pick<StoredMember, 'totp'>): boolean {
@@ -40,13 +40,13 @@ async function takeCode(ports: SecondFactorPorts, member: StoredMember, code: st
 
 /** Takes a code of the app, each once. */
 export async function takeTotp(
-  ports: Pick<SecondFactorPorts, 'secondFactors' | 'totp' | 'sealer' | 'clock'>,
+  ports: Pick<SecondFactorPorts, 'secondFactors' | 'totp' | 'cipher' | 'clock'>,
   { id, totp }: StoredMember,
   code: string,
 ): Promise<boolean> {
   if (!totp) return false;
   // Without a key only what was stored plain can be read.
-  const secret = ports.sealer ? ports.sealer.open(totp.sealedSecret, id) : totp.sealedSecret;
+  const secret = ports.cipher ? ports.cipher.open(totp.encryptedSecret, id) : totp.encryptedSecret;
   const step = ports.totp.stepOf(secret, code, ports.clock.now());
   return step !== undefined && ports.secondFactors.takeStep(id, step);
 }

@@ -36,7 +36,7 @@ export async function signIn(
     | 'addressRanges'
     | 'secondFactors'
     | 'totp'
-    | 'sealer'
+    | 'cipher'
     | 'clock'
     | 'newId'
     | 'settings'

@@ -12,7 +12,7 @@ import { hasSecondFactor, makeRecoveryCodes, refuseSecondFactor, takeTotp } from
 import { prepareSession, type OpenedSession } from './sessions';
 import { forgiveAttempts, throttle } from './sign-in-throttle';
 
-type TotpPorts = OwnAccountPorts & Pick<PeoplePorts, 'secondFactors' | 'totp' | 'sealer'>;
+type TotpPorts = OwnAccountPorts & Pick<PeoplePorts, 'secondFactors' | 'totp' | 'cipher'>;
 
 export interface TotpSecret {
   readonly kind: 'secret';
@@ -25,13 +25,13 @@ export async function enrolTotp(
   ports: TotpPorts,
   { password, ...from }: FromSession & { readonly password: string },
 ): Promise<TotpSecret | AdminRefusal> {
-  if (!ports.sealer) return refusals.secretsNotConfigured;
+  if (!ports.cipher) return refusals.secretsNotConfigured;
   const self = await ownAccountByPassword(ports, from, password);
   if (isRefusal(self)) return self;
   const base32 = ports.totp.generateSecret();
   const enrolled = await ports.secondFactors.enrol(
     self.member.id,
-    ports.sealer.seal(base32, self.member.id),
+    ports.cipher.seal(base32, self.member.id),
     auditOfSelf(ports, self, 'enrol_totp'),
   );
   if (!enrolled) return conflict('There is a second factor already. Remove it first.');

@@ -9,7 +9,7 @@ export interface ReplicaLimits {
   readonly probeTimeoutMs: number;
 }
 
-export interface ReplicaParts {
+export interface ReplicaDeps {
   readonly address: string;
   readonly client: Client;
   readonly transport: BytesTransport;
@@ -47,9 +47,9 @@ export class Replica {
   private closed = false;
   private readonly leaving = new Set<() => void>();
 
-  constructor(private readonly parts: ReplicaParts) {
-    this.address = parts.address;
-    this.transport = parts.transport;
+  constructor(private readonly deps: ReplicaDeps) {
+    this.address = deps.address;
+    this.transport = deps.transport;
     this.watchConnection();
   }
 
@@ -113,18 +113,18 @@ export class Replica {
   tick(): void {
     if (this.closed || this.probing || !this.isConnected) return;
     const silentMs = performance.now() - Math.max(this.heardAtMs, this.waitingSinceMs);
-    const suspect = this.waiting > 0 && silentMs >= this.parts.limits.silenceMs;
+    const suspect = this.waiting > 0 && silentMs >= this.deps.limits.silenceMs;
     if (suspect || !this.answering) void this.probeServer();
   }
 
   close(): void {
     this.closed = true;
-    this.parts.client.close();
+    this.deps.client.close();
   }
 
   private async probeServer(): Promise<void> {
     this.probing = true;
-    const answered = await this.parts.probe(this.parts.limits.probeTimeoutMs).then(
+    const answered = await this.deps.probe(this.deps.limits.probeTimeoutMs).then(
       () => true,
       () => false,
     );
@@ -134,23 +134,23 @@ export class Replica {
     if (answered === this.answering) return;
     this.answering = answered;
     if (!answered) for (const leave of [...this.leaving]) leave();
-    this.parts.onChange();
+    this.deps.onChange();
   }
 
   /** Asks for a connection whenever there is none, so that a call never has to wait for one to be made. */
   private watchConnection(): void {
     if (this.closed) return;
     const state = this.connection(true);
-    this.parts.client.getChannel().watchConnectivityState(state, Infinity, (error) => {
+    this.deps.client.getChannel().watchConnectivityState(state, Infinity, (error) => {
       if (error !== undefined || this.closed) return;
-      this.parts.onChange();
+      this.deps.onChange();
       this.watchConnection();
     });
   }
 
   private connection(connect: boolean): connectivityState {
     try {
-      return this.parts.client.getChannel().getConnectivityState(connect);
+      return this.deps.client.getChannel().getConnectivityState(connect);
     } catch {
       return connectivityState.SHUTDOWN;
     }

@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 it.each([16, 300_000])('a body of %i bytes is out of memory while its answer is open', async (bytes) => {
   const readBody = createBodyReader({
     maxBytes: bytes,
-    maxBytesOfAll: bytes,
+    maxInflightBytes: bytes,
     timeoutMs: 30 * SECOND_MS,
     pieceBytes: 64 * 1024,
   });

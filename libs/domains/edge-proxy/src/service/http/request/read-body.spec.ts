@@ -151,7 +151,7 @@ it('a refused request with a small body keeps its connection', async () => {
 });
 
 it('the bodies of all running requests together are bounded', async () => {
-  const small = await startEdge({ settings: { maxBodyBytesOfAll: PLAIN.length * 2 - 1 } });
+  const small = await startEdge({ settings: { maxInflightBodyBytes: PLAIN.length * 2 - 1 } });
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
   small.faults.at('router.generate', () => pause);

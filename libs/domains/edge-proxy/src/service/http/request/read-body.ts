@@ -10,7 +10,7 @@ export interface BodyReaderOptions {
   /** Of one body, after decompression. */
   readonly maxBytes: number;
   /** Of the bodies of all requests that are being answered. */
-  readonly maxBytesOfAll: number;
+  readonly maxInflightBytes: number;
   /** From the first look at the request until its last byte. */
   readonly timeoutMs: number;
   /** A body that comes in several chunks is collected in pieces of this size. */
@@ -36,7 +36,7 @@ export type BodyReader = (request: IncomingMessage, response: ServerResponse) =>
  * @returns a reader that rejects with RequestCancelled when the caller cancels.
  */
 export function createBodyReader(limits: BodyReaderOptions): BodyReader {
-  let bytesOfAll = 0;
+  let inflightBytes = 0;
 
   /**
    * Counts what is read, until the answer ends: a body, or what was made of it, stays in memory for
@@ -44,7 +44,7 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
    */
   function countUntilClosed(response: ServerResponse): { bytes: number } {
     const taken = { bytes: 0 };
-    response.on('close', () => (bytesOfAll -= taken.bytes));
+    response.on('close', () => (inflightBytes -= taken.bytes));
     return taken;
   }
 
@@ -81,12 +81,12 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
       }
       function onData(chunk: Buffer): void {
         taken.bytes += chunk.length;
-        bytesOfAll += chunk.length;
+        inflightBytes += chunk.length;
         if (taken.bytes > limits.maxBytes) {
           request.pause();
           return refuseIt(bodyTooLarge(limits.maxBytes));
         }
-        if (bytesOfAll > limits.maxBytesOfAll) {
+        if (inflightBytes > limits.maxInflightBytes) {
           request.pause();
           return refuseIt(refuse('no_capacity', { internalMessage: 'too many bodies at once' }));
         }

@@ -11,7 +11,7 @@ import type { Pool } from 'pg';
  * own embedded one, with durability on, or one that outlives it too. The test
  * reads it as well, to judge what is in it.
  */
-export interface CrashWorld {
+export interface CrashTestEnv {
   readonly gateway: GatewayProcess;
   readonly emulator: ModelEmulator;
   /** Connections of the test's own to the gateway's database; new ones after a restart. */
@@ -35,12 +35,12 @@ const ENVIRONMENT = {
   GATEWAY_IDEMPOTENCY_LEASE_MS: '3000',
 };
 
-export interface CrashWorldOptions {
+export interface CrashTestEnvOptions {
   /** Of a database that outlives the gateway; its own embedded one when absent. */
   readonly databaseUrl?: string;
 }
 
-export async function startCrashWorld({ databaseUrl }: CrashWorldOptions = {}): Promise<CrashWorld> {
+export async function startCrashTestEnv({ databaseUrl }: CrashTestEnvOptions = {}): Promise<CrashTestEnv> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
   const start = (stateDirectory?: string) =>
     startGateway({
@@ -63,7 +63,7 @@ export async function startCrashWorld({ databaseUrl }: CrashWorldOptions = {}): 
     await how();
   }
 
-  const world: CrashWorld = {
+  const testEnv: CrashTestEnv = {
     get gateway() {
       return gateway;
     },
@@ -79,13 +79,13 @@ export async function startCrashWorld({ databaseUrl }: CrashWorldOptions = {}): 
       isRunning = true;
     },
     async close() {
-      if (!isRunning) await world.restart();
+      if (!isRunning) await testEnv.restart();
       await down(() => gateway.stop());
       if (!pool.ended) await pool.end();
       await emulator.close();
     },
   };
-  return world;
+  return testEnv;
 }
 
 function embeddedUrl(stateDirectory: string): string {

@@ -1,6 +1,6 @@
 import { TOTP, Secret } from 'otpauth';
 import { AdminRefusalReason } from '@gateway/contracts/auth';
-import { makeSealingKey } from '@gateway/people';
+import { createEncryptionKey } from '@gateway/people';
 import { createTestClock, eventually } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
@@ -9,11 +9,11 @@ const PERIOD_MS = 30_000;
 
 describe('secrets of second factors in the database', () => {
   const clock = createTestClock();
-  const [before, now] = [makeSealingKey(), makeSealingKey()];
+  const [before, now] = [createEncryptionKey(), createEncryptionKey()];
   let auth: AuthFixture;
 
   beforeAll(async () => {
-    auth = await createAuthFixture({ clock, sealingKeys: [before] });
+    auth = await createAuthFixture({ clock, encryptionKeys: [before] });
   });
   afterAll(() => auth.stop());
 
@@ -72,7 +72,7 @@ describe('secrets of second factors in the database', () => {
   it('that are plain, from before there were keys, are sealed at the next start, as those of an older key are', async () => {
     const [old, plain] = [await person('old@example.com'), await person('plain@example.com')];
     await auth.pool.query('update members set totp_secret = $1 where id = $2', [plain.base32, plain.id]);
-    const sealedBefore = await storedOf(old.id);
+    const encryptedBefore = await storedOf(old.id);
     // One that nobody can open any more is left as it is, and keeps nobody else's from being sealed.
     const lost = await person('lost@example.com');
     const unreadable = (await storedOf(lost.id)).replace(/^sealed1\.\w+/, 'sealed1.00000000');
@@ -81,10 +81,10 @@ describe('secrets of second factors in the database', () => {
     const renewed = await auth.startReplica([now, before]);
     const stored = await eventually('both are sealed anew', async () => {
       const both = await Promise.all([storedOf(old.id), storedOf(plain.id)]);
-      return both.every((text) => text.startsWith('sealed1.') && text !== sealedBefore) ? both : undefined;
+      return both.every((text) => text.startsWith('sealed1.') && text !== encryptedBefore) ? both : undefined;
     });
     expect(stored[0]?.split('.')[1]).toBe(stored[1]?.split('.')[1]);
-    expect(stored[0]?.split('.')[1]).not.toBe(sealedBefore.split('.')[1]);
+    expect(stored[0]?.split('.')[1]).not.toBe(encryptedBefore.split('.')[1]);
     expect(await storedOf(lost.id)).toBe(unreadable);
     for (const { email, base32 } of [old, plain]) {
       expect((await signIn(email, nextCode(base32), renewed.admin))?.$case).toBe('signedIn');
@@ -95,7 +95,7 @@ describe('secrets of second factors in the database', () => {
   });
 
   it('are not begun with where there is no key', async () => {
-    const keyless = await createAuthFixture({ clock, sealingKeys: null });
+    const keyless = await createAuthFixture({ clock, encryptionKeys: null });
     try {
       await keyless.member('ada@example.com', PASSWORD);
       const signedIn = await signIn('ada@example.com', undefined, keyless.admin);

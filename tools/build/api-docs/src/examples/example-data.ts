@@ -9,7 +9,7 @@ import {
   validateChatRequest,
 } from '@gateway/public-api';
 
-/** The made-up world that all examples of the documentation are about. */
+/** The invented data that all examples of the documentation are about. */
 
 export const NOW = Date.parse('2026-11-20T07:24:48.500Z') as UnixMs;
 export const GENERATION_ID = 'gen-01KAGD1R2M6QW8ZJ4T0V5XN3YB';

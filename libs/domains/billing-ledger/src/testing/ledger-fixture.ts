@@ -25,7 +25,7 @@ export interface LedgerInstance {
   readonly history: LedgerHistory;
 }
 
-export interface LedgerRig {
+export interface LedgerFixture {
   readonly database: TestDatabase;
   readonly clock: TestClock;
   /** Announces into a plain table, which `announced` reads. */
@@ -42,7 +42,7 @@ export interface LedgerRig {
 }
 
 /** Two ledgers over one fresh database, with an event log that is a plain table. */
-export async function createLedgerRig(): Promise<LedgerRig> {
+export async function createLedgerFixture(): Promise<LedgerFixture> {
   const database = await createTestDatabase();
   const clock = createTestClock();
   const committed: GenerationSettled[] = [];

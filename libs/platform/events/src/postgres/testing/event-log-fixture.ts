@@ -24,7 +24,7 @@ export interface OpenLog extends PostgresEventLog {
 }
 
 /** Logs on one database of their own, as in as many processes. */
-export interface LogRig {
+export interface EventLogFixture {
   readonly admin: Pool;
   readonly clock: TestClock;
   openLog(limits?: Partial<EventLogLimits>, applicationName?: string): OpenLog;
@@ -35,7 +35,7 @@ export interface LogRig {
   close(): Promise<void>;
 }
 
-export async function createLogRig(): Promise<LogRig> {
+export async function createEventLogFixture(): Promise<EventLogFixture> {
   const database = await createTestDatabase();
   const clock = createTestClock();
   const poolNamed = (applicationName: string) =>

@@ -8,7 +8,7 @@ import type { Logger } from '@gateway/runtime';
 import { type AdminClient, createTenant, signIn } from '@gateway/test-support';
 
 /** A cluster to be broken, with a provider that errs now and then and tenants to pay for it. */
-export interface Laboratory {
+export interface ChaosLab {
   readonly cluster: Cluster;
   readonly emulator: ModelEmulator;
   readonly dashboard: AdminClient;
@@ -18,7 +18,7 @@ export interface Laboratory {
   stop(): Promise<void>;
 }
 
-export interface LaboratoryOptions {
+export interface ChaosLabOptions {
   readonly seed: number;
   /** Where the builds of the services are. */
   readonly programs: string;
@@ -57,12 +57,7 @@ models:
     prices: { input: '0.30', cached_input: '0.03', output: '1.70', reasoning: '2.30' }
 `;
 
-export async function openLaboratory({
-  seed,
-  programs,
-  onLine,
-  log,
-}: LaboratoryOptions): Promise<Laboratory> {
+export async function openChaosLab({ seed, programs, onLine, log }: ChaosLabOptions): Promise<ChaosLab> {
   const stateDirectory = mkdtempSync(path.join(os.tmpdir(), 'gateway-chaos-'));
   // The database's own user has to enter it.
   chmodSync(stateDirectory, 0o755);

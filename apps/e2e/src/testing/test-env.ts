@@ -10,7 +10,7 @@ import {
 } from './gateway-process';
 
 /** A running gateway with its own settings, over a model emulator whose counts tell what reached a provider. */
-export interface CommonWorld {
+export interface SharedTestEnv {
   readonly gateway: RunningGateway;
   readonly emulatorUrl: string;
   readonly admin: AdminClient;
@@ -20,7 +20,7 @@ export interface CommonWorld {
 }
 
 /** One that no other suite uses, so that it may end. */
-export interface World extends CommonWorld {
+export interface TestEnv extends SharedTestEnv {
   readonly gateway: GatewayProcess;
   /** Ends the gateway as a crash would and starts it again on the same state. */
   crashAndRestart(): Promise<void>;
@@ -32,9 +32,9 @@ export interface World extends CommonWorld {
  * made. Starting a cluster takes longer than most suites, so they share one
  * where there is one; a suite's organizations, keys and money are its own.
  */
-export async function joinWorld(): Promise<CommonWorld> {
+export async function joinTestEnv(): Promise<SharedTestEnv> {
   const shared = sharedCluster();
-  if (shared === undefined) return startWorld();
+  if (shared === undefined) return startTestEnv();
   const { gateway } = shared;
   const admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);
   return {
@@ -51,7 +51,7 @@ const clientOf =
   (apiKey: string, { maxRetries = 0 } = {}) =>
     new OpenAI({ baseURL: baseUrl, apiKey, maxRetries });
 
-export async function startWorld(options: StartOptions = {}): Promise<World> {
+export async function startTestEnv(options: StartOptions = {}): Promise<TestEnv> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
   const start = (stateDirectory = options.stateDirectory) =>
     startGateway({

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { SecretSealer } from '../../core/ports';
+import type { SecretCipher } from '../../core/ports';
 
 const FORM = 'sealed1';
 const KEY_BYTES = 32;
@@ -8,7 +8,7 @@ const TAG_BYTES = 16;
 const KEY_NAME_CHARACTERS = 8;
 
 /** 256 random bits as base64, which is how a key is written. */
-export function makeSealingKey(): string {
+export function createEncryptionKey(): string {
   return randomBytes(KEY_BYTES).toString('base64');
 }
 
@@ -17,9 +17,9 @@ export function makeSealingKey(): string {
  * it, so that it cannot be moved to another row. The name of the key travels
  * along, so that keys can be changed: the first one seals, all open.
  *
- * @param keys - as `makeSealingKey` writes them; at least one.
+ * @param keys - as `createEncryptionKey` writes them; at least one.
  */
-export function createSecretSealer(keys: readonly string[]): SecretSealer {
+export function createSecretCipher(keys: readonly string[]): SecretCipher {
   const known = new Map(
     keys.map((text) => {
       const key = Buffer.from(text, 'base64');

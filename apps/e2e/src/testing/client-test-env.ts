@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { startCountingProxy, type CountingProxy, type PendingCall } from './counting-proxy';
 import { eventually } from './eventually';
-import { startWorld, type World } from './world';
+import { startTestEnv, type TestEnv } from './test-env';
 
 /** What a client meets: a gateway with models that work and models that fail, behind a proxy that counts. */
-export interface ClientWorld {
-  readonly world: World;
+export interface ClientTestEnv {
+  readonly testEnv: TestEnv;
   readonly proxy: CountingProxy;
   /** Waits until another call like this one runs in the gateway. */
   runBeside(call: PendingCall): Promise<void>;
@@ -27,31 +27,31 @@ export const clientModels = {
 /** How long the emulator thinks about a prompt that has to be in flight while a client calls: the clients do not wait. */
 export const SLOW = '[[delay:5000]] Hello';
 
-export async function startClientWorld(): Promise<ClientWorld> {
+export async function startClientTestEnv(): Promise<ClientTestEnv> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-clients-'));
   const modelsFile = path.join(folder, 'models.yaml');
   writeFileSync(modelsFile, MODELS);
-  const world = await startWorld({ modelsFile });
-  const proxy = await startCountingProxy(world.gateway.baseUrl);
+  const testEnv = await startTestEnv({ modelsFile });
+  const proxy = await startCountingProxy(testEnv.gateway.baseUrl);
   const running: Promise<unknown>[] = [];
 
   const oneMoreInFlight = async (start: () => Promise<unknown>) => {
-    const before = await inFlight(world);
+    const before = await inFlight(testEnv);
     running.push(start().catch(() => undefined));
     await eventually('the call is in flight', async () =>
-      (await inFlight(world)) > before ? true : undefined,
+      (await inFlight(testEnv)) > before ? true : undefined,
     );
   };
 
   return {
-    world,
+    testEnv,
     proxy,
     runBeside: ({ url, headers, body }) =>
       oneMoreInFlight(async () => (await fetch(url, { method: 'POST', headers, body })).text()),
     async occupySlot(apiKey) {
       const abort = new AbortController();
       await oneMoreInFlight(() =>
-        fetch(`${world.gateway.baseUrl}/chat/completions`, {
+        fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
           method: 'POST',
           headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
           body: JSON.stringify({
@@ -66,14 +66,14 @@ export async function startClientWorld(): Promise<ClientWorld> {
     async stop() {
       await Promise.all(running);
       await proxy.close();
-      await world.stop();
+      await testEnv.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function inFlight(world: World): Promise<number> {
-  const stats = await fetch(new URL('/_emulator/stats', world.emulatorUrl));
+async function inFlight(testEnv: TestEnv): Promise<number> {
+  const stats = await fetch(new URL('/_emulator/stats', testEnv.emulatorUrl));
   return ((await stats.json()) as { in_flight: number }).in_flight;
 }
 

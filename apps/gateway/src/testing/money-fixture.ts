@@ -31,7 +31,7 @@ import {
   USAGE_SCHEMA,
   usageSchema,
 } from '@gateway/usage';
-import { createDashboardRig } from './dashboard-rig';
+import { createDashboardFixture } from './dashboard-fixture';
 
 const PRICES = {
   inputNanoUsdPerMillion: 1_000_000_000n,
@@ -50,7 +50,7 @@ export interface Spent {
 }
 
 /** The dashboard's API over auth, the ledger and usage, each real; money is spent by hand, on a clock of the test's. */
-export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
+export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) {
   const database = await createTestDatabase();
   const clock = createTestClock();
   const log = createSilentLogger();
@@ -118,7 +118,7 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
     ...query.services,
   ]);
   const ledger = createClient(BillingLedgerDefinition, transport);
-  const dashboard = await createDashboardRig({
+  const dashboard = await createDashboardFixture({
     ledger,
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     generationReports: createClient(GenerationReportsDefinition, transport),
@@ -192,4 +192,4 @@ export async function createMoneyRig({ allowPrivateAddresses = true } = {}) {
   };
 }
 
-export type MoneyRig = Awaited<ReturnType<typeof createMoneyRig>>;
+export type MoneyFixture = Awaited<ReturnType<typeof createMoneyFixture>>;

@@ -5,7 +5,7 @@ import {
   createAuthModule,
   type AuthAdapterOptions,
 } from '@gateway/auth';
-import { makeSealingKey } from '@gateway/people';
+import { createEncryptionKey } from '@gateway/people';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
@@ -46,12 +46,12 @@ function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
 }
 
 /** How auth is told apart from how it is by default. */
-type AuthOfRig = Pick<AuthAdapterOptions, 'oidc' | 'mailer'> & { readonly clock?: Clock };
+type FixtureAuthOptions = Pick<AuthAdapterOptions, 'oidc' | 'mailer'> & { readonly clock?: Clock };
 
 /** The dashboard's API over the real auth domain on a database of its own; the other domains are stubs, unless given. */
-export async function createDashboardRig(
+export async function createDashboardFixture(
   others: Partial<DashboardApiPorts> = {},
-  { clock = systemClock, ...adapters }: AuthOfRig = {},
+  { clock = systemClock, ...adapters }: FixtureAuthOptions = {},
 ) {
   const database = await createTestDatabase();
   const way = await createCuttableDatabase(database.url);
@@ -68,7 +68,7 @@ export async function createDashboardRig(
       pool,
       log,
       scryptCost: { N: 16, r: 1, p: 1 },
-      sealingKeys: [makeSealingKey()],
+      encryptionKeys: [createEncryptionKey()],
       ...adapters,
     }),
     clock,
@@ -142,7 +142,7 @@ export async function createDashboardRig(
   };
 }
 
-export type DashboardRig = Awaited<ReturnType<typeof createDashboardRig>>;
+export type DashboardFixture = Awaited<ReturnType<typeof createDashboardFixture>>;
 
 /** An answer as the tests read it. */
 export interface Answered {
