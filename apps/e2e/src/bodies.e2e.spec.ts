@@ -121,9 +121,9 @@ describe('hostile text', () => {
   /** How texts were counted so far, and how long the event loop stood still since the last look. */
   async function look() {
     const metrics = await scrape(testEnv.gateway);
-    const ways = (way: string) => metrics.sum('gateway_tokenizer_counts_total', `way="${way}"`);
+    const ways = (way: string) => metrics.sum('gateway_tokenizer_counts_total', `method="${way}"`);
     return {
-      ways: { inline: ways('inline'), worker: ways('worker'), by_size: ways('by_size') },
+      ways: { inline: ways('inline'), worker: ways('worker'), by_size: ways('estimated') },
       lagMs: 1000 * metrics.sum('nodejs_eventloop_lag_max_seconds'),
     };
   }

@@ -174,7 +174,7 @@ async function gauge(name: string): Promise<Record<string, number>> {
   );
 }
 
-const differences = () => gauge('gateway_usage_reconciliation_differences');
+const differences = () => gauge('gateway_usage_aggregator_reconciliation_differences');
 
 /** Until everything that was settled so far was told, consumed and compared. */
 async function hourPasses(): Promise<void> {
@@ -244,7 +244,7 @@ it('a posting of the ledger that is gone is found, named and counted, by the led
     `select organization_id, found_generations - expected_generations as more from reconciliation_differences`,
   );
   expect(rows).toEqual([{ organization_id: 'org-a', more: 1n }]);
-  expect(await gauge('gateway_ledger_reconciliation_differences')).toMatchObject({ charged: 1 });
+  expect(await gauge('gateway_billing_ledger_reconciliation_differences')).toMatchObject({ charged: 1 });
 });
 
 it('an announcement that nobody took is found', async () => {

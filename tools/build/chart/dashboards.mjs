@@ -122,7 +122,7 @@ export const DASHBOARDS = {
         {
           title: 'Holds voided',
           unit: 'ops',
-          queries: [[rate('gateway_billing_ledger_voids_total', 'by'), 'by the {{by}}']],
+          queries: [[rate('gateway_billing_ledger_voids_total', 'reason'), '{{reason}}']],
         },
       ],
       Settlement: [
@@ -139,7 +139,7 @@ export const DASHBOARDS = {
         {
           title: 'From booked until shown',
           unit: 's',
-          queries: quantiles('gateway_usage_visible_delay_seconds'),
+          queries: quantiles('gateway_usage_aggregator_visible_delay_seconds'),
         },
         {
           title: 'On disks of routers',
@@ -151,16 +151,16 @@ export const DASHBOARDS = {
         {
           title: 'Differences',
           queries: [
-            ['max by (kind) (gateway_ledger_reconciliation_differences)', 'ledger: {{kind}}'],
-            ['max by (kind) (gateway_usage_reconciliation_differences)', 'usage: {{kind}}'],
+            ['max by (kind) (gateway_billing_ledger_reconciliation_differences)', 'ledger: {{kind}}'],
+            ['max by (kind) (gateway_usage_aggregator_reconciliation_differences)', 'usage: {{kind}}'],
           ],
         },
         {
           title: 'Since the last comparison',
           unit: 's',
           queries: [
-            ['time() - max(gateway_ledger_reconciliation_last_run_timestamp_seconds)', 'ledger'],
-            ['time() - max(gateway_usage_reconciliation_last_run_timestamp_seconds)', 'usage'],
+            ['time() - max(gateway_billing_ledger_reconciliation_last_run_timestamp_seconds)', 'ledger'],
+            ['time() - max(gateway_usage_aggregator_reconciliation_last_run_timestamp_seconds)', 'usage'],
           ],
         },
         {

@@ -165,8 +165,8 @@ describe('the event loop', () => {
     await measured.count('word '.repeat(4_000), 'o200k_base');
     await measured.count('a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'o200k_base');
     const text = await metrics.metrics();
-    for (const way of ['inline', 'worker', 'by_size']) {
-      expect(text).toContain(`gateway_tokenizer_counts_total{way="${way}"} 1`);
+    for (const method of ['inline', 'worker', 'estimated']) {
+      expect(text).toContain(`gateway_tokenizer_counts_total{method="${method}"} 1`);
     }
   });
 

@@ -215,15 +215,15 @@ function builtProgram(): string {
 function countWays(metrics: Registry): (way: CountingWay) => void {
   const texts = new Counter({
     name: 'gateway_tokenizer_counts_total',
-    help: 'Token counts, by the way: all of it remembered (memory), on the event loop (inline), in a thread (worker), or taken from the size (by_size).',
-    labelNames: ['way'],
+    help: 'Token counts by method: cached, on the event loop (inline), in a worker thread (worker), or estimated from the size of the text (estimated).',
+    labelNames: ['method'],
     registers: [metrics],
   });
   const bound = {
-    memory: texts.labels('memory'),
+    memory: texts.labels('cached'),
     inline: texts.labels('inline'),
     worker: texts.labels('worker'),
-    by_size: texts.labels('by_size'),
+    by_size: texts.labels('estimated'),
   };
   return (way) => bound[way].inc();
 }

@@ -40,8 +40,8 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   });
   const voids = new Counter({
     name: 'gateway_billing_ledger_voids_total',
-    help: 'Holds voided, by whom: the caller, or the reaper after their deadline.',
-    labelNames: ['by'],
+    help: 'Holds voided, by reason: released by the edge, or expired at their deadline.',
+    labelNames: ['reason'],
     registers,
   });
   const uncollected = new Counter({
@@ -50,7 +50,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     registers,
   });
   const trimmed = new Counter({
-    name: 'gateway_billing_ledger_claims_trimmed_total',
+    name: 'gateway_billing_ledger_claims_deleted_total',
     help: 'Idempotency claims forgotten after their retention.',
     registers,
   });
@@ -96,7 +96,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     duplicate: bookedBy('duplicate'),
     rejected: bookedBy('rejected'),
   };
-  const voidedBy = { caller: voids.labels('caller'), reaper: voids.labels('reaper') };
+  const voidedBy = { caller: voids.labels('released'), reaper: voids.labels('expired') };
   const holdBatchSize = batchSize.labels({ operation: 'hold' });
   const settleBatchSize = batchSize.labels({ operation: 'settle' });
 

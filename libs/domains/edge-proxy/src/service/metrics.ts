@@ -73,13 +73,13 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
   });
 
   const floods = new Counter({
-    name: 'gateway_edge_proxy_floods_total',
+    name: 'gateway_edge_proxy_abuse_limited_total',
     help: 'Requests refused because their address had too many failed authentications, or their key too many invalid requests, by which of both.',
     labelNames: ['kind'],
     registers,
   });
   new Gauge({
-    name: 'gateway_edge_proxy_requests_waiting',
+    name: 'gateway_edge_proxy_requests_queued',
     help: 'Chat completions that wait for their turn to begin, since more arrive than this process can begin.',
     collect() {
       this.set(waiting());

@@ -497,7 +497,7 @@ it('what a report beyond belief would have charged is counted by provider, and c
     expect(finished?.costNanoUsd).toBe(9n * 1_000n + 2n * 2_000n);
     const excess = (name: string, labels = {}) =>
       router.metric(`gateway_inference_router_usage_${name}_total`, { provider: 'first', ...labels });
-    expect(await excess('counted', { reason: 'not_believed' })).toBe(1);
+    expect(await excess('counted', { reason: 'rejected' })).toBe(1);
     expect(await excess('excess_tokens', { kind: 'prompt' })).toBe(8_000);
     expect(await excess('excess_tokens', { kind: 'completion' })).toBe(0);
     expect(await excess('excess_usd')).toBe(0.008);

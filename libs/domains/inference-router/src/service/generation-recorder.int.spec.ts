@@ -29,7 +29,7 @@ const start = (maxBytes?: number) =>
   });
 
 const kept = (router: RouterUnderTest, where: string) =>
-  router.metric('gateway_inference_router_finished_total', { kept_in: where });
+  router.metric('gateway_inference_router_finished_total', { stored_in: where });
 
 describe('the end of a generation', () => {
   it('goes to the ledger when the event log is down', async () => {

@@ -92,10 +92,10 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   new Counter({
     name: 'gateway_inference_router_finished_total',
     help: 'Finished generations by where their end was made durable; "lost" must stay at zero.',
-    labelNames: ['kept_in'],
+    labelNames: ['stored_in'],
     collect() {
       this.reset();
-      for (const [where, count] of Object.entries(kept)) this.inc({ kept_in: where }, count);
+      for (const [where, count] of Object.entries(kept)) this.inc({ stored_in: where }, count);
     },
     registers,
   });
@@ -153,7 +153,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
       firstEventAfter: (of, ms) => bound(of).firstEvent.observe(ms / 1000),
       usageMissing: (of) => counted.inc({ ...labels(of), reason: 'missing' }),
       usageNotBelieved(of, { promptTokens, completionTokens, cost }) {
-        counted.inc({ ...labels(of), reason: 'not_believed' });
+        counted.inc({ ...labels(of), reason: 'rejected' });
         excessTokens.inc({ ...labels(of), kind: 'prompt' }, promptTokens);
         excessTokens.inc({ ...labels(of), kind: 'completion' }, completionTokens);
         excessCost.inc(labels(of), usdNumber(cost));

@@ -10,7 +10,7 @@ export function createPeopleMetrics(metrics: Registry) {
     registers: [metrics],
   });
   const signOns = new Counter({
-    name: 'gateway_auth_single_sign_ons_total',
+    name: 'gateway_auth_single_sign_on_attempts_total',
     help: 'What became of sign-ins by single sign-on: signed_on, or why not.',
     labelNames: ['outcome'],
     registers: [metrics],

@@ -85,7 +85,7 @@ async function book(prefix: string): Promise<void> {
 
 const differences = async () => {
   const { values = [] } =
-    (await registry.getSingleMetric('gateway_ledger_reconciliation_differences')?.get()) ?? {};
+    (await registry.getSingleMetric('gateway_billing_ledger_reconciliation_differences')?.get()) ?? {};
   return Object.fromEntries(
     values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels['kind'], value]),
   );
@@ -98,9 +98,9 @@ it('finds sound books sound, and says when it looked', async () => {
   expect(lines).toEqual([]);
   const text = await registry.metrics();
   const nowS = fixture.clock.now() / 1_000;
-  expect(text).toContain(`gateway_ledger_reconciliation_last_run_timestamp_seconds ${nowS}`);
-  expect(text).toContain(`gateway_ledger_reconciliation_watermark_timestamp_seconds ${nowS}`);
-  expect(text).toContain('gateway_ledger_reconciliation_organizations_total 4');
+  expect(text).toContain(`gateway_billing_ledger_reconciliation_last_run_timestamp_seconds ${nowS}`);
+  expect(text).toContain(`gateway_billing_ledger_reconciliation_watermark_timestamp_seconds ${nowS}`);
+  expect(text).toContain('gateway_billing_ledger_reconciliation_organizations_total 4');
 });
 
 it('says to whoever asks what it found and when it looked', async () => {

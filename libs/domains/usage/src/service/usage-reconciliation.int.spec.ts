@@ -113,7 +113,7 @@ const consume = (...events: GenerationSettled[]) => handle(events.map(logged));
 
 async function differences() {
   const { values = [] } =
-    (await metrics.getSingleMetric('gateway_usage_reconciliation_differences')?.get()) ?? {};
+    (await metrics.getSingleMetric('gateway_usage_aggregator_reconciliation_differences')?.get()) ?? {};
   return Object.fromEntries(
     values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels['kind'], value]),
   );
@@ -139,11 +139,13 @@ it('finds what agrees to agree, forgets what it was told, and says until when it
   expect(lines).toEqual([]);
   expect(await waiting()).toBe(0);
   const text = await metrics.metrics();
-  expect(text).toContain(`gateway_usage_reconciliation_last_run_timestamp_seconds ${clock.now() / 1_000}`);
   expect(text).toContain(
-    `gateway_usage_reconciliation_compared_until_timestamp_seconds ${Number(at(1)) / 1_000}`,
+    `gateway_usage_aggregator_reconciliation_last_run_timestamp_seconds ${clock.now() / 1_000}`,
   );
-  expect(text).toContain('gateway_usage_reconciliation_hours_total 1');
+  expect(text).toContain(
+    `gateway_usage_aggregator_reconciliation_compared_until_timestamp_seconds ${Number(at(1)) / 1_000}`,
+  );
+  expect(text).toContain('gateway_usage_aggregator_reconciliation_hours_total 1');
 });
 
 it('says to whoever asks what it found and until when it looked', async () => {

@@ -278,8 +278,8 @@ describe('the consumer of generation.settled', () => {
     await record({}, { generationId: 'gen-2' });
     await record({});
     const text = await metrics.metrics();
-    expect(text).toContain('gateway_usage_generations_total{outcome="recorded"} 2');
-    expect(text).toContain('gateway_usage_generations_total{outcome="duplicate"} 1');
+    expect(text).toContain('gateway_usage_aggregator_generations_total{outcome="recorded"} 2');
+    expect(text).toContain('gateway_usage_aggregator_generations_total{outcome="duplicate"} 1');
   });
 
   it('counts every generation once under redelivery, duplicates, any order and two members at once', () =>

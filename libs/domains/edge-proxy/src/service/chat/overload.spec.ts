@@ -3,7 +3,7 @@ import { limits } from '../../core';
 import { grant, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 const OTHER_KEY = 'sk-gw-other-key';
-const WAITING = 'gateway_edge_proxy_requests_waiting';
+const WAITING = 'gateway_edge_proxy_requests_queued';
 const REFUSED = 'gateway_edge_proxy_overload_refused_total';
 
 /** One chat completion may begin in a turn, and turns come when the test wants them. */

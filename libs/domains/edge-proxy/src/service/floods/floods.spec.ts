@@ -22,7 +22,7 @@ async function codeOf(response: Response): Promise<[number, string]> {
 }
 
 async function floodsCounted(kind: string): Promise<number> {
-  const text = await edge.metrics.getSingleMetricAsString('gateway_edge_proxy_floods_total');
+  const text = await edge.metrics.getSingleMetricAsString('gateway_edge_proxy_abuse_limited_total');
   return Number(new RegExp(`kind="${kind}"[^}]*} (\\d+)`).exec(text)?.[1]);
 }
 

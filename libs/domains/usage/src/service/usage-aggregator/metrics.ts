@@ -20,7 +20,7 @@ export interface UsageAggregatorMetrics extends ReconciliationMetrics {
 export function createUsageAggregatorMetrics(registry: Registry): UsageAggregatorMetrics {
   const registers = [registry];
   const outcomes = new Counter({
-    name: 'gateway_usage_generations_total',
+    name: 'gateway_usage_aggregator_generations_total',
     help: 'Settled generations received, by whether they were new',
     labelNames: ['outcome'],
     registers,
@@ -28,29 +28,29 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
   const recorded = outcomes.labels('recorded');
   const duplicates = outcomes.labels('duplicate');
   const delay = new Histogram({
-    name: 'gateway_usage_visible_delay_seconds',
+    name: 'gateway_usage_aggregator_visible_delay_seconds',
     help: 'From the settlement of a generation until it can be looked up',
     buckets: DELAY_BUCKETS_SECONDS,
     registers,
   });
   const differing = new Gauge({
-    name: 'gateway_usage_reconciliation_differences',
+    name: 'gateway_usage_aggregator_reconciliation_differences',
     help: 'Hours and days of an organization that do not agree, by kind, as of the last run',
     labelNames: ['kind'],
     registers,
   });
   const lastRun = new Gauge({
-    name: 'gateway_usage_reconciliation_last_run_timestamp_seconds',
+    name: 'gateway_usage_aggregator_reconciliation_last_run_timestamp_seconds',
     help: 'When this process last compared usage; 0: never',
     registers,
   });
   const comparedUntil = new Gauge({
-    name: 'gateway_usage_reconciliation_compared_until_timestamp_seconds',
+    name: 'gateway_usage_aggregator_reconciliation_compared_until_timestamp_seconds',
     help: 'The latest settlements that usage was compared with; 0: none yet',
     registers,
   });
   const hours = new Counter({
-    name: 'gateway_usage_reconciliation_hours_total',
+    name: 'gateway_usage_aggregator_reconciliation_hours_total',
     help: 'Hours of an organization that were compared with what the ledger settled',
     registers,
   });

@@ -67,7 +67,7 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
   });
   const freshLookups = new FreshLookupCoalescer<KeyAnswer>();
   const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
-  const counts: LookupCounts = { cached: 0, shared: 0, asked: 0, unleased: 0 };
+  const counts: LookupCounts = { cached: 0, shared: 0, fetched: 0, unleased: 0 };
   const isLive = (): boolean => lease.isLive();
   const instruments = createInstruments(metrics, { counts, isLive, cachedKeys: () => cache.size });
   const stopping = new AbortController();
@@ -96,7 +96,7 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
       counts.shared += 1;
       return underWay.answer;
     }
-    counts.asked += 1;
+    counts.fetched += 1;
     const answer = ask(keySha256);
     const pending: PendingAnswer = { hash, answer };
     cache.expect(pending);

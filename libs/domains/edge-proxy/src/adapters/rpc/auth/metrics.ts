@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export interface LookupCounts {
   cached: number;
   shared: number;
-  asked: number;
+  fetched: number;
   unleased: number;
 }
 
