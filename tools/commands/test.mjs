@@ -9,7 +9,7 @@ import { exitOnFailure, root, runVisibly } from './lib/run.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
 
 /** Targets of the project `workspace`. */
-const CHECKS = ['lint', 'unused-code', 'typecheck', 'format-check', 'contracts-check'];
+const CHECKS = ['lint', 'unused-code', 'spelling', 'typecheck', 'format-check', 'contracts-check'];
 
 const jestArguments = process.argv.slice(2);
 
