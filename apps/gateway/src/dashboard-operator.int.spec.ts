@@ -62,7 +62,7 @@ beforeAll(async () => {
         loadedUnixMs: 1_764_000_000_000n,
         refused: {
           sinceUnixMs: 1_764_000_000_001n,
-          faults: [{ message: 'models[0].id: is there twice', line: 3 }],
+          issues: [{ message: 'models[0].id: is not unique', line: 3 }],
         },
         models: [
           { model: MODEL, targets: [target()] },
@@ -174,7 +174,7 @@ describe('the operator', () => {
     expect(catalogue).toMatchObject({
       version: '7',
       file: 'models.yaml',
-      refused: { faults: [{ message: 'models[0].id: is there twice', line: 3 }] },
+      refused: { faults: [{ message: 'models[0].id: is not unique', line: 3 }] },
     });
     expect(catalogue.models[0]).toMatchObject({
       id: 'acme/m',

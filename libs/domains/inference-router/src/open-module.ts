@@ -14,8 +14,8 @@ import type { InferenceRouterEnvironment } from './service/environment';
 import { createBreakerObserver } from './service/metrics';
 import { createInferenceRouterModule, type InferenceRouterPorts } from './service/module';
 
-/** Long responses that wait to be counted; further ones are estimated, because each generation must be recorded. */
-const MAX_WAITING_COUNTS = 1_000;
+/** Long responses in the counting queue. Further ones are estimated, so that each generation is recorded. */
+const MAX_QUEUED_COUNTS = 1_000;
 
 export interface OpenInferenceRouterOptions extends Pick<
   InferenceRouterPorts,
@@ -23,19 +23,19 @@ export interface OpenInferenceRouterOptions extends Pick<
 > {
   readonly config: Pick<InferenceRouterEnvironment, 'GATEWAY_MODELS_FILE'> & {
     readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
-    /** Where providers' keys are. */
+    /** The environment with the providers' keys. */
     readonly environment: Parameters<typeof readSecretsFrom>[0];
   };
   /** The value of `${MODEL_EMULATOR_URL}` in the models file. */
   readonly emulatorUrl: string | undefined;
-  /** Of the schema `inference_router`, migrated. */
+  /** Connects to the migrated schema `inference_router`. */
   readonly pool: Pool;
-  /** The spool of finished generations is in this folder. */
+  /** The folder of the spool. */
   readonly stateDirectory: string;
   readonly tokenizer: Tokenizer;
 }
 
-/** The module with its adapters and its catalogue, for each app that runs it. */
+/** Creates the module with its adapters and its catalogue, for every app that runs it. */
 export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
   const { config, emulatorUrl, pool, stateDirectory, tokenizer, ...ports } = options;
   const { log, metrics } = ports;
@@ -52,7 +52,7 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     drainStore: createPostgresDrainStore(pool),
-    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS }),
+    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
     spool: createFileSpool({ directory: path.join(stateDirectory, 'spool') }),
     clock,
     timers: nodeTimers,

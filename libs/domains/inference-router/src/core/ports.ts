@@ -4,54 +4,54 @@ import type { AttemptOutcome } from './generation/attempt-outcome';
 import type { FinishedGeneration } from './generation/finished-generation';
 import type { UpstreamFailure } from './failure/upstream-failure';
 
-/** The catalogue in force. `current` never blocks and never throws after `start`. */
+/** Provides the active catalogue. `current` never blocks, and never throws after `start`. */
 export interface CatalogueSource {
-  /** Loads the catalogue; rejects, naming every fault, when it is not valid. */
+  /** Loads the catalogue. Rejects with all issues when it is not valid. */
   start(): Promise<void>;
   stop(): Promise<void>;
   current(): Catalogue;
-  /** Calls back after each change, never from within. @returns stops it. */
+  /** Calls the listener after each change, never synchronously. @returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
-  /** Where the current one comes from, and what was refused since. */
+  /** The source of the active catalogue, and the rejected change if there is one. */
   status(): CatalogueStatus;
 }
 
 export interface CatalogueStatus {
-  /** The name of the file, without its folder. */
+  /** The file name without its folder. */
   readonly file: string;
-  /** In hex, of the text that is in force. */
+  /** Of the active text, in hex. */
   readonly sha256: string;
   readonly loadedAt: UnixMs;
-  /** A later text that cannot be used. */
-  readonly refused:
+  /** A later change that is not valid. */
+  readonly rejected:
     | {
         readonly since: UnixMs;
-        readonly faults: readonly { readonly message: string; readonly line: number | undefined }[];
+        readonly issues: readonly { readonly message: string; readonly line: number | undefined }[];
       }
     | undefined;
 }
 
 export interface ProviderCall {
   readonly target: Target;
-  /** The whole request as JSON. */
+  /** The request as JSON. */
   readonly body: Uint8Array;
   readonly stream: boolean;
-  /** Aborting closes the provider's connection at once, also while the answer is read. */
+  /** Aborting closes the connection immediately, also while the response is read. */
   readonly signal: CancelSignal;
-  /** Told when the request goes out over a connection; from then on the provider may work on it. */
+  /** Called when the request is sent over a connection; the provider may process it from then on. */
   readonly onSent: () => void;
 }
 
 /**
- * A stream for one reader, the same at every level of a generation: bytes of the
- * provider, server-sent events, events of the generation. Callbacks instead of
- * promises: a promise per chunk would become garbage that outlives its chunk.
+ * A stream for one reader, used for bytes, server-sent events and events of a
+ * generation alike. It uses callbacks: with a promise per chunk, garbage would
+ * outlive its chunk.
  */
 export interface EventSource<Item> {
   /**
    * The next item; 'none_yet' until more arrives, 'end' after the last.
    *
-   * @throws UpstreamFailure when the stream broke, after everything that arrived before.
+   * @throws UpstreamFailure when the stream failed, after all items that arrived before.
    */
   poll(): Item | 'none_yet' | 'end';
   /** Sets the listener that is called when `poll` may have an item after it returned 'none_yet'. */
@@ -60,126 +60,124 @@ export interface EventSource<Item> {
 
 /**
  * A provider's response. `poll` returns all bytes that arrived since the last
- * call. At most a socket's buffers are read ahead, so a slow reader slows down
- * the provider.
+ * call. At most a socket buffer is read ahead, so a slow reader slows down the
+ * provider.
  */
-export interface ProviderAnswer extends EventSource<Uint8Array> {
+export interface ProviderResponse extends EventSource<Uint8Array> {
   readonly status: number;
-  /** In lower case; undefined when absent. */
+  /** The `retry-after` header; undefined when absent. */
   readonly retryAfter: string | undefined;
-  /** Stops reading: keeps the connection if the response ends soon, else closes it. Never throws. */
+  /** Stops reading. The connection is reused if the response ends soon, else closed. Never throws. */
   release(): void;
 }
 
-/** Carries a request to a provider. Rejects with an UpstreamFailure when no answer came. */
+/** Sends requests to providers. Rejects with an UpstreamFailure when no response arrives. */
 export interface ProviderTransport {
-  send(call: ProviderCall): Promise<ProviderAnswer>;
-  /** Closes idle connections and waits for none. */
+  send(call: ProviderCall): Promise<ProviderResponse>;
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
 export interface BreakerStatus {
-  /** For all organizations. */
+  /** Of the circuit that all organizations share. */
   readonly state: 'closed' | 'half_open' | 'open';
-  /** Organizations whose own failures keep the target from them. */
+  /** Organizations whose own circuit is open or half open. */
   readonly organizationsOpen: number;
 }
 
 /**
- * Circuit breakers per target: `run` runs the action, or rejects with an
- * UpstreamFailure of kind `circuit_open` without running it. Failures whose
- * rule says so open a circuit; others leave it as it is. Failures of one
- * organization open the target's circuit for that organization only; the circuit
- * of all opens when different organizations fail. Bounded in memory, however many
- * organizations there are.
+ * Circuit breakers per target. `run` runs the action, or rejects with an
+ * UpstreamFailure of kind `circuit_open` without running it. Failures count as their
+ * rule says. Failures of one organization open the target for that organization
+ * only; the shared circuit opens when several organizations fail. Memory is bounded
+ * for any number of organizations.
  */
 export interface CircuitBreakers {
   run<Result>(target: Target, organizationId: string, action: () => Promise<Result>): Promise<Result>;
   stateOf(target: Target): BreakerStatus;
-  /** Ends its timers. */
+  /** Stops all timers. */
   close(): void;
 }
 
 /**
- * Counts the tokens of texts, added up. Never holds up other work; the same
- * texts always count the same. A count that cannot be taken now rejects with the
- * GatewayError `no_capacity`.
+ * Counts the tokens of texts and returns the sum. Never blocks other work; equal
+ * texts always have equal counts. Without capacity it rejects with the GatewayError
+ * `no_capacity`.
  */
 export interface TokenCounter {
   countAll(texts: readonly string[], encoding: TokenEncoding): number | Promise<number>;
 }
 
 /**
- * Makes the end of a generation durable. Resolves once it survives a crash;
- * rejects only when every way to keep it has failed. Recording one twice is
- * harmless.
+ * Records ended generations. Resolves once the record survives a crash; rejects
+ * only when every way of storing it failed. Idempotent.
  */
 export interface GenerationRecorder {
   record(finished: FinishedGeneration): Promise<void>;
 }
 
 export interface Timer {
-  /** Starts over, also after it fired. */
+  /** Starts again, also after it fired. */
   restart(): void;
   cancel(): void;
 }
 
 export interface Timers {
-  /** Calls back once after so many milliseconds. */
+  /** Calls `run` once, after this many milliseconds. */
   after(ms: number, run: () => void): Timer;
 }
 
-/** A source of chance, from 0 up to 1. */
+/** Returns random numbers from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** What a provider's report would have cost beyond what was counted; never below zero. */
+/** How far reported usage exceeds the counted usage; never below zero. */
 interface UsageExcess {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cost: NanoUsd;
 }
 
-/** Told what happens, for metrics and logs. Must not throw or wait. */
+/** Receives events for metrics and logs. Must not throw or block. */
 export interface RouterObserver {
   generationStarted(): void;
   generationEnded(): void;
   attemptEnded(target: Target, outcome: AttemptOutcome, failure?: UpstreamFailure): void;
   retried(target: Target): void;
-  /** A generation went on to this target. */
+  /** A generation failed over to this target. */
   failedOver(target: Target): void;
-  /** From sending the request to the first event, or to the whole answer when not streamed. */
+  /** The time from sending the request to the first event, or to the whole response when not streaming. */
   firstEventAfter(target: Target, ms: number): void;
-  /** The provider reported no usage, so it was counted. */
+  /** The provider reported no usage, so the router counted it. */
   usageMissing(target: Target): void;
-  /** The provider's usage could not be believed, so it was counted; with what it reported beyond that. */
-  usageNotBelieved(target: Target, excess: UsageExcess): void;
-  /** The output could not be counted just then, and was estimated from below. */
+  /** The provider's usage is not plausible, so the router counted it. */
+  usageRejected(target: Target, excess: UsageExcess): void;
+  /** The tokenizer had no capacity, so the output was estimated as a lower bound. */
   usageEstimated(target: Target): void;
 }
 
-/** The spool has no room; what was to be kept is not. */
+/** The spool is full; the record was not stored. */
 export class SpoolFullError extends Error {
   override readonly name = 'SpoolFullError';
 
   constructor(maxBytes: number) {
-    super(`the spool holds ${maxBytes} bytes at most`);
+    super(`the spool is limited to ${maxBytes} bytes`);
   }
 }
 
 /**
- * Keeps finished generations while neither the event log nor the ledger can be
- * reached. Bounded in bytes. One process at a time.
+ * Stores finished generations while both the event log and the ledger are
+ * unavailable. Bounded in bytes. Used by one process at a time.
  */
 export interface FinishedSpool {
-  /** Finds what an earlier process left. Called once, before the others. */
+  /** Loads the records of earlier processes. Called once, first. */
   open(): Promise<void>;
   /** Resolves when the record survives a crash. @throws SpoolFullError */
   put(id: string, record: Uint8Array): Promise<void>;
-  /** What is kept, in no order. */
+  /** The names of all records, in no particular order. */
   names(): readonly string[];
   read(name: string): Promise<Uint8Array>;
   remove(name: string): Promise<void>;
-  /** Keeps an unreadable record for a person to look at, out of the way. */
+  /** Moves an unreadable record out of the queue, for manual inspection. */
   setAside(name: string): Promise<void>;
   bytes(): number;
 }

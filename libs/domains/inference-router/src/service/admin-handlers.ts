@@ -16,11 +16,11 @@ export interface AdminHandlerPorts {
   readonly drains: DrainWatch;
   readonly spool: FinishedSpool;
   readonly clock: Clock;
-  /** Names this process among several. */
+  /** Identifies this replica. */
   readonly processName: string;
 }
 
-/** What operators see of models and providers, and the switch that drains a target. */
+/** The operator's view of models and providers, and the rpc that drains a target. */
 export function createAdminHandlers(
   ports: AdminHandlerPorts,
 ): RpcHandlers<typeof InferenceRouterAdminDefinition> {
@@ -38,15 +38,15 @@ export function createAdminHandlers(
   return {
     async getCatalogue() {
       const { version, models } = catalogue.current();
-      const { file, sha256, loadedAt, refused } = catalogue.status();
+      const { file, sha256, loadedAt, rejected } = catalogue.status();
       return {
         version: BigInt(version),
         file,
         sha256,
         loadedUnixMs: BigInt(loadedAt),
-        refused: refused && {
-          sinceUnixMs: BigInt(refused.since),
-          faults: refused.faults.map((fault) => ({ ...fault })),
+        refused: rejected && {
+          sinceUnixMs: BigInt(rejected.since),
+          issues: rejected.issues.map((issue) => ({ ...issue })),
         },
         models: [...models.values()].map((model) => ({
           model: toModelMessage(model),
@@ -62,11 +62,11 @@ export function createAdminHandlers(
         windowMs: HEALTH_WINDOW_MS,
         providers: [...providers.values()].map(({ name, maxConcurrent }) => ({
           name,
-          callsUnderWay: bulkheads.underWay(name),
+          callsUnderWay: bulkheads.inFlight(name),
           maxConcurrent,
         })),
         targets: [...targetsOf(models.values())].map(({ target, modelIds }) => {
-          const { calls, failures, firstEvent, underWay } = health.figuresOf(target);
+          const { calls, failures, firstEvent, inFlight } = health.figuresOf(target);
           const { state, organizationsOpen } = breakers.stateOf(target);
           return {
             target: messageOf(target),
@@ -75,7 +75,7 @@ export function createAdminHandlers(
             calls,
             failures: Object.fromEntries(failures),
             firstEvent,
-            callsUnderWay: underWay,
+            callsUnderWay: inFlight,
             modelIds,
           };
         }),
@@ -95,7 +95,7 @@ export function createAdminHandlers(
   };
 }
 
-/** Each target once, with the models that use it. */
+/** Each distinct target with the ids of its models. */
 function targetsOf(
   models: Iterable<Model>,
 ): Iterable<{ readonly target: Target; readonly modelIds: string[] }> {

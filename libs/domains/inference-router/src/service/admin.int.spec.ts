@@ -13,7 +13,7 @@ let first: ScriptedProvider;
 let second: ScriptedProvider;
 let router: RouterUnderTest;
 let admin: RpcClient<typeof InferenceRouterAdminDefinition>;
-let store: DrainStore & { away: boolean };
+let store: DrainStore & { unavailable: boolean };
 
 beforeAll(async () => {
   first = await ScriptedProvider.start();
@@ -26,13 +26,13 @@ afterAll(async () => {
 beforeEach(async () => {
   const memory = createMemoryDrainStore();
   store = {
-    away: false,
+    unavailable: false,
     read: async () => {
-      if (store.away) throw new Error('the store is away');
+      if (store.unavailable) throw new Error('the store is unavailable');
       return memory.read();
     },
     write: async (...change) => {
-      if (store.away) throw new Error('the store is away');
+      if (store.unavailable) throw new Error('the store is unavailable');
       return memory.write(...change);
     },
   };
@@ -56,7 +56,7 @@ const drain = (drained: boolean, of = 'first') =>
     reason: 'repair',
   });
 
-it('a drained target gets no new request: they go to the next, or are no_capacity without a call', async () => {
+it('a drained target gets no new requests: the next target gets them, or they fail with no_capacity', async () => {
   expect((await drain(true)).target).toMatchObject({
     provider: 'first',
     drained: { by: 'ops', reason: 'repair' },
@@ -77,19 +77,19 @@ it('a drained target gets no new request: they go to the next, or are no_capacit
   expect((await router.collect(generateRequest({ modelId: 'acme/alone' }))).error).toBeUndefined();
 });
 
-it('what is drained stays so while the store is away, and a change then is refused', async () => {
+it('a target stays drained while the store is unavailable, and changes are rejected', async () => {
   await drain(true);
-  store.away = true;
+  store.unavailable = true;
   await expect(drain(false)).rejects.toThrow();
   const refused = await router.collect(generateRequest({ modelId: 'acme/alone' }));
   expect(refused.error).toMatchObject({ code: 'no_capacity' });
 });
 
-it('a target that no model has cannot be drained', async () => {
+it('a target that no model uses cannot be drained', async () => {
   expect((await drain(true, 'third')).target).toBeUndefined();
 });
 
-it('shows how the calls of the last minutes went, by target', async () => {
+it('reports the results of recent calls by target', async () => {
   first.play(failure(500));
   second.play(helloCompletion);
   await router.collect(generateRequest());
@@ -113,37 +113,37 @@ it('shows how the calls of the last minutes went, by target', async () => {
   ]);
 });
 
-it('counts a call as under way until it ends', async () => {
-  let answer: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => {
+it('counts a call as in flight until it ends', async () => {
+  let respond: () => void = () => undefined;
+  const received = new Promise<void>((resolve) => {
     first.play((response, call) => {
-      answer = () => void helloCompletion(response, call);
+      respond = () => void helloCompletion(response, call);
       resolve();
     });
   });
   const running = router.collect(generateRequest());
-  await asked;
+  await received;
   const during = await admin.getProviderHealth({});
   expect(during.targets[0]?.callsUnderWay).toBe(1);
   expect(during.providers[0]?.callsUnderWay).toBe(1);
-  answer();
+  respond();
   await running;
   expect((await admin.getProviderHealth({})).targets[0]?.callsUnderWay).toBe(0);
 });
 
-it('shows the catalogue with the targets of each model, and no address or key of a provider', async () => {
-  const answer = await admin.getCatalogue({});
-  expect(answer.models.map(({ model: of, targets }) => [of?.id, targets.length])).toEqual([
+it('returns the catalogue with the targets of each model, but no address or key of a provider', async () => {
+  const response = await admin.getCatalogue({});
+  expect(response.models.map(({ model: of, targets }) => [of?.id, targets.length])).toEqual([
     ['acme/m-1', 2],
     ['acme/alone', 1],
   ]);
-  const text = JSON.stringify(answer, (_key, value: unknown) =>
+  const text = JSON.stringify(response, (_key, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value,
   );
   expect(text).not.toContain('127.0.0.1');
 });
 
-it('drained targets in PostgreSQL are seen by all, and keep who was first', async () => {
+it('drained targets in PostgreSQL are shared, and keep the entry of the first operator', async () => {
   const database = await createTestDatabase();
   const pool = createPool({
     url: database.url,

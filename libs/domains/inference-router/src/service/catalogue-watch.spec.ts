@@ -4,7 +4,7 @@ import { watchCatalogue } from './catalogue-watch';
 
 const catalogue = (version: number): Catalogue => ({ version, models: new Map(), providers: new Map() });
 
-it('a watcher that reads slowly is sent ascending versions: none twice, none after a later one, always the last', async () => {
+it('a slow reader gets ascending versions, each at most once, and always the last one', async () => {
   let current = catalogue(1);
   let change: () => void = () => undefined;
   const source = {
@@ -29,10 +29,10 @@ it('a watcher that reads slowly is sent ascending versions: none twice, none aft
   load(2);
   load(3);
   await read();
-  const waiting = read();
+  const pending = read();
   load(3);
   load(4);
-  await waiting;
+  await pending;
   stopping.abort();
   await watch.return(undefined);
   expect(seen).toEqual([1n, 3n, 4n]);

@@ -3,8 +3,8 @@ import type { CatalogueSource } from '../core/ports';
 import { toWatchCatalogueResponse } from './messages';
 
 /**
- * Sends the catalogue, and again after each change until the signal aborts. A
- * watcher that reads slowly misses versions in between but never the last.
+ * Sends the catalogue, and sends it again after each change until the signal aborts.
+ * A slow reader skips intermediate versions, but always gets the last one.
  */
 export async function* watchCatalogue(
   source: CatalogueSource,

@@ -2,32 +2,32 @@ import type { Logger } from '@gateway/runtime';
 import type { Timer, Timers } from '../core/ports';
 import type { Drained, Drains, DrainStore } from '../core/resilience/drains';
 
-/** How soon every router knows of a change. */
+/** How often each router reads the store, in milliseconds. */
 const POLL_MS = 2_000;
 
 export interface DrainWatch extends Drains {
-  /** Reads what is drained; a store that is away does not keep the router from starting. */
+  /** Reads the drained targets. An unavailable store does not prevent the start. */
   start(): Promise<void>;
   stop(): void;
-  /** In force here at once. */
+  /** Takes effect in this process immediately. */
   set(targetKey: string, drained: Drained | undefined): Promise<void>;
 }
 
-/** What is drained as it was last read; while the store is away that stays. */
+/** Caches the drained targets. While the store is unavailable, the last state stays in effect. */
 export function createDrainWatch(store: DrainStore, timers: Timers, log: Logger): DrainWatch {
   let known: ReadonlyMap<string, Drained> = new Map();
   let timer: Timer | undefined;
   let stopped = false;
-  let isAway = false;
+  let isUnavailable = false;
 
   async function read(): Promise<void> {
     try {
       known = await store.read();
-      isAway = false;
+      isUnavailable = false;
     } catch (error) {
-      if (!isAway)
-        log.warn({ err: error }, 'which targets are drained cannot be read; what was read last stays');
-      isAway = true;
+      if (!isUnavailable)
+        log.warn({ err: error }, 'drained targets cannot be read; the last state stays in effect');
+      isUnavailable = true;
     }
   }
 

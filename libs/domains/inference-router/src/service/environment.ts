@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Settings of each app that runs this module. */
+/** Settings of every app that runs this module. */
 export const inferenceRouterEnvironment = {
-  /** Providers, models and prices; read again when it changes. */
+  /** The file with providers, models and prices; reloaded when it changes. */
   GATEWAY_MODELS_FILE: z.string().default('models.yaml'),
-  /** What `${MODEL_EMULATOR_URL}` stands for in the models file. */
+  /** The value of `${MODEL_EMULATOR_URL}` in the models file. */
   MODEL_EMULATOR_URL: z.url({ protocol: /^http$/, error: 'must be an http:// URL' }).optional(),
 };
 

@@ -5,7 +5,7 @@ import { UsageSource } from '@gateway/contracts/common';
 import type { GenerateResponse } from '@gateway/contracts/inference-router';
 import { generateRequest, model, provider, RouterUnderTest, deferred } from '../testing/router-under-test';
 import {
-  beginStream,
+  startStream,
   chunk,
   completion,
   DONE,
@@ -50,7 +50,7 @@ async function withRouter(
   }
 }
 
-/** The targets that the last generation tried, with how each ended. */
+/** The attempts of the last generation: provider and outcome. */
 const attemptsOf = (router: RouterUnderTest) =>
   router.events.at(-1)?.attempts.map((attempt) => [attempt.provider, attempt.outcome]);
 
@@ -59,16 +59,16 @@ const two = (changes = {}) => [
   model([provider('first', first.url, changes), provider('second', second.url, changes)]),
 ];
 
-const cutAtOnce: Script = (response) => void response.destroy();
+const cutImmediately: Script = (response) => void response.destroy();
 const silent: Script = () => undefined;
-/** An answer, streamed or whole, that ends for this reason before it has said anything. */
+/** A response, streaming or not, whose first choice has this finish_reason. */
 const finished =
   (reason: string): Script =>
   (response, call) =>
     (call.body['stream']
       ? stream(chunk({ content: 'Hel' }, reason))
       : json(completion({ content: 'Hel' }, {}, reason)))(response, call);
-/** An answer, streamed or whole, with this in its choice. */
+/** A response, streaming or not, with these fields in its choice. */
 const inChoice =
   ({ content = 'Hello', ...more }: { content?: unknown; error?: object }): Script =>
   (response, call) => {
@@ -78,7 +78,7 @@ const inChoice =
     else json({ choices: [{ ...choice, message: text }] })(response, call);
   };
 
-describe('a provider that refuses', () => {
+describe('a provider error', () => {
   const rows: [string, Script, string, number][] = [
     ['400', failure(400, { message: 'bad temperature', param: 'temperature' }), 'invalid_request', 1],
     ['413', failure(413), 'invalid_request', 1],
@@ -103,16 +103,21 @@ describe('a provider that refuses', () => {
     ['502 with a page', (response) => void response.writeHead(502).end('<html>'), 'upstream_error', 2],
     ['503', failure(503), 'no_capacity', 2],
     ['529', failure(529), 'no_capacity', 2],
-    ['a cut before the first byte', cutAtOnce, 'upstream_error', 2],
-    ['silence', silent, 'request_timeout', 2],
-    ['an answer that ended with an error', finished('error'), 'upstream_error', 2],
-    ['an answer whose connection broke', finished('network_error'), 'upstream_error', 2],
-    ['an answer that was aborted', finished('abort'), 'upstream_error', 2],
-    ['an answer for want of resources', finished('insufficient_system_resource'), 'upstream_error', 2],
+    ['a cut before the first byte', cutImmediately, 'upstream_error', 2],
+    ['no response', silent, 'request_timeout', 2],
+    ['a response with the finish_reason "error"', finished('error'), 'upstream_error', 2],
+    ['a response with the finish_reason "network_error"', finished('network_error'), 'upstream_error', 2],
+    ['a response with the finish_reason "abort"', finished('abort'), 'upstream_error', 2],
+    [
+      'a response with the finish_reason "insufficient_system_resource"',
+      finished('insufficient_system_resource'),
+      'upstream_error',
+      2,
+    ],
     ['an error inside a choice', inChoice({ error: { message: 'boom', code: 502 } }), 'upstream_error', 2],
-    ['content that is no text', inChoice({ content: { text: 'Hello' } }), 'upstream_error', 2],
-    ['text that is no JSON', (response) => void response.writeHead(200).end('{'), 'upstream_error', 2],
-    ['an answer without choices', json({ choices: [] }), 'upstream_error', 2],
+    ['content that is not text', inChoice({ content: { text: 'Hello' } }), 'upstream_error', 2],
+    ['text that is not JSON', (response) => void response.writeHead(200).end('{'), 'upstream_error', 2],
+    ['a response without choices', json({ choices: [] }), 'upstream_error', 2],
     [
       'an error inside a 200',
       (response, { body }) =>
@@ -127,7 +132,7 @@ describe('a provider that refuses', () => {
 
   for (const [what, script, code, calls] of rows) {
     for (const isStream of [false, true]) {
-      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streamed' : 'whole'}; nothing is owed, but the call is told of`, async () => {
+      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streaming' : 'non-streaming'}; nothing is owed, and the error reports the call`, async () => {
         first.play(script);
         const limits = script === silent ? { timeouts: quick } : {};
         await withRouter(one(limits), async (router) => {
@@ -142,7 +147,7 @@ describe('a provider that refuses', () => {
     }
   }
 
-  it('is not asked again elsewhere about a faulty request', async () => {
+  it('about an invalid request is not retried at another target', async () => {
     first.play(failure(400, { message: 'bad' }));
     second.play(helloCompletion);
     await withRouter(two(), async (router) => {
@@ -152,7 +157,7 @@ describe('a provider that refuses', () => {
     });
   });
 
-  it('has its words passed on without keys, addresses or account ids', async () => {
+  it('is passed on without keys, addresses or account ids', async () => {
     const message =
       'Rate limit: upstream-model at http://10.0.0.1/x rejects key sk-provider-secret-1234567890 of org-AbCdEf123456';
     first.play(failure(400, { message, param: 'max_completion_tokens' }));
@@ -165,7 +170,7 @@ describe('a provider that refuses', () => {
     });
   });
 
-  it('over the length is told as the check before dispatch tells it', async () => {
+  it('about the context length has the same text as the check before dispatch', async () => {
     first.play(
       failure(400, {
         message: "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.",
@@ -183,7 +188,7 @@ describe('a provider that refuses', () => {
 });
 
 describe('before the first event', () => {
-  it('a failed call is repeated and the caller sees nothing of it', async () => {
+  it('a failed call is retried without notice by the caller', async () => {
     first.play(failure(500), helloStream);
     await withRouter(one(), async (router) => {
       const { error, finished } = await router.collect(streamed());
@@ -198,18 +203,18 @@ describe('before the first event', () => {
   });
 
   for (const [what, script] of [
-    ['a dead target', cutAtOnce],
-    ['a silent target', silent],
-    ['a throttling target', failure(429)],
+    ['a target that closes connections', cutImmediately],
+    ['a target that does not respond', silent],
+    ['a target that throttles', failure(429)],
     ['a target with a wrong key', failure(401)],
-    ['a stream that ends at once', stream()],
-    ['a stream that begins with an error', stream({ error: { message: 'boom', code: 500 } })],
+    ['an empty stream', stream()],
+    ['a stream that starts with an error', stream({ error: { message: 'boom', code: 500 } })],
     [
-      'a stream that begins with nonsense',
-      (response) => void (beginStream(response), response.end('data: x\n\n')),
+      'a stream that starts with invalid data',
+      (response) => void (startStream(response), response.end('data: x\n\n')),
     ],
   ] as [string, Script][]) {
-    it(`${what} is left for the next one`, async () => {
+    it(`fails over from ${what} to the next target`, async () => {
       first.play(script);
       second.play(helloStream);
       const models = [
@@ -229,15 +234,15 @@ describe('before the first event', () => {
     });
   }
 
-  it('a provider without a free slot is left for the next one, or gives no_capacity', async () => {
+  it('fails over from a provider without a free slot, or fails with no_capacity', async () => {
     const seen = deferred();
     first.play(() => seen.resolve());
     second.play(helloCompletion);
     const narrow = provider('first', first.url, { maxConcurrent: 1 });
     const models = [model([narrow]), model([narrow, provider('second', second.url)], { id: 'acme/both' })];
     await withRouter(models, async (router) => {
-      const leaving = new AbortController();
-      const running = router.collect(streamed(), { signal: leaving.signal });
+      const client = new AbortController();
+      const running = router.collect(streamed(), { signal: client.signal });
       await seen.promise;
       const refused = await router.collect(generateRequest());
       expect(refused.error).toMatchObject({
@@ -251,14 +256,14 @@ describe('before the first event', () => {
         ['first', 'bulkhead_full'],
         ['second', 'ok'],
       ]);
-      leaving.abort();
+      client.abort();
       await running;
       first.play(helloCompletion);
       expect((await router.collect(generateRequest())).error).toBeUndefined();
     });
   });
 
-  it('a target that keeps failing is not called for a while, and then tried by one call', async () => {
+  it('a target that keeps failing is not called for a while, and then gets one trial call', async () => {
     first.play(failure(500));
     const breaker = { volumeThreshold: 2, rollingCountTimeout: 60_000, resetTimeout: 50 };
     await withRouter(
@@ -269,19 +274,19 @@ describe('before the first event', () => {
         expect(error).toMatchObject({ code: 'no_capacity', providerCalled: false });
         expect(first.calls).toHaveLength(2);
         first.play(helloCompletion);
-        let answered = false;
-        for (let tries = 0; !answered && tries < 500; tries += 1) {
-          answered = (await router.collect(generateRequest())).error === undefined;
-          if (!answered) await new Promise((resolve) => setTimeout(resolve, 10));
+        let succeeded = false;
+        for (let tries = 0; !succeeded && tries < 500; tries += 1) {
+          succeeded = (await router.collect(generateRequest())).error === undefined;
+          if (!succeeded) await new Promise((resolve) => setTimeout(resolve, 10));
         }
-        expect(answered).toBe(true);
+        expect(succeeded).toBe(true);
         expect(first.calls).toHaveLength(1);
       },
       { breaker },
     );
   });
 
-  it('one organization, whatever it provokes, closes a target for itself alone', async () => {
+  it('an organization that provokes failures opens the circuit only for itself', async () => {
     const provoked: Script = (response, call) =>
       (call.body['seed'] === 666 ? failure(500) : helloCompletion)(response, call);
     first.play(provoked);
@@ -303,7 +308,7 @@ describe('before the first event', () => {
     );
   });
 
-  it('a target that is down for several organizations is closed for all', async () => {
+  it('a target that fails for several organizations is closed to all', async () => {
     first.play(failure(500));
     await withRouter(
       one({ maxAttempts: 1 }),
@@ -321,7 +326,7 @@ describe('before the first event', () => {
     );
   });
 
-  it('a request that timed out at one target is retried at the next, and at no third', async () => {
+  it('a request that timed out is retried at the next target, but not at a third', async () => {
     const third = await ScriptedProvider.start();
     first.play(silent);
     second.play(silent);
@@ -336,7 +341,7 @@ describe('before the first event', () => {
     await third.stop();
   });
 
-  it('a timeout at a target that says so is not retried', async () => {
+  it('a timeout is not retried at a target with retry_timeouts off', async () => {
     first.play(silent);
     second.play(helloCompletion);
     const [both] = two({ timeouts: quick });
@@ -348,7 +353,7 @@ describe('before the first event', () => {
     });
   });
 
-  it('a faulty request opens no circuit', async () => {
+  it('an invalid request does not open a circuit', async () => {
     first.play(failure(400));
     await withRouter(
       one(),
@@ -363,21 +368,24 @@ describe('before the first event', () => {
 });
 
 describe('after the first event', () => {
-  const begun: Script = (response) => {
-    beginStream(response);
+  const startedStream: Script = (response) => {
+    startStream(response);
     response.write(sse(chunk({ role: 'assistant', content: 'Hello' }), chunk({ content: ' world' })));
   };
   const rows: [string, Script, string][] = [
     [
       'a cut',
-      (response, call) => (void begun(response, call), void setTimeout(() => response.destroy(), 100)),
+      (response, call) => (
+        void startedStream(response, call),
+        void setTimeout(() => response.destroy(), 100)
+      ),
       'upstream_error',
     ],
-    ['a stall', begun, 'request_timeout'],
+    ['a stall', startedStream, 'request_timeout'],
     [
-      'a chunk nobody can read',
+      'an unreadable chunk',
       (response) => (
-        beginStream(response),
+        startStream(response),
         void response.end(`${sse(chunk({ content: 'Hello world' }))}data: {"a\n\n`)
       ),
       'upstream_error',
@@ -385,7 +393,7 @@ describe('after the first event', () => {
     [
       'an error of the provider',
       (response) => (
-        beginStream(response),
+        startStream(response),
         void response.end(
           sse(chunk({ content: 'Hello world' }), { error: { message: 'rate limit', code: 429 } }),
         )
@@ -393,9 +401,9 @@ describe('after the first event', () => {
       'upstream_error',
     ],
     [
-      'an end that says it failed',
+      'a finish_reason that reports a failure',
       (response) => (
-        beginStream(response),
+        startStream(response),
         void response.end(`${sse(chunk({ content: 'Hello world' }), chunk({}, 'network_error'))}${DONE}`)
       ),
       'upstream_error',
@@ -403,7 +411,7 @@ describe('after the first event', () => {
     [
       'an error in a choice',
       (response) => (
-        beginStream(response),
+        startStream(response),
         void response.end(
           sse(chunk({ content: 'Hello world' }), {
             choices: [{ index: 0, delta: { content: '' }, error: { message: 'x' }, finish_reason: 'stop' }],
@@ -413,25 +421,25 @@ describe('after the first event', () => {
       'upstream_error',
     ],
     [
-      'content that is no text',
+      'content that is not text',
       (response) => (
-        beginStream(response),
+        startStream(response),
         void response.end(sse(chunk({ content: 'Hello world' }), chunk({ content: 7 })))
       ),
       'upstream_error',
     ],
     [
       'an end without a finish_reason',
-      (response) => (beginStream(response), void response.end(sse(chunk({ content: 'Hello world' })))),
+      (response) => (startStream(response), void response.end(sse(chunk({ content: 'Hello world' })))),
       'upstream_error',
     ],
   ];
 
   for (const [what, script, code] of rows) {
-    it(`${what} is ${code}, told after the end is durable, and never repeated`, async () => {
+    it(`${what} is ${code}, reported after the generation is recorded, and never retried`, async () => {
       first.play(script);
       second.play(helloStream);
-      const timeouts = { ...quick, firstEventMs: 5_000, idleMs: script === begun ? 60 : 5_000 };
+      const timeouts = { ...quick, firstEventMs: 5_000, idleMs: script === startedStream ? 60 : 5_000 };
       await withRouter(two({ timeouts }), async (router) => {
         const { error, sse: text, finished } = await router.collect(streamed({ idempotencyScope: 's' }));
         expect(error).toMatchObject({ name: 'GatewayError', code });
@@ -454,9 +462,9 @@ describe('after the first event', () => {
     });
   }
 
-  it('a cut after the finish_reason costs nothing but the usage block', async () => {
+  it('a cut after the finish_reason loses only the usage block', async () => {
     first.play((response) => {
-      beginStream(response);
+      startStream(response);
       response.write(sse(chunk({ content: 'Hello' }), chunk({}, 'stop')));
       setTimeout(() => response.destroy(), 100);
     });
@@ -468,15 +476,15 @@ describe('after the first event', () => {
   });
 });
 
-describe('a usage block that cannot be believed is replaced by a count', () => {
+describe('an implausible usage block is replaced by a count', () => {
   const rows: [string, object][] = [
     ['zero although text was produced', usageChunk(0, 0)],
     ['no completion tokens although text was produced', usageChunk(10, 0)],
     ['negative', usageChunk(10, -1)],
     ['fractions', usageChunk(10, 1.5)],
-    ['more than was asked for', usageChunk(10, 100_000)],
+    ['more than the output limit', usageChunk(10, 100_000)],
     ['a prompt above the context window', usageChunk(100_000, 2)],
-    ['a prompt far longer than the one that was sent', usageChunk(8_000, 2)],
+    ['a prompt far longer than the estimate', usageChunk(8_000, 2)],
   ];
   for (const [what, usage] of rows) {
     it(what, async () => {
@@ -490,7 +498,7 @@ describe('a usage block that cannot be believed is replaced by a count', () => {
   }
 });
 
-it('what a report beyond belief would have charged is counted by provider, and charged to nobody', async () => {
+it('the excess of an implausible report is counted by provider and not charged', async () => {
   first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usageChunk(8_009, 2)));
   await withRouter(one(), async (router) => {
     const { finished } = await router.collect(streamed());
@@ -507,8 +515,8 @@ it('what a report beyond belief would have charged is counted by provider, and c
 describe('image tokens', () => {
   const withImages = usageChunk(100, 2, { prompt_tokens_details: { image_tokens: 90 } });
   for (const [what, images, imageTokens] of [
-    ['of a request without an image are prompt tokens like others', 0, 0],
-    ['of a request with one are what the provider says', 1, 90],
+    ['of a request without an image count as prompt tokens', 0, 0],
+    ['of a request with an image are those of the provider', 1, 90],
   ] as const) {
     it(what, async () => {
       first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), withImages));
@@ -524,7 +532,7 @@ describe('image tokens', () => {
   }
 });
 
-it('an edge that does not yet tell what its input has is allowed images and definitions', async () => {
+it('a request of an older edge, without input_parts, is allowed images and definitions', async () => {
   first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usageChunk(2_000, 2)));
   await withRouter(one(), async (router) => {
     await router.collect(streamed({ inputParts: undefined }));
@@ -533,23 +541,23 @@ it('an edge that does not yet tell what its input has is allowed images and defi
 });
 
 describe('a caller that cancels', () => {
-  it('in the middle of a stream closes the provider and owes what was produced', async () => {
+  it('during a stream closes the connection to the provider and owes the output so far', async () => {
     const cut = deferred();
     first.play((response, call) => {
-      beginStream(response);
+      startStream(response);
       response.write(sse(chunk({ content: 'Hello' }), chunk({ content: ' world' })));
       void call.cut.then(cut.resolve);
     });
     await withRouter(one(), async (router) => {
-      const leaving = new AbortController();
-      const messages = router.generate(streamed(), { signal: leaving.signal });
+      const client = new AbortController();
+      const messages = router.generate(streamed(), { signal: client.signal });
       expect((await messages.next()).value).toMatchObject({ event: { $case: 'frames' } });
-      const settled = deferred();
-      router.beforeAppend = () => Promise.resolve(settled.resolve());
-      // Nobody asks for the next message: the settlement must not wait for that.
-      leaving.abort();
+      const recorded = deferred();
+      router.beforeAppend = () => Promise.resolve(recorded.resolve());
+      // No further message is read: finalization must not wait for that.
+      client.abort();
       await cut.promise;
-      await settled.promise;
+      await recorded.promise;
       await messages.return?.();
       expect(router.events).toMatchObject([
         { cancelled: true, finishReason: '', usage: { promptTokens: 9, completionTokens: 2 } },
@@ -557,10 +565,10 @@ describe('a caller that cancels', () => {
     });
   });
 
-  it('by leaving the stream early is the same', async () => {
+  it('by returning from the iterator has the same result', async () => {
     const cut = deferred();
     first.play((response, call) => {
-      beginStream(response);
+      startStream(response);
       response.write(sse(chunk({ content: 'Hello' })));
       void call.cut.then(cut.resolve);
     });
@@ -573,7 +581,7 @@ describe('a caller that cancels', () => {
     });
   });
 
-  async function leaveWhenSeen(isStream: boolean, deadlineUnixMs?: number) {
+  async function cancelWhenSeen(isStream: boolean, deadlineUnixMs?: number) {
     const seen = deferred();
     const cut = deferred();
     first.play((_response, call) => {
@@ -582,13 +590,13 @@ describe('a caller that cancels', () => {
     });
     let events: object[] = [];
     await withRouter(one(), async (router) => {
-      const leaving = new AbortController();
+      const client = new AbortController();
       const running = router.collect(generateRequest({ stream: isStream }), {
-        signal: leaving.signal,
+        signal: client.signal,
         ...(deadlineUnixMs === undefined ? {} : { deadlineUnixMs }),
       });
       await seen.promise;
-      leaving.abort();
+      client.abort();
       await cut.promise;
       await running;
       events = router.events;
@@ -597,18 +605,18 @@ describe('a caller that cancels', () => {
   }
 
   it('before the first event of a stream owes nothing', async () => {
-    expect(await leaveWhenSeen(true)).toEqual([]);
+    expect(await cancelWhenSeen(true)).toEqual([]);
   });
 
-  it('before an answer that is not streamed owes the prompt', async () => {
-    expect(await leaveWhenSeen(false)).toMatchObject([
+  it('before a non-streaming response owes the prompt', async () => {
+    expect(await cancelWhenSeen(false)).toMatchObject([
       { cancelled: true, usage: { promptTokens: 9, completionTokens: 0 } },
     ]);
   });
 
-  it('before the provider could be sent anything owes nothing', async () => {
+  it('before the request was sent owes nothing', async () => {
     const seen = deferred();
-    // Never shakes hands.
+    // Accepts connections but never completes a TLS handshake.
     const silent = createServer((socket) => {
       socket.unref();
       seen.resolve();
@@ -617,21 +625,21 @@ describe('a caller that cancels', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     await withRouter([model([provider('first', `https://127.0.0.1:${port}/v1`)])], async (router) => {
-      const leaving = new AbortController();
-      const running = router.collect(generateRequest(), { signal: leaving.signal });
+      const client = new AbortController();
+      const running = router.collect(generateRequest(), { signal: client.signal });
       await seen.promise;
-      leaving.abort();
+      client.abort();
       await running;
       expect(router.events).toEqual([]);
     });
     silent.close();
   });
 
-  it('because its deadline passed before the answer owes nothing', async () => {
-    expect(await leaveWhenSeen(false, 1)).toEqual([]);
+  it('because of a deadline before the response owes nothing', async () => {
+    expect(await cancelWhenSeen(false, 1)).toEqual([]);
   });
 
-  it('before it began never reaches a provider', async () => {
+  it('before the start never calls a provider', async () => {
     first.play(helloCompletion);
     await withRouter(one(), async (router) => {
       await router.collect(generateRequest(), { signal: AbortSignal.abort() });
@@ -646,12 +654,12 @@ describe('back-pressure', () => {
     let blocked: () => void = () => undefined;
     const isBlocked = new Promise<void>((resolve) => (blocked = resolve));
     first.play((response) => {
-      beginStream(response);
+      startStream(response);
       const pump = (): void => {
         if (response.destroyed) return;
         if (response.write(line)) setImmediate(pump);
         else {
-          // Seen as blocked when the socket does not drain although time passes.
+          // The socket counts as blocked when it does not drain in time.
           const timer = setTimeout(blocked, 300);
           response.once('drain', () => (clearTimeout(timer), pump()));
         }

@@ -2,7 +2,7 @@ import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { UsageSource } from '@gateway/contracts/common';
 import {
-  beginStream,
+  startStream,
   chunk,
   completion,
   DONE,
@@ -64,7 +64,7 @@ const countedMissing = () =>
 
 const streamed = (changes = {}) => generateRequest({ stream: true, ...changes });
 
-it('a body of megabytes reaches the provider as it is', async () => {
+it('a body of several megabytes reaches the provider unchanged', async () => {
   upstream.play(helloCompletion);
   const content = 'x'.repeat(3 * 1024 * 1024);
   const bodyJson = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
@@ -73,8 +73,8 @@ it('a body of megabytes reaches the provider as it is', async () => {
   expect(upstream.calls.map(({ body }) => body['messages'])).toEqual([[{ role: 'user', content }]]);
 });
 
-describe('an answer that is not streamed', () => {
-  it('comes with our id, the model that was asked for, and its cost', async () => {
+describe('a non-streaming response', () => {
+  it('has our id, the requested model and its cost', async () => {
     upstream.play(helloCompletion);
     const { finished, frames } = await router.collect(generateRequest({ generationId: 'gen-A' }));
     expect(frames).toEqual([]);
@@ -104,7 +104,7 @@ describe('an answer that is not streamed', () => {
     expect(finished).toMatchObject({ finishReason: 'stop', costNanoUsd: 14_000n });
   });
 
-  it('is charged each kind of token at its own price', async () => {
+  it('is charged for each kind of token at its own price', async () => {
     const usage = {
       prompt_tokens: 90,
       completion_tokens: 8,
@@ -123,7 +123,7 @@ describe('an answer that is not streamed', () => {
     });
   });
 
-  it('keeps tool calls, reasoning text and log probabilities, and nothing the provider added', async () => {
+  it('has tool calls, reasoning text and log probabilities, but no unknown fields of the provider', async () => {
     const message = {
       content: null,
       reasoning: 'Let me think',
@@ -149,7 +149,7 @@ describe('an answer that is not streamed', () => {
 });
 
 describe('the request to the provider', () => {
-  it('is our fields followed by the body as it came', async () => {
+  it('has our fields followed by the unchanged body', async () => {
     upstream.play(helloCompletion);
     await router.collect(
       generateRequest({ n: 2, bodyJson: Buffer.from(' { "messages": [], "seed": 1e2 }') }),
@@ -162,7 +162,7 @@ describe('the request to the provider', () => {
     expect(upstream.calls[0]?.body).not.toHaveProperty('stream_options');
   });
 
-  it('always asks for usage when streamed, and takes an empty body', async () => {
+  it('always requests usage when streaming, and accepts an empty body', async () => {
     upstream.play(helloStream);
     await router.collect(streamed({ bodyJson: Buffer.from('{}') }));
     expect(upstream.calls[0]?.body).toEqual({
@@ -173,7 +173,7 @@ describe('the request to the provider', () => {
     });
   });
 
-  it('uses the names that the provider knows for the limit and the developer role', async () => {
+  it('uses the provider’s names of the output limit and the developer role', async () => {
     upstream.play(helloCompletion);
     const body = { messages: [{ role: 'developer', content: 'be "developer"' }], seed: 1 };
     await router.collect(
@@ -189,17 +189,22 @@ describe('the request to the provider', () => {
   });
 });
 
-describe('what only some targets take', () => {
-  const thoughts = { role: 'assistant', content: 'Hi', reasoning_content: 'Let me think' };
-  const bodyJson = Buffer.from(JSON.stringify({ messages: [thoughts, { role: 'user', content: 'And?' }] }));
+describe('fields that only some targets accept', () => {
+  const assistantMessage = { role: 'assistant', content: 'Hi', reasoning_content: 'Let me think' };
+  const bodyJson = Buffer.from(
+    JSON.stringify({ messages: [assistantMessage, { role: 'user', content: 'And?' }] }),
+  );
 
-  it('the thoughts of earlier turns go to targets that want them', async () => {
+  it('reasoning of earlier turns is sent to targets that accept it', async () => {
     upstream.play(helloCompletion);
     await router.collect(generateRequest({ modelId: 'acme/thinking', bodyJson }));
-    expect(upstream.calls[0]?.body['messages']).toEqual([thoughts, { role: 'user', content: 'And?' }]);
+    expect(upstream.calls[0]?.body['messages']).toEqual([
+      assistantMessage,
+      { role: 'user', content: 'And?' },
+    ]);
   });
 
-  it('and to no other', async () => {
+  it('reasoning of earlier turns is not sent to other targets', async () => {
     upstream.play(helloCompletion);
     await router.collect(generateRequest({ bodyJson }));
     expect(upstream.calls[0]?.body['messages']).toEqual([
@@ -208,7 +213,7 @@ describe('what only some targets take', () => {
     ]);
   });
 
-  it('a seed of 64 bits arrives digit by digit', async () => {
+  it('a seed of 64 bits is sent exactly', async () => {
     upstream.play(helloCompletion);
     await router.collect(generateRequest({ exactSeed: 9_223_372_036_854_775_807n }));
     expect(upstream.calls[0]?.text).toContain('"seed":9223372036854775807');
@@ -216,7 +221,7 @@ describe('what only some targets take', () => {
 });
 
 describe('a stream', () => {
-  it('arrives in our shape, without usage unless asked for', async () => {
+  it('is normalized, and has usage only on request', async () => {
     upstream.play(helloStream);
     const { chunks, finished } = await router.collect(streamed({ generationId: 'gen-S' }));
     const expected = (delta: object, finish: string | null = null) => ({
@@ -241,7 +246,7 @@ describe('a stream', () => {
     expect(finished?.responseJson).toBeUndefined();
   });
 
-  it('says usage null on every chunk and the usage with its cost on the last, when asked for', async () => {
+  it('has usage null in every chunk and the usage with its cost in the last one, on request', async () => {
     upstream.play(helloStream);
     const { chunks } = await router.collect(streamed({ includeUsage: true }));
     expect(chunks.slice(0, -1).every((one) => one['usage'] === null)).toBe(true);
@@ -252,21 +257,21 @@ describe('a stream', () => {
     });
   });
 
-  it('sends chunks that arrive together as one message', async () => {
+  it('returns chunks that arrive together as one message', async () => {
     upstream.play(helloStream);
     const { frames } = await router.collect(streamed());
     expect(frames).toHaveLength(1);
   });
 
-  it('is the same text whatever bytes travel together', async () => {
+  it('has the same text for any split of its bytes', async () => {
     const text = 'Grüße 👩‍👩‍👧 "quoted" \\ back\nline';
-    const whole =
+    const complete =
       sse(chunk({ role: 'assistant', content: '' }), ...[...text].map((content) => chunk({ content }))) +
       sse(chunk({}, 'stop'), usageChunk(3, 5)) +
       DONE;
     upstream.play(async (response) => {
-      beginStream(response);
-      for (const byte of Buffer.from(whole)) response.write(Buffer.of(byte));
+      startStream(response);
+      for (const byte of Buffer.from(complete)) response.write(Buffer.of(byte));
       response.end();
     });
     const { chunks, frames } = await router.collect(streamed());
@@ -275,7 +280,7 @@ describe('a stream', () => {
     for (const frame of frames) expect(() => chunksOf(frame)).not.toThrow();
   });
 
-  it('adds the role and completes the end that a sloppy provider leaves out', async () => {
+  it('adds a missing role and a missing finish_reason', async () => {
     upstream.play(stream(chunk({ content: 'Hi' })));
     const { chunks, error } = await router.collect(streamed());
     expect(error).toBeUndefined();
@@ -285,9 +290,9 @@ describe('a stream', () => {
     ]);
   });
 
-  it('needs no [DONE] once the finish_reason was there', async () => {
+  it('does not need [DONE] after the finish_reason', async () => {
     upstream.play((response) => {
-      beginStream(response);
+      startStream(response);
       response.end(sse(chunk({ content: 'Hi' }), chunk({}, 'length')));
     });
     const { finished } = await router.collect(streamed());
@@ -298,17 +303,17 @@ describe('a stream', () => {
 describe('the end of a generation', () => {
   it('is durable before the last message arrives', async () => {
     upstream.play(helloStream);
-    const asked = deferred();
+    const appending = deferred();
     const allowed = deferred();
     router.beforeAppend = () => {
-      asked.resolve();
+      appending.resolve();
       return allowed.promise;
     };
     const messages = router.generate(streamed());
     await messages.next();
     let arrived = false;
     const last = messages.next().finally(() => (arrived = true));
-    await asked.promise;
+    await appending.promise;
     await new Promise((resolve) => setImmediate(resolve));
     expect(arrived).toBe(false);
     allowed.resolve();
@@ -317,7 +322,7 @@ describe('the end of a generation', () => {
     router.beforeAppend = () => Promise.resolve();
   });
 
-  it('carries everything the ledger needs', async () => {
+  it('has everything that the ledger needs', async () => {
     upstream.play(helloStream);
     await router.collect(
       streamed({ generationId: 'gen-E', externalUser: 'u-1', idempotencyScope: 'scope-1' }),
@@ -347,13 +352,13 @@ describe('the end of a generation', () => {
     expect(event?.idempotentOutcome?.scope).toBe('scope-1');
   });
 
-  it('carries the calls to providers and when the first output came, of which an empty event is none', async () => {
+  it('has the calls to providers and the time of the first output; an empty event is no output', async () => {
     let now = 1_764_000_000_123;
     const clock = { now: () => now as UnixMs };
     const timed = await RouterUnderTest.start([model([provider('one', upstream.url)])], { clock });
     const output = deferred();
     upstream.play(async (response) => {
-      beginStream(response);
+      startStream(response);
       response.write(sse(chunk({ role: 'assistant', content: '' })));
       await output.promise;
       response.end(sse(chunk({ content: 'Hello' }), chunk({}, 'stop')) + DONE);
@@ -371,13 +376,13 @@ describe('the end of a generation', () => {
     });
   });
 
-  it('has no time of a first output when it was not streamed', async () => {
+  it('has no time to first token when it was not streamed', async () => {
     upstream.play(helloCompletion);
     await router.collect(generateRequest());
     expect(router.events[0]?.timeToFirstTokenMs).toBeUndefined();
   });
 
-  it('counts the tokens of an answer without a usage block', async () => {
+  it('counts the tokens of a response without a usage block', async () => {
     upstream.play(stream(chunk({ content: 'Hello world, how are you?' }), chunk({}, 'stop')));
     const before = await countedMissing();
     await router.collect(streamed());
@@ -389,7 +394,7 @@ describe('the end of a generation', () => {
   });
 });
 
-it('records the end of a generation whose output nobody has time to count, estimated from below', async () => {
+it('a generation is recorded with an estimated output when the tokenizer has no capacity', async () => {
   const busy = await RouterUnderTest.start([model([provider('one', upstream.url)])], {
     tokenCounter: { countAll: () => Promise.reject(new GatewayError('no_capacity')) },
   });
@@ -403,7 +408,7 @@ it('records the end of a generation whose output nobody has time to count, estim
   await busy.stop();
 });
 
-it('refuses an unknown and a disabled model alike', async () => {
+it('rejects an unknown and a disabled model with the same error', async () => {
   for (const modelId of ['acme/none', 'acme/off']) {
     const { error } = await router.collect(generateRequest({ modelId }));
     expect(error).toBeInstanceOf(GatewayError);

@@ -28,21 +28,21 @@ const start = (maxBytes?: number) =>
     spool: createFileSpool({ directory, ...(maxBytes === undefined ? {} : { maxBytes }) }),
   });
 
-const kept = (router: RouterUnderTest, where: string) =>
+const storedIn = (router: RouterUnderTest, where: string) =>
   router.metric('gateway_inference_router_finished_total', { stored_in: where });
 
 describe('the end of a generation', () => {
-  it('goes to the ledger when the event log is down', async () => {
+  it('is settled with the ledger when the event log is unavailable', async () => {
     const router = await start();
     router.eventLogDown = true;
     const { finished } = await router.collect(generateRequest({ generationId: 'gen-L' }));
     expect(finished?.finishReason).toBe('stop');
     expect(router.settled).toMatchObject([{ generationId: 'gen-L', usage: { promptTokens: 10 } }]);
-    expect(await kept(router, 'ledger')).toBe(1);
+    expect(await storedIn(router, 'ledger')).toBe(1);
     await router.stop();
   });
 
-  it('with an Idempotency-Key is settled when the answer is there, so that it can be replayed at once', async () => {
+  it('is settled early with an Idempotency-Key, so that the response can be replayed immediately', async () => {
     const router = await start();
     await router.collect(generateRequest({ generationId: 'gen-P' }));
     expect(router.settled).toEqual([]);
@@ -55,24 +55,24 @@ describe('the end of a generation', () => {
     await router.stop();
   });
 
-  it('waits on disk when the ledger is down too, and is replayed by the next process', async () => {
-    const dying = await start();
-    dying.eventLogDown = true;
-    dying.ledgerDown = true;
-    expect((await dying.collect(generateRequest({ generationId: 'gen-D' }))).error).toBeUndefined();
+  it('is spooled when the ledger is unavailable, too, and is replayed by the next process', async () => {
+    const crashed = await start();
+    crashed.eventLogDown = true;
+    crashed.ledgerDown = true;
+    expect((await crashed.collect(generateRequest({ generationId: 'gen-D' }))).error).toBeUndefined();
     expect(await readdir(directory)).toEqual(['gen-D.finished']);
-    expect(await kept(dying, 'spool')).toBe(1);
-    // The process is not stopped but left as a crash leaves it, with a half-written record beside.
+    expect(await storedIn(crashed, 'spool')).toBe(1);
+    // A crash: the process is not stopped, and a partial record remains.
     await writeFile(join(directory, 'gen-half.partial'), 'half');
     const next = await start();
     await next.stop();
     expect(next.events).toMatchObject([{ generationId: 'gen-D', usage: { promptTokens: 10 } }]);
     expect(await readdir(directory)).toEqual([]);
-    dying.eventLogDown = false;
-    await dying.stop();
+    crashed.eventLogDown = false;
+    await crashed.stop();
   });
 
-  it('stays on disk while nobody takes it, and an unreadable record is set aside', async () => {
+  it('stays spooled while no store accepts it, and an unreadable record is set aside', async () => {
     await writeFile(join(directory, 'gen-bad.finished'), Buffer.from([0xff, 0xff, 0xff]));
     const router = await start();
     router.eventLogDown = true;
@@ -83,20 +83,20 @@ describe('the end of a generation', () => {
     expect(router.events).toEqual([]);
   });
 
-  it('is never reported as done when it could be kept nowhere', async () => {
+  it('is never reported as finished when it could not be stored', async () => {
     const router = await start(1);
     router.eventLogDown = true;
     router.ledgerDown = true;
     const { error, finished } = await router.collect(generateRequest());
     expect(error).toMatchObject({ code: 'internal_error' });
     expect(finished).toBeUndefined();
-    expect(await kept(router, 'lost')).toBe(1);
+    expect(await storedIn(router, 'lost')).toBe(1);
     await router.stop();
   });
 });
 
 describe('the spool', () => {
-  it('takes no more bytes than its limit, and room comes back', async () => {
+  it('is limited in bytes, and removed records free space', async () => {
     const spool = createFileSpool({ directory, maxBytes: 10 });
     await spool.open();
     await spool.put('a', Buffer.alloc(6));
@@ -107,7 +107,7 @@ describe('the spool', () => {
     expect(spool.bytes()).toBe(6);
   });
 
-  it('lets no id choose a path', async () => {
+  it('does not let an id select a path', async () => {
     const spool = createFileSpool({ directory });
     await spool.open();
     await spool.put('../../etc/passwd', Buffer.from('x'));
@@ -115,7 +115,7 @@ describe('the spool', () => {
   });
 });
 
-it('what is spooled does not wait behind records that nobody takes or that cannot be read', async () => {
+it('a spooled generation does not wait for records that are rejected or unreadable', async () => {
   const spool = createFileSpool({ directory });
   await spool.open();
   for (const generationId of ['gen-1', 'gen-2', 'gen-3', 'gen-4']) {
@@ -124,24 +124,24 @@ it('what is spooled does not wait behind records that nobody takes or that canno
   }
   await rm(join(directory, 'gen-3.finished'));
   await mkdir(join(directory, 'gen-3.finished'));
-  const taken: string[] = [];
+  const accepted: string[] = [];
   const recorder = createGenerationRecorder({
     events: {
       append: async (_topic, events) => {
         const ids = events.map(({ payload }) => GenerationFinished.decode(payload).generationId);
         if (ids.some((id) => id !== 'gen-4')) throw new Error('not this one');
-        taken.push(...ids);
+        accepted.push(...ids);
       },
     },
     ledger: { settleGenerations: () => Promise.reject(new Error('not this one')) } as never,
     spool,
     timers: nodeTimers,
     log: createSilentLogger(),
-    onKept: () => undefined,
+    onStored: () => undefined,
     onReplayed: () => undefined,
   });
   await recorder.replay();
   await recorder.replay();
-  expect(taken).toEqual(['gen-4']);
+  expect(accepted).toEqual(['gen-4']);
   expect(spool.names()).toEqual(['gen-1', 'gen-2', 'gen-3']);
 });

@@ -10,21 +10,21 @@ import type { FinishedSpool } from '../core/ports';
 import type { GenerationRecorder, Timer, Timers } from '../core/ports';
 import { toGenerationFinished } from './messages';
 
-/** How long one way of keeping a finished generation may take, in milliseconds, before the next is tried. */
+/** Timeout of the event log and of the ledger, before the next store is tried, in milliseconds. */
 const RECORD_TIMEOUT_MS = 5_000;
-/** How long the end of a request with an Idempotency-Key waits for its answer to be stored, in milliseconds. */
-const STORE_WAIT_MS = 500;
-/** How often spooled generations are offered again, in milliseconds. */
+/** How long a request with an Idempotency-Key waits for its early settlement, in milliseconds. */
+const EARLY_SETTLEMENT_TIMEOUT_MS = 500;
+/** How often the spool is replayed, in milliseconds. */
 const REPLAY_INTERVAL_MS = 5_000;
 
 /**
- * Spooled generations that nobody took, one after the other, after which a round
- * ends: most likely nobody takes any. Above one, since it may be that one alone.
+ * A replay ends after this many consecutive failures, since the others would most
+ * likely fail, too. More than one, because a single record may be the problem.
  */
-const MAX_FAILURES_IN_A_ROW = 2;
+const MAX_CONSECUTIVE_FAILURES = 2;
 
-/** Where the end of a generation was kept; `lost` when nowhere. */
-export type KeptIn = 'event_log' | 'ledger' | 'spool' | 'lost';
+/** Where a finished generation was stored; `lost` when every store failed. */
+export type StoredIn = 'event_log' | 'ledger' | 'spool' | 'lost';
 
 export interface GenerationRecorderPorts {
   readonly events: EventAppender;
@@ -32,24 +32,23 @@ export interface GenerationRecorderPorts {
   readonly spool: FinishedSpool;
   readonly timers: Timers;
   readonly log: Logger;
-  readonly onKept: (where: KeptIn) => void;
+  readonly onStored: (where: StoredIn) => void;
   readonly onReplayed: () => void;
 }
 
 export interface SpoolingRecorder extends GenerationRecorder {
-  /** Opens the spool and begins to replay it. */
+  /** Opens the spool and starts to replay it. */
   start(): Promise<void>;
-  /** Offers what is spooled once more, then ends. */
+  /** Replays the spool once more, then stops. */
   stop(): Promise<void>;
-  /** Offers every spooled generation to the event log and the ledger. */
+  /** Sends every spooled generation to the event log, or else to the ledger. */
   replay(): Promise<void>;
 }
 
 /**
- * Makes ends of generations durable: in the event log; when that fails, by
- * settling with the ledger directly; when that fails too, in the spool, from
- * where they are offered again. A way that did not answer in time may have
- * worked all the same; whoever settles does so once per generation id.
+ * Records finished generations durably: in the event log, else by settling with the
+ * ledger directly, else in the spool, from which they are replayed. A store that
+ * timed out may have succeeded; settlement is idempotent per generation id.
  */
 export function createGenerationRecorder(ports: GenerationRecorderPorts): SpoolingRecorder {
   const { events, ledger, spool, timers, log } = ports;
@@ -60,98 +59,100 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     const message = toGenerationFinished(finished);
     const payload = encodeMessage(GenerationFinished, message);
     const { generationId } = message;
-    const where = await keep(message, payload, finished.traceHeaders);
-    ports.onKept(where);
-    if (where === 'event_log' && message.idempotentOutcome) await storeAnswer(message);
+    const where = await store(message, payload, finished.traceHeaders);
+    ports.onStored(where);
+    if (where === 'event_log' && message.idempotentOutcome) await settleEarly(message);
     if (where !== 'lost') return;
-    // The last resort: everything that the books need is in the log. Nothing of the answer is.
+    // The last resort: the log line has everything that the ledger needs, but not the response.
     log.fatal(
-      { generation: Buffer.from(withoutAnswer(message)).toString('base64') },
-      'a finished generation could not be kept anywhere; settle it by hand',
+      { generation: Buffer.from(withoutResponse(message)).toString('base64') },
+      'a finished generation could not be stored; settle it manually',
     );
-    throw new GatewayError('internal_error', { internalMessage: `${generationId} could not be kept` });
+    throw new GatewayError('internal_error', { internalMessage: `${generationId} could not be stored` });
   }
 
   /**
-   * Settles at once what the event log would have settled a moment later, so that
-   * whoever has the answer of a request with an Idempotency-Key can already
-   * replay it. Nothing depends on it: the event settles it otherwise.
+   * Settles a request with an Idempotency-Key before its event is consumed, so that the
+   * client can replay the response immediately. Optional: the event settles it otherwise.
    */
-  async function storeAnswer(message: GenerationFinished): Promise<void> {
+  async function settleEarly(message: GenerationFinished): Promise<void> {
     const { generationId } = message;
     try {
-      await ledger.settleGenerations({ generations: [message] }, { timeoutMs: STORE_WAIT_MS });
+      await ledger.settleGenerations({ generations: [message] }, { timeoutMs: EARLY_SETTLEMENT_TIMEOUT_MS });
     } catch (error) {
-      log.debug({ err: error, generationId }, 'an answer is stored by its event only');
+      log.debug(
+        { err: error, generationId },
+        'early settlement failed; the event will settle the generation',
+      );
     }
   }
 
-  async function keep(
+  async function store(
     message: GenerationFinished,
     payload: Uint8Array,
     headers: Readonly<Record<string, string>>,
-  ): Promise<KeptIn> {
+  ): Promise<StoredIn> {
     const { generationId, organizationId } = message;
     try {
-      await appendTo(organizationId, payload, headers);
+      await appendEvent(organizationId, payload, headers);
       return 'event_log';
     } catch (error) {
-      log.warn({ err: error, generationId }, 'the event log did not take a finished generation');
+      log.warn({ err: error, generationId }, 'the event log did not accept a finished generation');
     }
     try {
       await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
       return 'ledger';
     } catch (error) {
-      log.warn({ err: error, generationId }, 'the ledger did not take a finished generation');
+      log.warn({ err: error, generationId }, 'the ledger did not accept a finished generation');
     }
     try {
       await spool.put(generationId, payload);
       return 'spool';
     } catch (error) {
-      log.error({ err: error, generationId }, 'the spool did not take a finished generation');
+      log.error({ err: error, generationId }, 'the spool did not accept a finished generation');
       return 'lost';
     }
   }
 
-  function appendTo(key: string, payload: Uint8Array, headers: Readonly<Record<string, string>>) {
+  function appendEvent(key: string, payload: Uint8Array, headers: Readonly<Record<string, string>>) {
     const appending = events.append(TOPIC_GENERATION_FINISHED, [{ key, payload, headers }]);
     return withTimeout(appending, RECORD_TIMEOUT_MS, 'appending a finished generation');
   }
 
-  /** Where the last round ended, so that the next one begins with others. */
-  let lastTried: string | undefined;
+  /** The last record of the previous replay; the next one starts after it. */
+  let lastReplayed: string | undefined;
 
   async function replayAll(): Promise<void> {
     const names = spool.names();
-    const begin = lastTried === undefined ? 0 : names.indexOf(lastTried) + 1;
-    let failuresInARow = 0;
-    for (const name of [...names.slice(begin), ...names.slice(0, begin)]) {
-      lastTried = name;
-      failuresInARow = (await replayOne(name)) ? 0 : failuresInARow + 1;
-      if (failuresInARow >= MAX_FAILURES_IN_A_ROW) return;
+    const start = lastReplayed === undefined ? 0 : names.indexOf(lastReplayed) + 1;
+    let consecutiveFailures = 0;
+    for (const name of [...names.slice(start), ...names.slice(0, start)]) {
+      lastReplayed = name;
+      consecutiveFailures = (await replayOne(name)) ? 0 : consecutiveFailures + 1;
+      if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) return;
     }
   }
 
-  /** @returns false when nobody takes it now. */
+  /** @returns false when no store accepted it. */
   async function replayOne(name: string): Promise<boolean> {
     try {
-      return await offer(name);
+      return await send(name);
     } catch (error) {
       log.error({ err: error, name }, 'a spooled generation could not be replayed');
       return false;
     }
   }
 
-  async function offer(name: string): Promise<boolean> {
+  async function send(name: string): Promise<boolean> {
     const payload = await spool.read(name);
     const message = decode(payload);
     if (!message) {
-      log.error({ name }, 'a spooled generation is unreadable and set aside');
+      log.error({ name }, 'a spooled generation is unreadable and was set aside');
       await spool.setAside(name);
       return true;
     }
     try {
-      await appendTo(message.organizationId, payload, {});
+      await appendEvent(message.organizationId, payload, {});
     } catch {
       try {
         await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
@@ -188,13 +189,13 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       timer = undefined;
       await replaying;
       if (spool.names().length > 0) await replay();
-      const left = spool.names().length;
-      if (left > 0) log.warn({ left }, 'spooled generations are left for the next start');
+      const remaining = spool.names().length;
+      if (remaining > 0) log.warn({ remaining }, 'spooled generations remain for the next start');
     },
   };
 }
 
-function withoutAnswer(message: GenerationFinished): Uint8Array {
+function withoutResponse(message: GenerationFinished): Uint8Array {
   return GenerationFinished.encode({ ...message, idempotentOutcome: undefined }).finish();
 }
 

@@ -11,7 +11,7 @@ import { toGenerateResponse, toGenerationRequest } from './messages';
 export interface HandlerPorts {
   readonly catalogue: CatalogueSource;
   readonly generate: Generate;
-  /** Aborts when the router stops; ends every watch. */
+  /** Aborts when the router stops, and ends all catalogue watches. */
   readonly stopping: AbortSignal;
 }
 
@@ -31,11 +31,11 @@ export function createRouterHandlers({
   };
 }
 
-/** Limits on what a caller may ask for: a request beyond them is a fault of ours, not the customer's. */
+/** A request beyond this limit is a bug of the caller, since the edge validates requests. */
 const MAX_COMPLETIONS = 128;
 
 function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
-  const fault =
+  const problem =
     request.generationId === '' || request.organizationId === ''
       ? 'without generation or organization id'
       : request.maxOutputTokens < 1
@@ -43,7 +43,7 @@ function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
         : request.n > MAX_COMPLETIONS
           ? 'with too many completions'
           : undefined;
-  if (fault) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${fault}` });
+  if (problem) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${problem}` });
 }
 
 function callOf({ signal, deadlineUnixMs, metadata }: CallContext): GenerationCall {

@@ -7,12 +7,16 @@ import type {
   WatchCatalogueResponse,
 } from '@gateway/contracts/inference-router';
 import type { Catalogue, Model } from '../core/catalogue/model-catalogue';
-import type { FinishedGeneration, GenerationRequest } from '../core/generation/finished-generation';
+import type {
+  CompletionOutcome,
+  FinishedGeneration,
+  GenerationRequest,
+} from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generation-events';
 import type { InputParts } from '../core/generation/usage';
 
-const ENDINGS: Readonly<Record<FinishedGeneration['ending'], IdempotentEnding>> = {
-  answered: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+const OUTCOME_MESSAGES: Readonly<Record<CompletionOutcome, IdempotentEnding>> = {
+  completed: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
 };
@@ -39,7 +43,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
   };
 }
 
-/** Of a caller that does not tell: all of it may be an image or a definition. */
+/** For older callers without the field: all of the estimate may be images or definitions. */
 function anyInputParts(estimatedInputTokens: number): InputParts {
   return { images: 1, estimatedImageTokens: estimatedInputTokens, hasDefinitions: true };
 }
@@ -82,7 +86,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
     providerModel: finished.providerModel,
     createdUnixMs: BigInt(request.createdUnixMs),
     streamed: request.stream,
-    cancelled: finished.ending === 'cancelled',
+    cancelled: finished.outcome === 'cancelled',
     finishReason: finished.finishReason,
     usage: toUsage(finished),
     usageSource:
@@ -106,7 +110,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
         : {
             scope: request.idempotencyScope,
             responseJson: responseJson === undefined ? undefined : Buffer.from(responseJson, 'utf8'),
-            ending: ENDINGS[finished.ending],
+            ending: OUTCOME_MESSAGES[finished.outcome],
           },
   };
 }
@@ -137,7 +141,7 @@ export function toModelMessage(model: Model): ModelMessage {
   };
 }
 
-/** Clocks of two machines may be far apart; that must not cost us the event. */
+/** Clamps durations that are out of range because of clock skew, which must not lose the event. */
 function toUint32(value: number): number {
   return Math.min(Math.max(Math.round(value), 0), 0xffff_ffff) || 0;
 }

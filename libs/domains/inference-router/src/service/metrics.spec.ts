@@ -7,8 +7,8 @@ import { createRouterMetrics } from './metrics';
 
 const target = { provider: { name: 'acme' }, providerModel: 'big' } as Target;
 
-describe('what every request of a target would say', () => {
-  let lines: { level: string; untold: unknown }[];
+describe('repeated log lines of a target', () => {
+  let lines: { level: string; suppressed: unknown }[];
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -19,8 +19,8 @@ describe('what every request of a target would say', () => {
   function open() {
     const at =
       (level: string) =>
-      ({ untold }: { untold?: number }) =>
-        void lines.push({ level, untold });
+      ({ suppressed }: { suppressed?: number }) =>
+        void lines.push({ level, suppressed });
     const log = { debug: at('debug'), warn: at('warn'), error: at('error') } as unknown as Logger;
     const registry = createMetrics({ processMetrics: false });
     return { registry, ...createRouterMetrics(registry, { bytes: () => 0 } as FinishedSpool, log) };
@@ -29,7 +29,7 @@ describe('what every request of a target would say', () => {
   it.each([
     [
       'error',
-      'that a provider refuses our configuration',
+      'a provider rejects our configuration',
       'gateway_inference_router_calls_total',
       (observer: ReturnType<typeof open>['observer']) =>
         observer.attemptEnded(
@@ -40,22 +40,22 @@ describe('what every request of a target would say', () => {
     ],
     [
       'warn',
-      'that a usage block is not believed',
+      'implausible usage was rejected',
       'gateway_inference_router_usage_counted_total',
       (observer: ReturnType<typeof open>['observer']) =>
-        observer.usageNotBelieved(target, { promptTokens: 1, completionTokens: 2, cost: nanoUsd(3n) }),
+        observer.usageRejected(target, { promptTokens: 1, completionTokens: 2, cost: nanoUsd(3n) }),
     ],
   ] as const)(
-    'as %s, %s, is one line in five seconds, with the number of those untold; each is counted',
+    'are sampled (%s: %s): one line in five seconds with the number of suppressed ones; the metric counts all',
     async (level, _, counter, happen) => {
       const { observer, registry } = open();
       for (let count = 0; count < 10; count += 1) happen(observer);
-      expect(lines).toEqual([{ level, untold: 0 }]);
+      expect(lines).toEqual([{ level, suppressed: 0 }]);
       jest.advanceTimersByTime(5_000);
       happen(observer);
       expect(lines).toEqual([
-        { level, untold: 0 },
-        { level, untold: 9 },
+        { level, suppressed: 0 },
+        { level, suppressed: 9 },
       ]);
       expect((await registry.getSingleMetric(counter)?.get())?.values).toMatchObject([{ value: 11 }]);
     },

@@ -5,19 +5,19 @@ import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome } from '../core/generation/attempt-outcome';
 import type { RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/ports';
-import type { KeptIn } from './generation-recorder';
+import type { StoredIn } from './generation-recorder';
 
 const FIRST_EVENT_BUCKETS_S = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** Failures that somebody has to act on, and not only to count. */
-const OUR_FAULT = new Set(['misconfigured']);
+/** Failures that an operator has to fix; they are logged as errors. */
+const CONFIGURATION_FAILURES = new Set(['misconfigured']);
 
-/** What every request of a target would say: a line per target and this long, with the number of those untold. */
-const ALIKE_EVERY_MS = 5_000;
+/** Repeated log lines of a target are sampled: one line per interval, with the number of suppressed ones. */
+const LOG_SAMPLE_INTERVAL_MS = 5_000;
 
 export interface RouterMetrics {
   readonly observer: RouterObserver;
-  onKept(where: KeptIn): void;
+  onStored(where: StoredIn): void;
   onReplayed(): void;
 }
 
@@ -26,31 +26,31 @@ interface BoundInstruments {
   readonly outcomes: Map<AttemptOutcome, Counter.Internal>;
 }
 
-/** The router's instruments in a registry, and the log lines that go with them. */
+/** Creates the router's metrics, and writes the log lines that belong to them. */
 export function createRouterMetrics(registry: Registry, spool: FinishedSpool, log: Logger): RouterMetrics {
   const registers = [registry];
   const target = ['provider', 'model'] as const;
   const calls = new Counter({
     name: 'gateway_inference_router_calls_total',
-    help: 'Calls to providers by how they ended.',
+    help: 'Calls to providers by outcome.',
     labelNames: [...target, 'outcome'] as const,
     registers,
   });
   const retries = new Counter({
     name: 'gateway_inference_router_retries_total',
-    help: 'Further calls to a target that failed before its first event.',
+    help: 'Retries of a target after a failure before its first event.',
     labelNames: [...target],
     registers,
   });
   const failovers = new Counter({
     name: 'gateway_inference_router_failovers_total',
-    help: 'Generations that went on to this target.',
+    help: 'Generations that failed over to this target.',
     labelNames: [...target],
     registers,
   });
   const firstEvent = createLatencyHistogram({
     name: 'gateway_inference_router_first_event_seconds',
-    help: 'From sending a request to its first event, or to its whole answer when not streamed.',
+    help: 'Time from sending a request to its first event, or to the whole response when not streaming.',
     labelNames: [...target],
     buckets: FIRST_EVENT_BUCKETS_S,
     registers,
@@ -58,7 +58,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   let inFlight = 0;
   new Gauge({
     name: 'gateway_inference_router_in_flight',
-    help: 'Generations under way.',
+    help: 'Generations in flight.',
     collect() {
       this.set(inFlight);
     },
@@ -66,47 +66,47 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   });
   const counted = new Counter({
     name: 'gateway_inference_router_usage_counted_total',
-    help: 'Generations whose usage the provider did not report believably, so that it was counted here.',
+    help: 'Generations whose usage was counted by the router, because the provider reported none or implausible usage.',
     labelNames: [...target, 'reason'],
     registers,
   });
   const excessTokens = new Counter({
     name: 'gateway_inference_router_usage_excess_tokens_total',
-    help: 'Tokens that providers reported beyond what was believed, and that nobody was charged for.',
+    help: 'Tokens in rejected usage reports above the counted tokens. They are not charged.',
     labelNames: [...target, 'kind'],
     registers,
   });
   const excessCost = new Counter({
     name: 'gateway_inference_router_usage_excess_usd_total',
-    help: 'What those tokens would have cost, in US dollars.',
+    help: 'Cost of the excess tokens in rejected usage reports, in US dollars. It is not charged.',
     labelNames: [...target],
     registers,
   });
   const estimated = new Counter({
     name: 'gateway_inference_router_usage_estimated_total',
-    help: 'Generations whose output was estimated from below, since the tokenizer had no room to count it.',
+    help: 'Generations whose output was estimated as a lower bound, because the tokenizer had no capacity.',
     labelNames: [...target],
     registers,
   });
-  const kept: Record<KeptIn, number> = { event_log: 0, ledger: 0, spool: 0, lost: 0 };
+  const stored: Record<StoredIn, number> = { event_log: 0, ledger: 0, spool: 0, lost: 0 };
   new Counter({
     name: 'gateway_inference_router_finished_total',
-    help: 'Finished generations by where their end was made durable; "lost" must stay at zero.',
+    help: 'Finished generations by the store of their record; "lost" must stay at zero.',
     labelNames: ['stored_in'],
     collect() {
       this.reset();
-      for (const [where, count] of Object.entries(kept)) this.inc({ stored_in: where }, count);
+      for (const [where, count] of Object.entries(stored)) this.inc({ stored_in: where }, count);
     },
     registers,
   });
   const replayed = new Counter({
     name: 'gateway_inference_router_spool_replayed_total',
-    help: 'Spooled generations that found their way.',
+    help: 'Spooled generations that were accepted by the event log or the ledger.',
     registers,
   });
   new Gauge({
     name: 'gateway_inference_router_spool_bytes',
-    help: 'Finished generations on disk that nobody has taken yet.',
+    help: 'Bytes of finished generations in the spool.',
     registers,
     collect() {
       this.set(spool.bytes());
@@ -114,7 +114,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
   });
 
   const labels = (of: Target) => ({ provider: of.provider.name, model: of.providerModel });
-  // Bound once per target: looking labels up costs more than counting.
+  // Bound once per target: a label lookup costs more than an increment.
   const byTarget = new WeakMap<Target, BoundInstruments>();
   const bound = (of: Target): BoundInstruments => {
     let instruments = byTarget.get(of);
@@ -133,9 +133,9 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     }
     return counter;
   };
-  const sampler = createLogSampler(() => performance.now(), { everyMs: ALIKE_EVERY_MS });
+  const sampler = createLogSampler(() => performance.now(), { everyMs: LOG_SAMPLE_INTERVAL_MS });
   return {
-    onKept: (where) => void (kept[where] += 1),
+    onStored: (where) => void (stored[where] += 1),
     onReplayed: () => replayed.inc(),
     observer: {
       generationStarted: () => void (inFlight += 1),
@@ -144,22 +144,23 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
         callsOf(of, outcome).inc();
         if (!failure) return;
         const line = { target: targetKey(of), outcome, reason: failure.message };
-        if (!OUR_FAULT.has(outcome)) return log.debug(line, 'a call to a provider failed');
-        const untold = sampler.sample(`refused by ${line.target}`);
-        if (untold !== undefined) log.error({ ...line, untold }, 'a provider refuses our configuration');
+        if (!CONFIGURATION_FAILURES.has(outcome)) return log.debug(line, 'a call to a provider failed');
+        const suppressed = sampler.sample(`rejected by ${line.target}`);
+        if (suppressed !== undefined)
+          log.error({ ...line, suppressed }, 'a provider rejects our key, model name or address');
       },
       retried: (of) => retries.inc(labels(of)),
       failedOver: (of) => failovers.inc(labels(of)),
       firstEventAfter: (of, ms) => bound(of).firstEvent.observe(ms / 1000),
       usageMissing: (of) => counted.inc({ ...labels(of), reason: 'missing' }),
-      usageNotBelieved(of, { promptTokens, completionTokens, cost }) {
+      usageRejected(of, { promptTokens, completionTokens, cost }) {
         counted.inc({ ...labels(of), reason: 'rejected' });
         excessTokens.inc({ ...labels(of), kind: 'prompt' }, promptTokens);
         excessTokens.inc({ ...labels(of), kind: 'completion' }, completionTokens);
         excessCost.inc(labels(of), usdNumber(cost));
         const line = { target: targetKey(of), promptTokens, completionTokens };
-        const untold = sampler.sample(`not believed of ${line.target}`);
-        if (untold !== undefined) log.warn({ ...line, untold }, 'a usage block is not believed');
+        const suppressed = sampler.sample(`implausible usage from ${line.target}`);
+        if (suppressed !== undefined) log.warn({ ...line, suppressed }, 'implausible usage was rejected');
       },
       usageEstimated: (of) => estimated.inc(labels(of)),
     },
@@ -168,26 +169,27 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
 
 const STATE_VALUES = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** Instruments and log lines of the circuit breakers. */
+/** Metrics and log lines of the circuit breakers. */
 export function createBreakerObserver(registry: Registry, log: Logger) {
   const labelNames = ['provider', 'model'] as const;
   const registers = [registry];
   const states = new Gauge({
     name: 'gateway_inference_router_breaker_state',
-    help: 'Circuit of a target for all organizations: 0 closed, 1 half open, 2 open.',
+    help: 'State of the circuit that all organizations share, by target: 0 closed, 1 half open, 2 open.',
     labelNames,
     registers,
   });
   const organizations = new Gauge({
     name: 'gateway_inference_router_organization_breakers',
-    help: 'Organizations whose own failures keep a target from them, by target.',
+    help: 'Organizations whose own circuit is not closed, by target.',
     labelNames,
     registers,
   });
   return {
     stateChanged(target: Target, state: keyof typeof STATE_VALUES): void {
       states.set({ provider: target.provider.name, model: target.providerModel }, STATE_VALUES[state]);
-      if (state !== 'half_open') log.warn({ target: targetKey(target), state }, 'a circuit changed for all');
+      if (state !== 'half_open')
+        log.warn({ target: targetKey(target), state }, 'a shared circuit changed its state');
     },
     organizationStateChanged(
       target: Target,
@@ -199,7 +201,7 @@ export function createBreakerObserver(registry: Registry, log: Logger) {
       if (state === 'half_open') return;
       log.info(
         { target: targetKey(target), organizationId, state },
-        'a circuit changed for one organization',
+        "an organization's circuit changed its state",
       );
     },
   };

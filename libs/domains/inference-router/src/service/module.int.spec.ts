@@ -10,7 +10,7 @@ import {
   provider,
   RouterUnderTest,
 } from '../testing/router-under-test';
-import { beginStream, chunk, DONE, ScriptedProvider, sse } from '../testing/scripted-provider';
+import { startStream, chunk, DONE, ScriptedProvider, sse } from '../testing/scripted-provider';
 
 let upstream: ScriptedProvider;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => upstream.stop());
 
 describe('watching the catalogue', () => {
-  it('sends it at once, disabled models and all, and again after each change until the stop', async () => {
+  it('sends it immediately, including disabled models, and again after each change until the stop', async () => {
     const source = new FixedCatalogue(
       catalogueOf([model([provider('p', upstream.url)]), model([], { id: 'acme/off', disabled: true })], 7),
     );
@@ -50,14 +50,14 @@ describe('watching the catalogue', () => {
 });
 
 describe('a stop', () => {
-  it('lets a running generation finish and begins no other', async () => {
+  it('waits for a running generation and starts no other', async () => {
     const seen = deferred();
-    const goOn = deferred();
+    const mayFinish = deferred();
     upstream.play(async (response) => {
-      beginStream(response);
+      startStream(response);
       response.write(sse(chunk({ content: 'Hello' })));
       seen.resolve();
-      await goOn.promise;
+      await mayFinish.promise;
       response.end(sse(chunk({}, 'stop')) + DONE);
     });
     const router = await RouterUnderTest.start([model([provider('p', upstream.url)])]);
@@ -65,17 +65,17 @@ describe('a stop', () => {
     await seen.promise;
     const stopped = router.stop();
     expect((await router.collect(generateRequest())).error).toMatchObject({ code: 'no_capacity' });
-    goOn.resolve();
+    mayFinish.resolve();
     expect((await running).finished?.finishReason).toBe('stop');
     await stopped;
     expect(router.events).toHaveLength(1);
     expect(await router.metric('gateway_inference_router_in_flight')).toBe(0);
   });
 
-  it('cancels what does not end in time, and settles it as failed by us', async () => {
+  it('cancels generations that do not end in time, and records them as internal errors', async () => {
     const seen = deferred();
     upstream.play((response) => {
-      beginStream(response);
+      startStream(response);
       response.write(sse(chunk({ content: 'Hello' })));
       seen.resolve();
     });
@@ -90,7 +90,7 @@ describe('a stop', () => {
     }
   });
 
-  it('can be asked for twice', async () => {
+  it('is idempotent', async () => {
     const router = await RouterUnderTest.start([], { timers: nodeTimers });
     await Promise.all([router.module.stop(), router.module.stop()]);
     await router.stop();

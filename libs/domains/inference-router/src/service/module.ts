@@ -32,7 +32,7 @@ import { createDrainWatch } from './drain-watch';
 import { createRouterHandlers } from './handlers';
 import { createRouterMetrics } from './metrics';
 
-/** How long a stop waits for generations under way before it cancels them, in milliseconds. */
+/** How long a stop waits for generations in flight before it cancels them, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 30_000;
 
 export interface InferenceRouterPorts {
@@ -49,17 +49,17 @@ export interface InferenceRouterPorts {
   readonly log: Logger;
   readonly metrics: Registry;
   readonly drainMs?: number;
-  /** Which targets operators have drained; of this process, until it ends, when absent. */
+  /** The drained targets; when absent they are in memory of this process. */
   readonly drainStore?: DrainStore;
-  /** Names this process among several, in what operators see. */
+  /** Identifies this replica to operators. */
   readonly processName?: string;
 }
 
-/** The model catalogue and the calls to providers, as one module. It owns its ports: stopping closes them. */
+/** The model catalogue and the calls to providers. The module owns its ports: its stop closes them. */
 export function createInferenceRouterModule(ports: InferenceRouterPorts): GatewayModule {
   const { catalogue, transport, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
-  const { observer, onKept, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
-  const recorder = createGenerationRecorder({ ...ports, onKept, onReplayed });
+  const { observer, onStored, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
+  const recorder = createGenerationRecorder({ ...ports, onStored, onReplayed });
   const inFlight = new InFlight();
   const watches = new AbortController();
   const bulkheads = new Bulkheads();
@@ -79,13 +79,13 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
 
   async function stop(): Promise<void> {
     watches.abort();
-    const patience = timers.after(drainMs, () => {
-      log.warn({ running: inFlight.size }, 'generations are cancelled by the stop');
+    const drainTimer = timers.after(drainMs, () => {
+      log.warn({ running: inFlight.size }, 'generations are cancelled because the router stops');
       inFlight.cancelAll();
     });
     drains.stop();
     await inFlight.drain();
-    patience.cancel();
+    drainTimer.cancel();
     await recorder.stop();
     await catalogue.stop();
     breakers.close();
@@ -123,7 +123,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   };
 }
 
-/** Tells the figures that operators see of the same events as the metrics. */
+/** Passes the events of the metrics to the health figures, too. */
 function observingHealth(observer: RouterObserver, health: TargetHealth): RouterObserver {
   return {
     ...observer,

@@ -45,7 +45,7 @@ export function provider(name: string, baseUrl: string, changes: Partial<Provide
   };
 }
 
-/** All different, so that no kind of token can be charged at another's price unnoticed. */
+/** All different, so that a charge at the wrong price is noticed. */
 export const PRICES: Prices = {
   inputNanoUsdPerMillion: 1_000_000_000n,
   cachedInputNanoUsdPerMillion: 100_000_000n,
@@ -94,7 +94,7 @@ export class FixedCatalogue implements CatalogueSource {
   start = () => Promise.resolve();
   stop = () => Promise.resolve();
   current = () => this.catalogue;
-  status = () => ({ file: 'fixed', sha256: '', loadedAt: 0 as UnixMs, refused: undefined });
+  status = () => ({ file: 'fixed', sha256: '', loadedAt: 0 as UnixMs, rejected: undefined });
   onChange = (listener: () => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -118,14 +118,14 @@ export interface RouterOptions extends Partial<InferenceRouterPorts> {
   readonly timers?: Timers;
 }
 
-/** The whole module over real adapters, with an event log and a ledger that can be made to fail. */
+/** The module with real adapters, and with an event log and a ledger that can fail. */
 export class RouterUnderTest {
   readonly events: GenerationFinished[] = [];
   readonly headers: NewEvent['headers'][] = [];
   readonly settled: GenerationFinished[] = [];
   eventLogDown = false;
   ledgerDown = false;
-  /** Called before an event is taken. */
+  /** Called before an event is appended. */
   beforeAppend: () => Promise<void> = () => Promise.resolve();
   private constructor(
     readonly module: GatewayModule,
@@ -179,7 +179,7 @@ export class RouterUnderTest {
     return this.handlers.generate(request, call)[Symbol.asyncIterator]();
   }
 
-  /** Runs a generation to its end and takes its messages apart. */
+  /** Runs a generation to its end and collects its messages by kind. */
   async collect(request: GenerateRequest, context: Partial<CallContext> = {}): Promise<Collected> {
     const frames: string[] = [];
     let finished: Finished | undefined;
@@ -227,7 +227,7 @@ export function chunksOf(sse: string): Record<string, never>[] {
     .split('\n\n')
     .filter(Boolean)
     .map((event) => {
-      if (!event.startsWith('data: ')) throw new Error(`not a whole event: ${event}`);
+      if (!event.startsWith('data: ')) throw new Error(`not a complete event: ${event}`);
       return JSON.parse(event.slice('data: '.length)) as Record<string, never>;
     });
 }
@@ -254,11 +254,11 @@ export function generateRequest(changes: Partial<GenerateRequest> = {}): Generat
   });
 }
 
-/** A promise that a test settles when it is time. */
+/** A promise that the test resolves. */
 export function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
+  const promise = new Promise<void>((resolvePromise) => {
+    resolve = resolvePromise;
   });
   return { promise, resolve };
 }

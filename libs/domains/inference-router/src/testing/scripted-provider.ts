@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 
 export interface SeenCall {
   readonly body: Record<string, unknown>;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
   readonly headers: IncomingMessage['headers'];
   readonly path: string;
-  /** Resolves when the connection was closed before the answer was ended. */
+  /** Resolves when the connection is closed before the response is complete. */
   readonly cut: Promise<void>;
 }
 
 export type Script = (response: ServerResponse, call: SeenCall) => void | Promise<void>;
 
-/** An HTTP server that answers each call as its script says, for tests of the provider adapter. */
+/** An HTTP server that runs a script for each call, for tests of the provider adapter. */
 export class ScriptedProvider {
   readonly calls: SeenCall[] = [];
   private constructor(
@@ -25,7 +25,7 @@ export class ScriptedProvider {
   static async start(): Promise<ScriptedProvider> {
     const server = createServer();
     const provider = new ScriptedProvider(server, (response) => void response.writeHead(500).end());
-    server.on('request', (request, response) => void provider.answer(request, response));
+    server.on('request', (request, response) => void provider.respond(request, response));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return provider;
@@ -35,7 +35,7 @@ export class ScriptedProvider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** Plays the scripts one per call; the last one again and again. */
+  /** Runs one script per call; the last one is repeated. */
   play(...scripts: Script[]): void {
     this.calls.length = 0;
     const queue = [...scripts];
@@ -51,7 +51,7 @@ export class ScriptedProvider {
     await once(this.server, 'close');
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const text = Buffer.concat(parts).toString('utf8');
@@ -97,15 +97,15 @@ export const DONE = 'data: [DONE]\n\n';
 export const sse = (...payloads: object[]): string =>
   payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`).join('');
 
-export const beginStream = (response: ServerResponse): void => {
+export const startStream = (response: ServerResponse): void => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
 };
 
-/** A whole stream in one piece. */
+/** A complete stream in a single write. */
 export const stream =
   (...payloads: object[]): Script =>
   (response) => {
-    beginStream(response);
+    startStream(response);
     response.end(sse(...payloads) + DONE);
   };
 

@@ -21,7 +21,7 @@ export function catalogueView(catalogue: GetCatalogueResponse) {
     refused: refused
       ? {
           since: isoTime(refused.sinceUnixMs),
-          faults: refused.faults.map(({ message, line }) => ({ message, line: line ?? null })),
+          faults: refused.issues.map(({ message, line }) => ({ message, line: line ?? null })),
         }
       : null,
     models: catalogue.models.map(catalogueModelView),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FinishedSpool } from '../../core/ports';
 import { SpoolFullError } from '../../core/ports';
 
-/** Space that finished generations may take while nobody else can be reached, in bytes. */
+/** The default disk limit of the spool, in bytes. */
 export const DEFAULT_MAX_SPOOL_BYTES = 256 * 1024 * 1024;
 
 const DONE = '.finished';
@@ -12,14 +12,14 @@ const PARTIAL = '.partial';
 const UNREADABLE = '.unreadable';
 
 export interface FileSpoolOptions {
-  /** Made when absent; for this process alone. */
+  /** Created when missing. Not shared with another process. */
   readonly directory: string;
   readonly maxBytes?: number;
 }
 
 /**
- * A folder with a file per record. A record is written under another name,
- * synced, and renamed: after a crash it is there whole or not at all.
+ * A folder with one file per record. Each record is written to a temporary file,
+ * synced and renamed, so that a crash never leaves a partial record.
  */
 export function createFileSpool({
   directory,
@@ -28,7 +28,7 @@ export function createFileSpool({
   const sizes = new Map<string, number>();
   let totalBytes = 0;
 
-  function account(name: string, bytes: number): void {
+  function setSize(name: string, bytes: number): void {
     totalBytes += bytes - (sizes.get(name) ?? 0);
     if (bytes === 0) sizes.delete(name);
     else sizes.set(name, bytes);
@@ -40,7 +40,7 @@ export function createFileSpool({
       for (const file of await readdir(directory)) {
         if (file.endsWith(PARTIAL)) await rm(join(directory, file), { force: true });
         if (file.endsWith(DONE)) {
-          account(file.slice(0, -DONE.length), (await stat(join(directory, file))).size);
+          setSize(file.slice(0, -DONE.length), (await stat(join(directory, file))).size);
         }
       }
     },
@@ -48,11 +48,11 @@ export function createFileSpool({
     async put(id, record) {
       const name = fileName(id);
       if (totalBytes + record.length > maxBytes) throw new SpoolFullError(maxBytes);
-      account(name, record.length);
+      setSize(name, record.length);
       try {
         await writeDurably(directory, name, record);
       } catch (error) {
-        account(name, 0);
+        setSize(name, 0);
         throw error;
       }
     },
@@ -62,12 +62,12 @@ export function createFileSpool({
 
     async remove(name) {
       await rm(join(directory, name + DONE), { force: true });
-      account(name, 0);
+      setSize(name, 0);
     },
 
     async setAside(name) {
       await rename(join(directory, name + DONE), join(directory, name + UNREADABLE));
-      account(name, 0);
+      setSize(name, 0);
     },
 
     bytes: () => totalBytes,
@@ -84,7 +84,7 @@ async function writeDurably(directory: string, name: string, record: Uint8Array)
     await file.close();
   }
   await rename(partial, join(directory, name + DONE));
-  // The new name itself is durable only once the folder is synced.
+  // The rename is durable only after the folder is synced.
   const folder = await open(directory, 'r');
   try {
     await folder.sync();
@@ -93,7 +93,7 @@ async function writeDurably(directory: string, name: string, record: Uint8Array)
   }
 }
 
-/** Ids are ours and plain; anything else must not choose a path. */
+/** Generation ids are plain; any other name is hashed, so that it cannot select a path. */
 function fileName(id: string): string {
   return /^[A-Za-z0-9_-]{1,100}$/.test(id) ? id : createHash('sha256').update(id).digest('hex');
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Secrets } from '../yaml/parse-catalogue';
 
-/** Keys of providers from environment variables and mounted files; a file that cannot be read holds none. */
+/** Reads provider keys from environment variables and mounted files. An unreadable file counts as missing. */
 export function readSecretsFrom(environment: Readonly<Record<string, string | undefined>>): Secrets {
   return {
     fromEnvironment: (name) => environment[name],

@@ -1,11 +1,11 @@
 import type { Timer, Timers } from '../../core/ports';
 
-/** Timers of the event loop. They keep no process alive: what they guard does. */
+/** Timers of the event loop. They do not keep the process running. */
 export const nodeTimers: Timers = {
   after: (ms, run) => new NodeTimer(ms, run),
 };
 
-/** A class, since a stream has two of them for as long as it is open: closures would take four times as much. */
+/** A class: every open stream holds two timers, and closures would use four times the memory. */
 class NodeTimer implements Timer {
   private readonly timeout: NodeJS.Timeout;
 

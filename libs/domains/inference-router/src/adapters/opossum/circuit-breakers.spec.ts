@@ -12,7 +12,7 @@ const succeeding = () => Promise.resolve('ran');
 
 function breakersWithStates(resetTimeout: number) {
   const clock = createTestClock();
-  /** Of the circuit for all, and of those for one, as "organization state". */
+  /** The states of the shared circuit, and those of organization circuits as "organization state". */
   const states: string[] = [];
   let open = 0;
   let onState: () => void = () => undefined;
@@ -53,21 +53,21 @@ function breakersWithStates(resetTimeout: number) {
   };
 }
 
-const refused = { kind: 'circuit_open' };
+const rejected = { kind: 'circuit_open' };
 
 describe('a circuit', () => {
-  it('opens for the one organization whose calls fail, and then runs none of them', async () => {
+  it('opens for the organization whose calls fail, and then rejects its calls without running them', async () => {
     const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
     await fail('a', 2);
     const action = jest.fn(succeeding);
-    await expect(call('a', action)).rejects.toMatchObject(refused);
+    await expect(call('a', action)).rejects.toMatchObject(rejected);
     expect(action).not.toHaveBeenCalled();
     expect(await call('b')).toBe('ran');
     expect(states).toEqual(['a open']);
     breakers.close();
   });
 
-  it('opens for all when different organizations fail, since those of one in a row count once', async () => {
+  it('opens for all when several organizations fail, since consecutive failures of one count once', async () => {
     const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
     await fail('a', 2);
     expect(await call('c')).toBe('ran');
@@ -75,11 +75,11 @@ describe('a circuit', () => {
     expect(states).toEqual(['a open']);
     await fail('d', 1);
     expect(states).toEqual(['a open', 'open']);
-    await expect(call('c')).rejects.toMatchObject(refused);
+    await expect(call('c')).rejects.toMatchObject(rejected);
     breakers.close();
   });
 
-  it('is not opened for all by one organization that fails too seldom for a circuit of its own', async () => {
+  it('stays closed for all when one organization fails too seldom to open its own circuit', async () => {
     const { breakers, states, call, fail } = breakersWithStates(NEVER_MS);
     for (let calls = 0; calls < 100; calls += 1) {
       await fail('a', 1);
@@ -90,7 +90,7 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('stays closed over failures that say nothing about the provider', async () => {
+  it('stays closed after failures that say nothing about the provider', async () => {
     const { breakers, states, call } = breakersWithStates(NEVER_MS);
     for (const kind of ['rejected', 'misconfigured', 'context_too_long', 'cancelled'] as const) {
       for (const organization of ['a', 'b', 'c', 'a', 'b', 'c']) {
@@ -102,7 +102,7 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('closes after a trial that succeeds, and not after one that was cancelled', async () => {
+  it('closes after a successful trial, but not after a cancelled one', async () => {
     const { breakers, states, call, fail, reached } = breakersWithStates(20);
     await fail('a', 2);
     await reached('a half_open');
@@ -116,30 +116,30 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('leaves the next trial to another organization after a failure, for one more reset timeout', async () => {
+  it('reserves the next trial for other organizations for one more reset timeout after a failed trial', async () => {
     const { breakers, clock, call, fail, reached } = breakersWithStates(20);
     for (const organization of ['a', 'b']) await fail(organization, 1);
     await reached('half_open');
-    await expect(call('b')).rejects.toMatchObject(refused);
+    await expect(call('b')).rejects.toMatchObject(rejected);
     await fail('a', 1);
     await reached('half_open');
-    await expect(call('a')).rejects.toMatchObject(refused);
+    await expect(call('a')).rejects.toMatchObject(rejected);
     clock.advance(40);
     await fail('a', 1);
     await reached('half_open');
-    await expect(call('a')).rejects.toMatchObject(refused);
+    await expect(call('a')).rejects.toMatchObject(rejected);
     expect(await call('b')).toBe('ran');
     expect(await call('a')).toBe('ran');
     breakers.close();
   });
 
-  it('is not held open by a slow trial, which closes it if it succeeds after all', async () => {
+  it('runs another trial while one is slow, and closes when the slow trial succeeds', async () => {
     const { breakers, states, call, fail, reached } = breakersWithStates(20);
     for (const organization of ['a', 'b']) await fail(organization, 1);
     await reached('half_open');
     const slow = deferred();
     const trial = call('a', () => slow.promise);
-    await expect(call('b')).rejects.toMatchObject(refused);
+    await expect(call('b')).rejects.toMatchObject(rejected);
     await reached('open');
     await reached('half_open');
     slow.resolve();
@@ -149,9 +149,9 @@ describe('a circuit', () => {
     breakers.close();
   });
 
-  it('is kept for no more organizations than the limit', async () => {
+  it('exists for at most the maximum number of organizations', async () => {
     const { breakers, call, organizationsOpen } = breakersWithStates(NEVER_MS);
-    // Others whose calls succeed keep the target open for all.
+    // Successful calls of others keep the shared circuit closed.
     for (let calls = 0; calls < 10 * MAX_ORGANIZATION_CIRCUITS; calls += 1) await call('good');
     for (let id = 0; id < 3 * MAX_ORGANIZATION_CIRCUITS; id += 1) {
       for (let calls = 0; calls < 2; calls += 1) {

@@ -6,15 +6,15 @@ import type { BreakerStatus, CircuitBreakers } from '../../core/ports';
 
 export type BreakerState = BreakerStatus['state'];
 
-/** Options of opossum, under its names. */
+/** A subset of opossum's options. */
 export interface BreakerOptions {
-  /** More than this share of the calls in the window must have failed. */
+  /** A circuit opens when more than this percentage of the calls in the window failed. */
   readonly errorThresholdPercentage: number;
-  /** With fewer calls than this in the window a circuit stays closed. */
+  /** A circuit stays closed with fewer calls than this in the window. */
   readonly volumeThreshold: number;
-  /** The window, in milliseconds. */
+  /** Length of the window, in milliseconds. */
   readonly rollingCountTimeout: number;
-  /** After this an open circuit lets one trial call through, in milliseconds. */
+  /** How long a circuit stays open before it admits one trial call, in milliseconds. */
   readonly resetTimeout: number;
 }
 
@@ -25,14 +25,14 @@ const DEFAULT_BREAKER: BreakerOptions = {
   resetTimeout: 10_000,
 };
 
-/** Circuits of single organizations per target. Above the limit one is dropped, if possible a closed one. */
+/** Organization circuits per target. Beyond the limit one is dropped, preferably a closed one. */
 export const MAX_ORGANIZATION_CIRCUITS = 100;
 
 /** Receives state changes, for metrics and logs. Must not throw or block. */
 export interface BreakerObserver {
-  /** Of the circuit that all organizations share. */
+  /** The circuit that all organizations share changed its state. */
   stateChanged(target: Target, state: BreakerState): void;
-  /** Of one organization's circuit; `notClosed` counts those of the target. */
+  /** One organization's circuit changed its state. `notClosed` is the number of such circuits of the target. */
   organizationStateChanged(
     target: Target,
     organizationId: string,
@@ -47,7 +47,7 @@ export interface OpossumBreakersPorts {
   readonly observer?: BreakerObserver;
 }
 
-/** Per target one circuit shared by all organizations, and one for each organization with failures of its own. */
+/** Each target has one shared circuit, and one per organization whose calls failed. */
 export function createOpossumBreakers({ clock, options, observer }: OpossumBreakersPorts): CircuitBreakers {
   const settings: BreakerOptions = { ...DEFAULT_BREAKER, ...options };
   const targets = new Map<string, TargetCircuits>();
@@ -73,9 +73,9 @@ type Action = () => Promise<unknown>;
 type Breaker = CircuitBreaker<[Action, string], unknown>;
 
 /**
- * opossum counts and holds the states. The rules here decide which failures
+ * opossum counts calls and holds the states. This class decides which failures
  * count: in the shared circuit, consecutive failures of one organization count
- * once, so that no organization can open it alone.
+ * once, so that one organization cannot open it.
  */
 class TargetCircuits {
   private readonly shared: Breaker;
@@ -103,7 +103,7 @@ class TargetCircuits {
   async run<Result>(organizationId: string, action: () => Promise<Result>): Promise<Result> {
     const { shared } = this;
     const own = this.own.get(organizationId);
-    // Checked before `fire`: opossum would count a rejected call as one that did not fail.
+    // Checked before `fire`: opossum would count a rejected call as a success.
     if (!admits(shared) || this.mustYieldTrial(organizationId) || (own && !admits(own))) {
       throw new UpstreamFailure('circuit_open', { detail: `${targetKey(this.target)}: circuit is open` });
     }
@@ -129,7 +129,7 @@ class TargetCircuits {
     return [...this.own.values()].filter(({ closed }) => !closed).length;
   }
 
-  /** After a failed trial the next one is left to another organization, for as long as one more `resetTimeout`. */
+  /** After a failed trial, this organization runs no further trial for one more `resetTimeout`. */
   private mustYieldTrial(organizationId: string): boolean {
     const { shared, lastFailure } = this;
     if (shared.closed || lastFailure?.organizationId !== organizationId) return false;
@@ -138,7 +138,7 @@ class TargetCircuits {
 
   private async fire(breaker: Breaker, organizationId: string, action: Action): Promise<unknown> {
     if (breaker.closed) return breaker.fire(action, organizationId);
-    // A slow trial must not keep others from the target, but closes the circuit if it succeeds after all.
+    // A slow trial reopens the circuit, so that another organization gets a trial. It still closes it on success.
     const slow = setTimeout(() => {
       if (!breaker.halfOpen) return;
       if (breaker === this.shared) this.failed(organizationId);
@@ -194,7 +194,7 @@ class TargetCircuits {
       timeout: false,
       enableSnapshots: false,
       rollingPercentilesEnabled: false,
-      // opossum passes the arguments of `fire`, which its types leave out.
+      // opossum also passes the arguments of `fire`, which its types omit.
       errorFilter: (error: unknown, ...args: unknown[]) => !isFailure(error, args[1] as string),
     });
     breaker.on('open', () => onStateChange('open'));
@@ -204,13 +204,13 @@ class TargetCircuits {
   }
 }
 
-/** A cancelled trial shows nothing about the target, so it does not close a circuit. */
+/** A cancelled trial says nothing about the target, so it does not close a circuit. */
 function counts(error: unknown, breaker: Breaker): boolean {
   const { kind, rule } = toUpstreamFailure(error);
   return rule.tripsBreaker || (kind === 'cancelled' && !breaker.closed);
 }
 
-/** A half-open circuit of opossum is "pending close" until its trial starts. */
+/** opossum reports a half-open circuit as "pending close" until its trial starts. */
 function admits({ closed, pendingClose }: Breaker): boolean {
   return closed || pendingClose;
 }

@@ -23,7 +23,7 @@ export function createPostgresDrainStore(pool: Pool): DrainStore {
         await pool.query('delete from drained_targets where target = $1', [target]);
         return;
       }
-      // Who drained it first stays: the second finds it done.
+      // Keeps the first operator's entry when two drain the same target.
       await pool.query(
         'insert into drained_targets values ($1, $2, $3, $4) on conflict (target) do nothing',
         [target, drained.since, drained.by, drained.reason],

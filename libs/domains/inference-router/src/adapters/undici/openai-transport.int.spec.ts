@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Provider } from '../../core/catalogue/model-catalogue';
-import type { ProviderAnswer } from '../../core/ports';
+import type { ProviderResponse } from '../../core/ports';
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
 import { provider } from '../../testing/router-under-test';
 import { ScriptedProvider } from '../../testing/scripted-provider';
@@ -22,7 +22,7 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-function send(signal: AbortSignal = new AbortController().signal): Promise<ProviderAnswer> {
+function send(signal: AbortSignal = new AbortController().signal): Promise<ProviderResponse> {
   return transport.send({
     target: {
       provider: target,
@@ -38,74 +38,75 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
   });
 }
 
-/** The next bytes of an answer, or its end. */
-async function next(answer: ProviderAnswer): Promise<Uint8Array | 'end'> {
+/** The next bytes of a response, or its end. */
+async function next(response: ProviderResponse): Promise<Uint8Array | 'end'> {
   for (;;) {
-    const bytes = answer.poll();
+    const bytes = response.poll();
     if (bytes !== 'none_yet') return bytes;
-    await new Promise<void>((resolve) => answer.listen(resolve));
+    await new Promise<void>((resolve) => response.listen(resolve));
   }
 }
 
-async function readAll(answer: ProviderAnswer): Promise<number> {
+async function readAll(response: ProviderResponse): Promise<number> {
   let length = 0;
-  for (let bytes = await next(answer); bytes !== 'end'; bytes = await next(answer)) length += bytes.length;
+  for (let bytes = await next(response); bytes !== 'end'; bytes = await next(response))
+    length += bytes.length;
   return length;
 }
 
-it('an answer that nobody reads stops its provider, and is whole once it is read', async () => {
-  const piece = Buffer.alloc(64 * 1024, 'x');
-  const pieces = 1_000;
+it('an unread response applies back-pressure to its provider, and is complete once it is read', async () => {
+  const block = Buffer.alloc(64 * 1024, 'x');
+  const blocks = 1_000;
   let stalled: () => void = () => undefined;
   const isStalled = new Promise<void>((resolve) => (stalled = resolve));
   upstream.play(async (response) => {
     response.writeHead(200);
-    for (let sent = 0; sent < pieces; sent += 1) {
-      if (response.write(piece)) continue;
-      // Far more than sockets hold is left when nothing has been taken for a while.
+    for (let sent = 0; sent < blocks; sent += 1) {
+      if (response.write(block)) continue;
+      // The socket buffers are full when nothing drains for a while.
       const idle = setTimeout(stalled, 200);
       await once(response, 'drain');
       clearTimeout(idle);
     }
     response.end();
   });
-  const answer = await send();
+  const response = await send();
   await isStalled;
-  expect(await readAll(answer)).toBe(pieces * piece.length);
+  expect(await readAll(response)).toBe(blocks * block.length);
 });
 
-it('an answer is whole for who reads it whenever more is there, though a read lets its connection go on', async () => {
+it('a response is complete for a reader that polls at every arrival, although each read resumes the connection', async () => {
   const size = 64 * 1024;
-  const pieces = Array.from({ length: 200 }, (_, index) => Buffer.alloc(size, index));
+  const blocks = Array.from({ length: 200 }, (_, index) => Buffer.alloc(size, index));
   let stalled: () => void = () => undefined;
   const isStalled = new Promise<void>((resolve) => (stalled = resolve));
   upstream.play(async (response) => {
     response.writeHead(200);
-    for (const piece of pieces) {
-      if (response.write(piece)) continue;
+    for (const block of blocks) {
+      if (response.write(block)) continue;
       const idle = setTimeout(stalled, 200);
       await once(response, 'drain');
       clearTimeout(idle);
     }
     response.end();
   });
-  const answer = await send();
+  const response = await send();
   await isStalled;
   const read: Uint8Array[] = [];
   await new Promise<void>((resolve) => {
-    const readOn = () => {
-      for (let bytes = answer.poll(); bytes !== 'none_yet'; bytes = answer.poll()) {
+    const readAvailable = () => {
+      for (let bytes = response.poll(); bytes !== 'none_yet'; bytes = response.poll()) {
         if (bytes === 'end') return resolve();
         read.push(bytes);
       }
     };
-    answer.listen(readOn);
-    readOn();
+    response.listen(readAvailable);
+    readAvailable();
   });
-  expect(Buffer.concat(read).equals(Buffer.concat(pieces))).toBe(true);
+  expect(Buffer.concat(read).equals(Buffer.concat(blocks))).toBe(true);
 });
 
-it('a call that waits for a connection is given up at once, and never sent', async () => {
+it('a call that is queued for a connection is cancelled immediately and never sent', async () => {
   let finish: () => void = () => undefined;
   upstream.play((response) => {
     response.writeHead(200).flushHeaders();
@@ -125,18 +126,18 @@ it('a call that waits for a connection is given up at once, and never sent', asy
   expect(upstream.calls).toHaveLength(2);
 });
 
-it('what came before a connection broke is read before the failure', async () => {
+it('bytes that arrived before a connection broke are read before the failure', async () => {
   upstream.play(async (response) => {
     response.writeHead(200).write('the beginning');
     await new Promise((resolve) => setImmediate(resolve));
     response.destroy();
   });
-  const answer = await send();
-  expect(String(await next(answer))).toBe('the beginning');
-  await expect(next(answer)).rejects.toMatchObject({ kind: 'failed' });
+  const response = await send();
+  expect(String(await next(response))).toBe('the beginning');
+  await expect(next(response)).rejects.toMatchObject({ kind: 'failed' });
 });
 
-it('the connection of an answer that is released near its end is used again, one that goes on is closed', async () => {
+it('the connection of a released response is reused when the response ends soon, else closed', async () => {
   const sockets: unknown[] = [];
   upstream.play(
     (response) => {
@@ -157,8 +158,8 @@ it('the connection of an answer that is released near its end is used again, one
     },
   );
   for (let call = 0; call < 3; call += 1) {
-    const answer = await send();
-    answer.release();
+    const response = await send();
+    response.release();
   }
   expect(sockets[1]).toBe(sockets[0]);
   expect(sockets[2]).not.toBe(sockets[1]);

@@ -1,37 +1,37 @@
 import { tracing, type Span } from '@gateway/telemetry';
 import { Pool } from 'undici';
 import type { Provider, Target } from '../../core/catalogue/model-catalogue';
-import type { ProviderAnswer, ProviderCall, ProviderTransport } from '../../core/ports';
+import type { ProviderResponse, ProviderCall, ProviderTransport } from '../../core/ports';
 import { ProviderExchange } from './provider-exchange';
 
-/** How long an idle connection to a provider is kept when the provider names no time, in milliseconds. */
+/** Keep-alive of an idle connection when the provider sends no `keep-alive` header, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
 
 interface ProviderPool {
   readonly pool: Pool;
   readonly path: string;
-  readonly headers: { readonly whole: Record<string, string>; readonly stream: Record<string, string> };
-  /** What the pool was made of; another value needs another pool. */
-  readonly madeOf: Provider;
+  readonly headers: { readonly json: Record<string, string>; readonly stream: Record<string, string> };
+  /** A catalogue reload creates new provider objects, and with them new pools. */
+  readonly createdFor: Provider;
 }
 
 /**
- * The OpenAI chat completions protocol over undici: a connection pool per
- * provider, as wide as its bulkhead, so that a call never waits for a
- * connection. Requests are not pipelined: a slow answer would hold up the next.
- * undici's own timeouts are off but for connecting; the core keeps the others.
+ * The OpenAI chat completions protocol over undici. Each provider has a
+ * connection pool as large as its bulkhead, so a call never waits for a
+ * connection. Requests are not pipelined: a slow response would block the next.
+ * Except for the connect timeout, undici's timeouts are off; the core sets the others.
  */
 export function createOpenAiTransport(): ProviderTransport {
   const pools = new Map<string, ProviderPool>();
 
   function poolOf(provider: Provider): ProviderPool {
     const known = pools.get(provider.name);
-    if (known?.madeOf === provider) return known;
-    // After a reload of the catalogue the old pool finishes what it carries.
+    if (known?.createdFor === provider) return known;
+    // After a catalogue reload, the old pool completes its requests and closes.
     if (known) void known.pool.close();
-    const made = createPool(provider);
-    pools.set(provider.name, made);
-    return made;
+    const pool = createPool(provider);
+    pools.set(provider.name, pool);
+    return pool;
   }
 
   return {
@@ -54,10 +54,10 @@ function createPool(provider: Provider): ProviderPool {
     ...provider.headers,
   };
   return {
-    madeOf: provider,
+    createdFor: provider,
     path: `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`,
     headers: {
-      whole: { ...headers, accept: 'application/json' },
+      json: { ...headers, accept: 'application/json' },
       stream: { ...headers, accept: 'text/event-stream' },
     },
     pool: new Pool(url.origin, {
@@ -74,19 +74,19 @@ function createPool(provider: Provider): ProviderPool {
 function send(
   { pool, path, headers }: ProviderPool,
   { target, signal, onSent, stream, body }: ProviderCall,
-): Promise<ProviderAnswer> {
+): Promise<ProviderResponse> {
   const span = startSpan(target);
-  const own = headers[stream ? 'stream' : 'whole'];
+  const base = headers[stream ? 'stream' : 'json'];
   const trace = target.provider.sendsTraceparent ? span?.headers : undefined;
   return new ProviderExchange(target.provider.name, signal, onSent, span).send(pool, {
     method: 'POST',
     path,
-    headers: trace === undefined ? own : { ...own, ...trace },
+    headers: trace === undefined ? base : { ...base, ...trace },
     body,
   });
 }
 
-/** Undefined unless traces are recorded. */
+/** Undefined when the current request is not traced. */
 function startSpan({ provider, providerModel }: Target): Span | undefined {
   const tracer = tracing();
   if (tracer?.current() === undefined) return undefined;

@@ -4,8 +4,8 @@ import { ProviderExchange } from './provider-exchange';
 
 const FULL = Buffer.alloc(64 * 1024, 'x');
 
-/** An answer that has begun, on a connection that notes when it is paused and let go on. */
-async function begin() {
+/** A started response on a connection that records when it is paused and resumed. */
+async function startExchange() {
   const done: string[] = [];
   const connection = {
     paused: false,
@@ -24,38 +24,38 @@ async function begin() {
   const sending = exchange.send(dispatcher, { method: 'POST', path: '/' });
   exchange.onRequestStart(controller);
   exchange.onResponseStart(controller, 200, {});
-  const answer = await sending;
-  return { answer, done, arrive: (bytes: Buffer) => exchange.onResponseData(controller, bytes) };
+  const response = await sending;
+  return { response, done, arrive: (bytes: Buffer) => exchange.onResponseData(controller, bytes) };
 }
 
-it('leaves a connection as it is when what it brings is read at once, however much that is', async () => {
-  const { answer, done, arrive } = await begin();
+it('does not pause a connection whose bytes are read immediately, whatever their number', async () => {
+  const { response, done, arrive } = await startExchange();
   const read: unknown[] = [];
-  answer.listen(() => read.push(answer.poll(), answer.poll()));
-  expect(answer.poll()).toBe('none_yet');
+  response.listen(() => read.push(response.poll(), response.poll()));
+  expect(response.poll()).toBe('none_yet');
   arrive(FULL);
   expect(read).toEqual([FULL, 'none_yet']);
   expect(done).toEqual([]);
 });
 
-it('pauses a connection that brings more than is read, until it is', async () => {
-  const { answer, done, arrive } = await begin();
+it('pauses a connection with unread bytes until they are read', async () => {
+  const { response, done, arrive } = await startExchange();
   arrive(FULL);
   expect(done).toEqual(['pause']);
-  expect(answer.poll()).toEqual(FULL);
+  expect(response.poll()).toEqual(FULL);
   expect(done).toEqual(['pause', 'resume']);
 });
 
-it('tells who listens once, and only after there was nothing to read', async () => {
-  const { answer, arrive } = await begin();
-  let told = 0;
-  answer.listen(() => (told += 1));
+it('calls the listener once, and only after a poll found nothing', async () => {
+  const { response, arrive } = await startExchange();
+  let calls = 0;
+  response.listen(() => (calls += 1));
   arrive(FULL);
-  expect(told).toBe(0);
-  expect(answer.poll()).toEqual(FULL);
-  expect(answer.poll()).toBe('none_yet');
+  expect(calls).toBe(0);
+  expect(response.poll()).toEqual(FULL);
+  expect(response.poll()).toBe('none_yet');
   arrive(Buffer.from('a'));
   arrive(Buffer.from('b'));
-  expect(told).toBe(1);
-  expect(String(answer.poll())).toBe('ab');
+  expect(calls).toBe(1);
+  expect(String(response.poll())).toBe('ab');
 });

@@ -1,38 +1,38 @@
 import type { CancelSignal } from '@gateway/base';
 import { failureOf, tracing, type Span } from '@gateway/telemetry';
 import type { Dispatcher } from 'undici';
-import type { ProviderAnswer } from '../../core/ports';
+import type { ProviderResponse } from '../../core/ports';
 import { toTransportFailure } from './transport-failure';
 
-/** The unread bytes of a response after which its socket is paused. */
+/** The socket is paused at this number of unread bytes. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** The rest of a released response that is read at most, so that its connection can be reused. */
+/** A released response is read to its end within these limits, so that its connection can be reused. */
 const MAX_DRAIN_BYTES = 64 * 1024;
 const MAX_DRAIN_MS = 1_000;
 
 /**
- * One request on its connection, its response, and its span while traces are
- * recorded. undici's own `request` would wrap the body into a Node stream, which
- * costs more than the rest of the call.
+ * One request on its connection, its response, and its trace span. undici's own
+ * `request` would wrap the body into a Node stream, which costs more CPU than the
+ * rest of the call.
  */
-export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAnswer {
+export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderResponse {
   status = 0;
   retryAfter: string | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  /** Undefined for an open stream almost always. */
+  /** Almost always undefined while a stream is open. */
   private unread: Buffer[] | undefined;
   private unreadBytes = 0;
   private ended = false;
   private error: Error | undefined;
-  /** Why the caller has cancelled it. */
+  /** The reason of the caller's cancellation. */
   private cancelled: Error | undefined;
   private drained: number | undefined;
   private onArrival = nothing;
   /** The last poll returned 'none_yet'. */
   private awaited = false;
   private draining: NodeJS.Timeout | undefined;
-  private begin: (answer: ProviderAnswer) => void = nothing;
-  private refuse: (error: unknown) => void = nothing;
+  private resolveStarted: (response: ProviderResponse) => void = nothing;
+  private rejectStarted: (error: unknown) => void = nothing;
 
   constructor(
     private readonly providerName: string,
@@ -41,11 +41,11 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     private span?: Span,
   ) {}
 
-  /** Sends the request. Rejects with an UpstreamFailure when no answer comes, at once when the signal aborts. */
-  send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<ProviderAnswer> {
+  /** Sends the request. Rejects with an UpstreamFailure when no response arrives, or as soon as the signal aborts. */
+  send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<ProviderResponse> {
     return new Promise((resolve, reject) => {
-      this.begin = resolve;
-      this.refuse = reject;
+      this.resolveStarted = resolve;
+      this.rejectStarted = reject;
       if (this.signal.aborted) return this.onAbort();
       this.signal.addEventListener('abort', this.onAbort);
       try {
@@ -58,7 +58,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // It was cancelled while it waited for a connection.
+    // Cancelled while the request was queued for a connection.
     if (this.cancelled) controller.abort(this.cancelled);
     else this.onSent();
   }
@@ -68,28 +68,29 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Informational responses, such as early hints, come first.
+    // Skip informational responses, such as early hints.
     if (status < 200) return;
-    // Raw headers retain the buffer that they arrived in.
+    // The raw headers would retain the whole network buffer.
     controller.rawHeaders = null;
     const retryAfter = headers['retry-after'];
     this.status = status;
     this.retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
     this.span?.set({ 'http.response.status_code': status });
-    this.begin(this);
+    this.resolveStarted(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.drained !== undefined) {
       this.drained += bytes.length;
-      if (this.drained > MAX_DRAIN_BYTES) controller.abort(new Error('too much was left of a response'));
+      if (this.drained > MAX_DRAIN_BYTES)
+        controller.abort(new Error('a released response is too long to drain'));
       return;
     }
     if (this.unread) this.unread.push(bytes);
     else this.unread = [bytes];
     this.unreadBytes += bytes.length;
     this.notifyArrival();
-    // The listener may have polled it. A connection cannot be resumed in here.
+    // The listener may have read the bytes already. undici cannot resume a connection inside this callback.
     if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
   }
 
@@ -109,7 +110,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     return 'none_yet';
   }
 
-  /** The listener keeps its current span: events of a connection arrive in the span of that connection. */
+  /** Runs the listener in the span of its caller: undici's events run in the span of the connection. */
   listen(onArrival: () => void): void {
     const tracer = tracing();
     const span = tracer?.current();
@@ -122,7 +123,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     this.drained = this.unreadBytes;
     this.unreadBytes = 0;
     this.unread = undefined;
-    const giveUp = () => this.controller?.abort(new Error('a response did not end'));
+    const giveUp = () => this.controller?.abort(new Error('a released response did not end in time'));
     this.draining = setTimeout(giveUp, MAX_DRAIN_MS).unref();
     if (this.controller?.paused) this.controller.resume();
   }
@@ -145,12 +146,12 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderAns
     if (failure) this.endSpan(failureOf(failure));
     else this.endSpan();
     // No effect once the response has started.
-    if (failure) this.refuse(failure);
+    if (failure) this.rejectStarted(failure);
     clearTimeout(this.draining);
     this.notifyArrival();
   }
 
-  /** Not during a poll: a resumed connection may deliver more at once. */
+  /** Never called during a poll, in which a resumed connection may already deliver bytes. */
   private notifyArrival(): void {
     if (!this.awaited) return;
     this.awaited = false;

@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
 
-/** What a failed connection means. The text names the system's error code and nothing of the address. */
+/** Maps a connection error. The text has the system's error code but no address. */
 export function toTransportFailure(error: unknown, providerName: string): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   const code = codeOf(error);

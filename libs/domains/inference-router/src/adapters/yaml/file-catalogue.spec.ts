@@ -25,18 +25,18 @@ models:
     prices: { input: "0.15", output: "0.6" }
 `;
 
-function faultsOf(text: string): readonly string[] {
+function issuesOf(text: string): readonly string[] {
   try {
     parseCatalogue(text, options);
   } catch (error) {
-    if (error instanceof CatalogueError) return error.faults;
+    if (error instanceof CatalogueError) return error.issues;
     throw error;
   }
   return [];
 }
 
 describe('the models file', () => {
-  it('is valid in every example of the README, names its one server, and takes requests without a key', async () => {
+  it('is valid in every example of the README, with one server and without a key', async () => {
     const readme = await readFile('README.md', 'utf8');
     const examples = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
     const parsed = examples.map((text) => parseCatalogue(text, { ...options, variables: {} }));
@@ -56,7 +56,7 @@ describe('the models file', () => {
     expect(examples.some(catalogueNeedsEmulator)).toBe(false);
   });
 
-  it('of this repository is valid, needs the emulator, and has four models or more and a disabled one', async () => {
+  it('of this repository is valid, uses the emulator, and has at least four enabled models and a disabled one', async () => {
     const text = await readFile('models.yaml', 'utf8');
     const models = [...parseCatalogue(text, options).models.values()];
     expect(models.filter(({ disabled }) => !disabled).length).toBeGreaterThanOrEqual(4);
@@ -65,7 +65,7 @@ describe('the models file', () => {
     expect(catalogueNeedsEmulator(text)).toBe(true);
   });
 
-  it('of this repository stays valid when its commented examples are used', async () => {
+  it('of this repository is valid with its commented examples', async () => {
     const text = await readFile('models.yaml', 'utf8');
     const uncommented = text.replace(/^( *)# ((?: *- | {2,})\S.*|$)/gm, '$1$2');
     const read = parseCatalogue(uncommented, {
@@ -76,7 +76,7 @@ describe('the models file', () => {
     expect(read.models.get('meta/llama-3.3-70b')?.targets).toHaveLength(2);
   });
 
-  it('fills in what is not written', () => {
+  it('has defaults', () => {
     const { models } = parseCatalogue(minimal, options);
     expect(models.get('a/b')).toMatchObject({
       name: 'a/b',
@@ -106,62 +106,62 @@ describe('the models file', () => {
     });
   });
 
-  it('refuses a model without a price', () => {
-    expect(faultsOf(minimal.replace(/ {4}prices.*\n/, ''))).toEqual([
-      'models[0].prices (line 7): is missing: what has no price cannot be paid for',
+  it('rejects a model without a price', () => {
+    expect(issuesOf(minimal.replace(/ {4}prices.*\n/, ''))).toEqual([
+      'models[0].prices (line 7): is required: a model needs prices',
     ]);
-    expect(faultsOf(minimal.replace('output: "0.6"', ''))).toEqual([
+    expect(issuesOf(minimal.replace('output: "0.6"', ''))).toEqual([
       expect.stringContaining('models[0].prices.output (line 11): must be US dollars'),
     ]);
-    expect(faultsOf(minimal.replace('"0.6"', '0.6'))).toHaveLength(1);
-    expect(faultsOf(minimal.replace('"0.6"', '"-1"'))).toHaveLength(1);
+    expect(issuesOf(minimal.replace('"0.6"', '0.6'))).toHaveLength(1);
+    expect(issuesOf(minimal.replace('"0.6"', '"-1"'))).toHaveLength(1);
   });
 
-  it('has all its faults named together with their place, and no secret in them', () => {
-    const faults = faultsOf(`
+  it('reports all issues with their lines and without secrets', () => {
+    const issues = issuesOf(`
 providers:
   - { name: p, base_url: "\${NOWHERE}/v1", api_key_env: MISSING }
   - { name: p, base_url: "ftp://u:secretpw@h" }
 models:
   - &m
     id: a/b
-    targets: [{ provider: nobody, model: b }]
+    targets: [{ provider: unknown, model: b }]
     context_window: 100
     max_output_tokens: 10
     prices: { input: "1", output: "1" }
   - *m
 `);
-    expect(faults).toEqual([
-      'providers[0].base_url (line 3): nothing is known of ${NOWHERE}',
-      'providers[0].api_key_env (line 3): the variable MISSING is not there or empty',
-      'providers[1].name (line 4): "p" is there twice',
+    expect(issues).toEqual([
+      'providers[0].base_url (line 3): unknown variable ${NOWHERE}',
+      'providers[0].api_key_env (line 3): the variable MISSING is missing or empty',
+      'providers[1].name (line 4): "p" is not unique',
       'providers[1].base_url (line 4): must be an http or https URL',
-      'models[0].targets[0].provider (line 8): there is no provider "nobody"',
-      'models[1].id (line 12): "a/b" is there twice',
-      'models[1].targets[0].provider (line 12): there is no provider "nobody"',
+      'models[0].targets[0].provider (line 8): unknown provider "unknown"',
+      'models[1].id (line 12): "a/b" is not unique',
+      'models[1].targets[0].provider (line 12): unknown provider "unknown"',
     ]);
   });
 
   it.each(['n_predict', 'max_new_tokens', 'num_predict', 'best_of', 'options', 'max_tokens', 'n'])(
-    'refuses to pass %s on, by which a caller could be given more than was held',
+    'rejects %s as an extra parameter, since it could make a request cost more than its hold',
     (field) => {
-      expect(faultsOf(`${minimal}    extra_parameters: [${field}]\n`)).toHaveLength(1);
-      expect(faultsOf(`${minimal}    extra_parameters: [top_k]\n`)).toEqual([]);
+      expect(issuesOf(`${minimal}    extra_parameters: [${field}]\n`)).toHaveLength(1);
+      expect(issuesOf(`${minimal}    extra_parameters: [top_k]\n`)).toEqual([]);
     },
   );
 
-  it('refuses unknown names, impossible limits and broken YAML', () => {
-    expect(faultsOf(minimal.replace('targets:', 'target: x\n    targets:'))).toHaveLength(1);
-    expect(faultsOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([
+  it('rejects unknown fields, contradictory limits and broken YAML', () => {
+    expect(issuesOf(minimal.replace('targets:', 'target: x\n    targets:'))).toHaveLength(1);
+    expect(issuesOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([
       'models[0].max_output_tokens (line 10): is above context_window',
     ]);
-    expect(faultsOf(`${minimal}    capabilities: [reasoning]\n`)).toHaveLength(1);
-    expect(faultsOf('providers: [')).not.toHaveLength(0);
+    expect(issuesOf(`${minimal}    capabilities: [reasoning]\n`)).toHaveLength(1);
+    expect(issuesOf('providers: [')).not.toHaveLength(0);
   });
 });
 
 describe('the catalogue of a file', () => {
-  it('follows the file, and stays as it is while the file has faults', async () => {
+  it('is reloaded when the file changes, and stays active while the file is not valid', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'models-'));
     const path = join(directory, 'models.yaml');
     await writeFile(path, minimal);
@@ -191,7 +191,7 @@ describe('the catalogue of a file', () => {
   });
 });
 
-it('says what is in force, and the faults of a change that was refused with their lines, until it is mended', async () => {
+it('reports the active catalogue, and the issues of a rejected change with their lines until it is fixed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalogue-'));
   const path = join(folder, 'models.yaml');
   await writeFile(path, minimal);
@@ -204,28 +204,28 @@ it('says what is in force, and the faults of a change that was refused with thei
   });
   await catalogue.start();
   const before = catalogue.status();
-  expect(before).toMatchObject({ file: 'models.yaml', refused: undefined });
+  expect(before).toMatchObject({ file: 'models.yaml', rejected: undefined });
   expect(before.sha256).toMatch(/^[0-9a-f]{64}$/);
 
   await writeFile(path, minimal.replace('context_window: 100', 'context_window: none'));
   expect(await catalogue.reload()).toBe(false);
-  const { refused, ...inForce } = catalogue.status();
-  expect(inForce).toMatchObject({ sha256: before.sha256, loadedAt: before.loadedAt });
-  expect(refused?.faults).toEqual([{ message: expect.stringContaining('context_window'), line: 9 }]);
+  const { rejected, ...active } = catalogue.status();
+  expect(active).toMatchObject({ sha256: before.sha256, loadedAt: before.loadedAt });
+  expect(rejected?.issues).toEqual([{ message: expect.stringContaining('context_window'), line: 9 }]);
 
   await rm(path);
   await catalogue.reload();
-  expect(catalogue.status().refused?.faults).toEqual([
+  expect(catalogue.status().rejected?.issues).toEqual([
     { message: 'The file cannot be read.', line: undefined },
   ]);
   await writeFile(path, minimal);
   await catalogue.reload();
-  expect(catalogue.status().refused).toBeUndefined();
+  expect(catalogue.status().rejected).toBeUndefined();
   await catalogue.stop();
   await rm(folder, { recursive: true });
 });
 
-it('follows the files that keys are in, so that a key is changed without a restart', async () => {
+it('reloads key files, so that a key can change without a restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-keys-'));
   const path = join(directory, 'models.yaml');
   const keyFile = join(directory, 'key');
@@ -245,7 +245,7 @@ it('follows the files that keys are in, so that a key is changed without a resta
     expect([key(), await catalogue.reload()]).toEqual(['old-key', false]);
     await writeFile(keyFile, 'new-key\n');
     expect([await catalogue.reload(), key()]).toEqual([true, 'new-key']);
-    // As while a mounted secret is exchanged: what there was stays in force.
+    // A mounted secret is missing while it is replaced: the previous key stays active.
     await rm(keyFile);
     expect([await catalogue.reload(), key()]).toEqual([false, 'new-key']);
     await writeFile(keyFile, 'third-key');

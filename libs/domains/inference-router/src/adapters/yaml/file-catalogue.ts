@@ -16,49 +16,49 @@ export interface FileCatalogueOptions {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How often the file is looked at. */
+  /** How often the file is checked for changes, in milliseconds. */
   readonly pollMs?: number;
 }
 
 export interface FileCatalogue extends CatalogueSource {
-  /** Reads the file now. @returns whether another catalogue is in force since. */
+  /** Reads the file now. @returns whether the catalogue changed. */
   reload(): Promise<boolean>;
 }
 
 /**
- * The catalogue of a YAML file, read again when its text changes, or a file that
- * it names for a key. They are looked at from time to time, since file events are lost on mounted configuration. A
- * changed file with faults is logged, and the catalogue before it stays.
+ * The catalogue of a YAML file. The file and the key files that it names are
+ * polled, since file events are lost on mounted volumes. A change that is not
+ * valid is logged, and the previous catalogue stays active.
  */
 export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogue {
   const { path, variables, secrets, clock, log, pollMs = DEFAULT_POLL_MS } = options;
   const listeners = new Set<() => void>();
   let current: Catalogue | undefined;
-  let seenText: string | undefined;
-  /** What the files held that it names. */
-  let seenKeys: ReadonlyMap<string, string | undefined> = new Map();
-  let loggedFault: string | undefined;
-  let textInForce: string | undefined;
+  let lastText: string | undefined;
+  /** The last contents of the key files. */
+  let lastKeys: ReadonlyMap<string, string | undefined> = new Map();
+  let loggedError: string | undefined;
+  let activeText: string | undefined;
   let loaded: Pick<CatalogueStatus, 'sha256' | 'loadedAt'> | undefined;
-  let refused: CatalogueStatus['refused'];
+  let rejected: CatalogueStatus['rejected'];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Versions ascend across restarts as well, so that watchers can compare them. */
+  /** Versions also ascend across restarts, so that watchers can compare them. */
   function nextVersion(): number {
     return Math.max(clock.now(), (current?.version ?? 0) + 1);
   }
 
   async function load(): Promise<boolean> {
     const text = await readFile(path, 'utf8');
-    loggedFault = undefined;
-    if (text === seenText && [...seenKeys].every(([file, key]) => secrets.fromFile(file) === key)) {
-      // It could not be read for a while, and is what it was.
-      if (text === textInForce) refused = undefined;
+    loggedError = undefined;
+    if (text === lastText && [...lastKeys].every(([file, key]) => secrets.fromFile(file) === key)) {
+      // The file is readable again and unchanged.
+      if (text === activeText) rejected = undefined;
       return false;
     }
-    seenText = text;
+    lastText = text;
     const keys = new Map<string, string | undefined>();
-    seenKeys = keys;
+    lastKeys = keys;
     const fromFile = (file: string): string | undefined => {
       const key = secrets.fromFile(file);
       keys.set(file, key);
@@ -70,9 +70,9 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
       secrets: { ...secrets, fromFile },
     });
     current = parsed;
-    textInForce = text;
+    activeText = text;
     loaded = { sha256: createHash('sha256').update(text).digest('hex'), loadedAt: clock.now() };
-    refused = undefined;
+    rejected = undefined;
     log.info(
       { path, models: parsed.models.size, providers: parsed.providers.size, version: parsed.version },
       'catalogue loaded',
@@ -80,21 +80,21 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
     return true;
   }
 
-  /** Once, and not again every time the same file is looked at. */
-  function logFault(error: unknown): void {
-    const fault = error instanceof Error ? error.message : String(error);
-    if (fault === loggedFault) return;
-    loggedFault = fault;
-    refused = { since: clock.now(), faults: faultsOf(error) };
-    const faults = error instanceof CatalogueError ? { faults: error.faults } : { err: error };
-    log.error({ path, ...faults }, 'the models file cannot be used; the catalogue before it stays');
+  /** Logs an error once, not at every poll. */
+  function reject(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === loggedError) return;
+    loggedError = message;
+    rejected = { since: clock.now(), issues: issuesOf(error) };
+    const details = error instanceof CatalogueError ? { issues: error.issues } : { err: error };
+    log.error({ path, ...details }, 'the models file is not valid; the previous catalogue stays active');
   }
 
   async function reload(): Promise<boolean> {
     try {
       if (!(await load())) return false;
     } catch (error) {
-      logFault(error);
+      reject(error);
       return false;
     }
     for (const listener of [...listeners]) listener();
@@ -109,7 +109,7 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
   return {
     async start() {
       if (timer) return;
-      seenText = undefined;
+      lastText = undefined;
       await load();
       schedule();
     },
@@ -128,16 +128,16 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
     },
     status() {
       if (!loaded) throw new Error('the catalogue is not loaded yet');
-      return { file: basename(path), ...loaded, refused };
+      return { file: basename(path), ...loaded, rejected };
     },
     reload,
   };
 }
 
-/** What else is wrong with a file, such as that it cannot be read, is told in the log with all there is to it. */
-function faultsOf(error: unknown): NonNullable<CatalogueStatus['refused']>['faults'] {
+/** The details of any other error, such as a failed read, are only in the log. */
+function issuesOf(error: unknown): NonNullable<CatalogueStatus['rejected']>['issues'] {
   if (!(error instanceof CatalogueError)) return [{ message: 'The file cannot be read.', line: undefined }];
-  return error.faults.map((message) => {
+  return error.issues.map((message) => {
     const line = /\(line (\d+)\)/.exec(message)?.[1];
     return { message, line: line === undefined ? undefined : Number(line) };
   });

@@ -4,15 +4,14 @@ import { ConfigError } from '@gateway/runtime';
 import { readSecretsFrom } from '../node/secrets';
 import { CatalogueError, catalogueNeedsEmulator, EMULATOR_VARIABLE, parseCatalogue } from './parse-catalogue';
 
-/** Stands for an emulator that is not started yet. */
-const SOME_EMULATOR = 'http://127.0.0.1:1/v1';
+/** A placeholder: the emulator has not been started yet. */
+const EMULATOR_PLACEHOLDER = 'http://127.0.0.1:1/v1';
 
 /**
- * Reads the models file as the catalogue will, and forgets it again: its faults
- * are told before anything is started.
+ * Validates the models file before any service is started.
  *
- * @param environment where keys of providers come from.
- * @throws ConfigError with all faults, each with its line.
+ * @param environment has the provider keys that `api_key_env` names.
+ * @throws ConfigError with all issues, each with its line.
  */
 export function checkModelsFile(
   file: string,
@@ -22,11 +21,11 @@ export function checkModelsFile(
   try {
     parseCatalogue(readFileSync(resolved, 'utf8'), {
       version: 1,
-      variables: { [EMULATOR_VARIABLE]: SOME_EMULATOR },
+      variables: { [EMULATOR_VARIABLE]: EMULATOR_PLACEHOLDER },
       secrets: readSecretsFrom(environment),
     });
   } catch (error) {
-    throw new ConfigError(faultsOf(error, resolved));
+    throw new ConfigError(issuesOf(error, resolved));
   }
 }
 
@@ -35,11 +34,11 @@ export function needsEmulator(file: string): boolean {
   return catalogueNeedsEmulator(readFileSync(path.resolve(file), 'utf8'));
 }
 
-function faultsOf(error: unknown, file: string): string[] {
+function issuesOf(error: unknown, file: string): string[] {
   if (error instanceof CatalogueError) {
     return [
-      ...error.faults.map((fault) => `${file}: ${fault}`),
-      'The comments of the models.yaml that comes with the gateway explain every setting.',
+      ...error.issues.map((issue) => `${file}: ${issue}`),
+      'The models.yaml that ships with the gateway documents every setting.',
     ];
   }
   const { code } = error as NodeJS.ErrnoException;

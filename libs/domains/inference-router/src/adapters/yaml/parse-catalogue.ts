@@ -2,24 +2,24 @@ import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
 
-/** Everything that is wrong with a models file. */
+/** All validation issues of a models file. */
 export class CatalogueError extends Error {
   override readonly name = 'CatalogueError';
 
   constructor(
-    /** Each with its path and line, such as "models[2].prices.output (line 31): …". Holds no secret. */
-    readonly faults: readonly string[],
+    /** Each with its path and line, such as "models[2].prices.output (line 31): …". Contains no secret. */
+    readonly issues: readonly string[],
   ) {
     super(
-      `the models file has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+      `the models file has ${issues.length} issue(s):\n${issues.map((issue) => `  - ${issue}`).join('\n')}`,
     );
   }
 }
 
-/** Where keys of providers come from; only apps may read the environment. Undefined when there is none. */
+/** Looks up provider keys, since only apps may read the environment. Undefined when there is none. */
 export interface Secrets {
   fromEnvironment(name: string): string | undefined;
-  /** The file's text; surrounding space is trimmed. */
+  /** The trimmed content of a file. */
   fromFile(path: string): string | undefined;
 }
 
@@ -30,36 +30,35 @@ export interface ParseCatalogueOptions {
   readonly secrets: Secrets;
 }
 
-/** Put in a base_url, it stands for the address of the model emulator. */
+/** The variable in a `base_url` that is replaced by the model emulator's address. */
 export const EMULATOR_VARIABLE = 'MODEL_EMULATOR_URL';
 
 /**
  * Reads a models file.
  *
- * @throws CatalogueError with all faults at once
+ * @throws CatalogueError with all issues.
  */
 export function parseCatalogue(text: string, options: ParseCatalogueOptions): Catalogue {
-  const { document, place } = readDocument(text);
-  const faults: string[] = [];
+  const { document, withLine } = readDocument(text);
+  const issues: string[] = [];
   const providers = new Map<string, Provider>();
   document.providers.forEach((provider, index) => {
     const path = `providers[${index}]`;
-    if (providers.has(provider.name)) faults.push(`${path}.name: "${provider.name}" is there twice`);
-    providers.set(provider.name, toProvider(provider, path, options, faults));
+    if (providers.has(provider.name)) issues.push(`${path}.name: "${provider.name}" is not unique`);
+    providers.set(provider.name, toProvider(provider, path, options, issues));
   });
   const models = new Map<string, Model>();
   document.models.forEach((model, index) => {
     const path = `models[${index}]`;
-    if (models.has(model.id)) faults.push(`${path}.id: "${model.id}" is there twice`);
-    models.set(model.id, toModel(model, path, providers, faults));
+    if (models.has(model.id)) issues.push(`${path}.id: "${model.id}" is not unique`);
+    models.set(model.id, toModel(model, path, providers, issues));
   });
-  if (faults.length > 0) throw new CatalogueError(faults.map(place));
+  if (issues.length > 0) throw new CatalogueError(issues.map(withLine));
   return { version: options.version, providers, models };
 }
 
 /**
- * Whether a model that can be called runs on the emulator, which then has to
- * be started.
+ * Whether an enabled model uses the emulator, which then has to be started.
  *
  * @throws CatalogueError
  */
@@ -75,37 +74,37 @@ export function catalogueNeedsEmulator(text: string): boolean {
 
 interface ReadDocument {
   readonly document: CatalogueDocument;
-  /** Adds the line to a fault that begins with its path. */
-  readonly place: (fault: string) => string;
+  /** Adds the line number to an issue that starts with its path. */
+  readonly withLine: (issue: string) => string;
 }
 
-/** A start reads the same text to check it, to see whether it needs the emulator, and for the catalogue. */
+/** The last result: a start parses the same text three times. */
 let lastRead: { readonly text: string; readonly read: ReadDocument } | undefined;
 
 function readDocument(text: string): ReadDocument {
   if (lastRead?.text === text) return lastRead.read;
-  const read = readAnew(text);
+  const read = parseText(text);
   lastRead = { text, read };
   return read;
 }
 
-function readAnew(text: string): ReadDocument {
+function parseText(text: string): ReadDocument {
   const lines = new LineCounter();
   const yaml = parseDocument(text, { prettyErrors: true, uniqueKeys: true, lineCounter: lines });
   if (yaml.errors.length > 0) throw new CatalogueError(yaml.errors.map(({ message }) => firstLine(message)));
-  const place = (fault: string) =>
-    fault.replace(/^[a-z_]+(?:\[\d+\]|\.[a-z_]+)*(?=: )/, (path) => {
+  const withLine = (issue: string) =>
+    issue.replace(/^[a-z_]+(?:\[\d+\]|\.[a-z_]+)*(?=: )/, (path) => {
       const line = lineOf(yaml, lines, path);
       return line === undefined ? path : `${path} (line ${line})`;
     });
   const checked = catalogueSchema.safeParse(yaml.toJS({ maxAliasCount: 100 }));
-  if (checked.success) return { document: checked.data, place };
+  if (checked.success) return { document: checked.data, withLine };
   throw new CatalogueError(
-    checked.error.issues.map(({ path, message }) => place(`${pathText(path) || 'the file'}: ${message}`)),
+    checked.error.issues.map(({ path, message }) => withLine(`${pathText(path) || 'the file'}: ${message}`)),
   );
 }
 
-/** Where the value stands, or, when it is not there, the nearest that should hold it. */
+/** The line of the value, or of its nearest parent when the value is missing. */
 function lineOf(yaml: Document, lines: LineCounter, path: string): number | undefined {
   const steps = path
     .split(/[.[\]]+/)
@@ -122,13 +121,13 @@ function toProvider(
   document: ProviderDocument,
   path: string,
   options: ParseCatalogueOptions,
-  faults: string[],
+  issues: string[],
 ): Provider {
   const { timeouts } = document;
   return {
     name: document.name,
-    baseUrl: baseUrlOf(document.base_url, `${path}.base_url`, options.variables, faults),
-    apiKey: apiKeyOf(document, path, options.secrets, faults),
+    baseUrl: baseUrlOf(document.base_url, `${path}.base_url`, options.variables, issues),
+    apiKey: apiKeyOf(document, path, options.secrets, issues),
     headers: Object.fromEntries(
       Object.entries(document.headers).map(([header, value]) => [header.toLowerCase(), value]),
     ),
@@ -151,16 +150,16 @@ function baseUrlOf(
   written: string,
   path: string,
   variables: Readonly<Record<string, string>>,
-  faults: string[],
+  issues: string[],
 ): string {
   const url = written.replace(/\$\{([A-Za-z0-9_]+)\}/g, (_whole, name: string) => {
     const value = variables[name];
-    if (value === undefined) faults.push(`${path}: nothing is known of \${${name}}`);
+    if (value === undefined) issues.push(`${path}: unknown variable \${${name}}`);
     return value ?? 'http://unknown.invalid';
   });
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) faults.push(`${path}: must be an http or https URL`);
-  else if (parsed.username || parsed.password) faults.push(`${path}: must not hold a user or password`);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) issues.push(`${path}: must be an http or https URL`);
+  else if (parsed.username || parsed.password) issues.push(`${path}: must not contain a user or password`);
   return url.replace(/\/+$/, '');
 }
 
@@ -168,19 +167,19 @@ function apiKeyOf(
   { api_key_env: variable, api_key_file: file }: ProviderDocument,
   path: string,
   secrets: Secrets,
-  faults: string[],
+  issues: string[],
 ): string | undefined {
   if (variable !== undefined && file !== undefined) {
-    faults.push(`${path}: api_key_env and api_key_file exclude each other`);
+    issues.push(`${path}: api_key_env and api_key_file are mutually exclusive`);
   } else if (variable !== undefined) {
     return secretOf(
       `${path}.api_key_env`,
       `the variable ${variable}`,
       secrets.fromEnvironment(variable),
-      faults,
+      issues,
     );
   } else if (file !== undefined) {
-    return secretOf(`${path}.api_key_file`, `the file ${file}`, secrets.fromFile(file), faults);
+    return secretOf(`${path}.api_key_file`, `the file ${file}`, secrets.fromFile(file), issues);
   }
   return undefined;
 }
@@ -189,11 +188,12 @@ function secretOf(
   path: string,
   source: string,
   value: string | undefined,
-  faults: string[],
+  issues: string[],
 ): string | undefined {
   const key = value?.trim() ?? '';
-  if (key === '') faults.push(`${path}: ${source} is not there or empty`);
-  else if (!/^[\x21-\x7e]+$/.test(key)) faults.push(`${path}: ${source} holds what no header can`);
+  if (key === '') issues.push(`${path}: ${source} is missing or empty`);
+  else if (!/^[\x21-\x7e]+$/.test(key))
+    issues.push(`${path}: ${source} has characters that are not allowed in a header`);
   return key;
 }
 
@@ -201,14 +201,14 @@ function toModel(
   document: ModelDocument,
   path: string,
   providers: ReadonlyMap<string, Provider>,
-  faults: string[],
+  issues: string[],
 ): Model {
   const { prices, tokenizer } = document;
   const targets: Target[] = [];
   document.targets.forEach((target, index) => {
     const provider = providers.get(target.provider);
     if (!provider) {
-      faults.push(`${path}.targets[${index}].provider: there is no provider "${target.provider}"`);
+      issues.push(`${path}.targets[${index}].provider: unknown provider "${target.provider}"`);
       return;
     }
     targets.push({

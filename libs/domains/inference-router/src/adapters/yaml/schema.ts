@@ -11,7 +11,9 @@ const MAX_TOKENS = 100_000_000;
 const MAX_TIMEOUT_MS = 86_400_000;
 const MAX_USD_PER_MILLION = 100_000;
 
-const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be letters, digits, ".", "_" and "-"');
+const name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must match [A-Za-z0-9._-] and have at most 63 characters');
 const tokens = z.int().min(1).max(MAX_TOKENS);
 const milliseconds = z.int().min(1).max(MAX_TIMEOUT_MS);
 
@@ -37,7 +39,7 @@ const providerSchema = z.strictObject({
   base_url: z.string(),
   api_key_env: z.string().min(1).optional(),
   api_key_file: z.string().min(1).optional(),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/, 'is no header name'), headerValue).default({}),
+  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not a header name'), headerValue).default({}),
   timeouts: z
     .strictObject({
       connect_ms: milliseconds.default(5_000),
@@ -54,7 +56,7 @@ const providerSchema = z.strictObject({
   send_traceparent: z.boolean().default(false),
 });
 
-/** Fields that the gateway sets itself: they decide what a request costs. */
+/** Fields that the gateway sets, since they determine the cost of a request. */
 const ownFields = [
   'model',
   'messages',
@@ -65,8 +67,8 @@ const ownFields = [
   'n',
 ];
 /**
- * What servers call the output limit or the number of completions beside these
- * names. A caller who sets one gets more than was held and is billed for.
+ * Further names that servers use for the output limit or the number of
+ * completions. They could make a request cost more than its hold.
  */
 const aliasesOfOwnFields = [
   'n_predict',
@@ -88,7 +90,7 @@ const aliasesOfOwnFields = [
   'candidate_count',
   'n_completions',
   'n_cmpl',
-  // Hold any of the above.
+  // Objects that may contain any of the above.
   'options',
   'parameters',
   'generation_config',
@@ -99,7 +101,7 @@ const aliasesOfOwnFields = [
 
 const modelSchema = z
   .strictObject({
-    id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be such as "acme/m-1"'),
+    id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be an id such as "acme/m-1"'),
     name: z.string().min(1).max(128).optional(),
     owned_by: z.string().min(1).max(128).default('gateway'),
     created: z.int().min(0).default(0),
@@ -130,8 +132,7 @@ const modelSchema = z
         image: price.optional(),
       },
       {
-        error: (issue) =>
-          issue.input === undefined ? 'is missing: what has no price cannot be paid for' : undefined,
+        error: (issue) => (issue.input === undefined ? 'is required: a model needs prices' : undefined),
       },
     ),
     tokenizer: z
@@ -146,32 +147,32 @@ const modelSchema = z
       .array(
         z
           .string()
-          .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is no field name')
-          .refine((field) => !ownFields.includes(field), 'is set by the gateway itself')
+          .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name')
+          .refine((field) => !ownFields.includes(field), 'is set by the gateway')
           .refine(
             (field) => !aliasesOfOwnFields.includes(field),
-            'can change how much is generated, and so what it costs: use max_tokens',
+            'can raise the cost of a request: use max_tokens',
           ),
       )
       .default([]),
   })
   .superRefine((model, context) => {
-    const fault = (path: string, message: string) =>
+    const addIssue = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
     if (model.max_output_tokens > model.context_window) {
-      fault('max_output_tokens', 'is above context_window');
+      addIssue('max_output_tokens', 'is above context_window');
     }
     const reasons = model.capabilities.includes('reasoning');
     if (reasons !== model.reasoning_efforts.length > 0) {
-      fault('reasoning_efforts', 'and the capability "reasoning" need each other');
+      addIssue('reasoning_efforts', 'and the capability "reasoning" require each other');
     }
     const effort = model.default_reasoning_effort;
     if (effort !== undefined && !model.reasoning_efforts.includes(effort)) {
-      fault('default_reasoning_effort', 'is not one of reasoning_efforts');
+      addIssue('default_reasoning_effort', 'is not one of reasoning_efforts');
     }
   });
 
-/** The shape of the models file. Names in it are explained in the file itself. */
+/** The schema of the models file. `models.yaml` documents its fields. */
 export const catalogueSchema = z.strictObject({
   providers: z.array(providerSchema).min(1, 'needs at least one provider').max(1_000),
   models: z.array(modelSchema).min(1, 'needs at least one model').max(10_000),

@@ -1,6 +1,6 @@
 import type { Prices } from '@gateway/base';
 
-/** What a model can do beyond plain text. The first four are shown to callers. */
+/** Capabilities beyond plain text. Only the first four are public. */
 export const capabilities = [
   'tools',
   'vision',
@@ -22,31 +22,31 @@ export type TokenEncoding = (typeof tokenEncodings)[number];
 export const imageFormulas = ['tiles', 'patches', 'pixels', 'gemini_tiles', 'constant'] as const;
 type ImageFormula = (typeof imageFormulas)[number];
 
-/** How tokens are estimated; fixed per catalogue version, so that a request always gets the same estimate. */
+/** How tokens are estimated; fixed per catalogue version, so that equal requests get equal estimates. */
 export interface TokenCounting {
   readonly encoding: TokenEncoding;
-  /** The tokenizer's count is multiplied with this. */
+  /** Multiplies the tokenizer's count. */
   readonly factor: number;
   readonly imageFormula: ImageFormula;
-  /** Tokens per image for "constant", and when the size is unknown. */
+  /** Tokens per image with the formula "constant", and for images of unknown size. */
   readonly imageTokens: number;
 }
 
-/** The request field that limits the output. Newer models at some providers accept only the second. */
+/** The request field that limits the output. Newer models at some providers accept only the second one. */
 export const maxTokensParameters = ['max_tokens', 'max_completion_tokens'] as const;
 type MaxTokensParameter = (typeof maxTokensParameters)[number];
 
 /** All in milliseconds. */
 interface ProviderTimeouts {
-  /** Until the connection stands. */
+  /** Until the connection is established. */
   readonly connectMs: number;
   /** From sending a streamed request to its first event. */
   readonly firstEventMs: number;
-  /** From sending a request that is not streamed to the first byte of its answer, which comes when all is generated. */
+  /** From sending a non-streaming request to the first byte of its response, which arrives after generation. */
   readonly firstByteMs: number;
-  /** Between two reads of an answer that has begun. */
+  /** Between two reads of a response body. */
   readonly idleMs: number;
-  /** The whole generation, with its retries and the targets before this one. */
+  /** The whole generation, including retries and earlier targets. */
   readonly totalMs: number;
 }
 
@@ -55,29 +55,29 @@ export interface Provider {
   readonly name: string;
   /** Without a trailing slash; "/chat/completions" is appended. */
   readonly baseUrl: string;
-  /** Sent as a bearer token. Never logged, never in a public text. */
+  /** Sent as a bearer token. Never logged, never part of a public text. */
   readonly apiKey: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: ProviderTimeouts;
-  /** Calls under way at once; what comes beyond goes to the next target or is refused. */
+  /** Concurrent calls. Further calls go to the next target or are rejected. */
   readonly maxConcurrent: number;
-  /** Calls to one target of this provider for one generation, the first included. */
+  /** Calls to one target per generation, including the first. */
   readonly maxAttempts: number;
   readonly maxTokensParameter: MaxTokensParameter;
   /** Whether messages of role "developer" are sent as "system". */
   readonly developerAsSystem: boolean;
-  /** Whether it is told which trace a call belongs to; not when absent. */
+  /** Whether requests carry a `traceparent` header; default false. */
   readonly sendsTraceparent?: boolean;
 }
 
-/** One way to get a model: a provider and its name for the model. */
+/** A provider and its name for the model. */
 export interface Target {
   readonly provider: Provider;
   readonly providerModel: string;
   readonly maxTokensParameter: MaxTokensParameter;
-  /** Whether a request that timed out here before its first event is tried once more, here or at the next target. */
+  /** Whether a request that timed out before its first event is retried once, here or at the next target. */
   readonly retryTimeouts: boolean;
-  /** Whether it is sent the `reasoning_content` of earlier turns, which some models need and others refuse. */
+  /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */
   readonly forwardReasoningContent: boolean;
 }
 
@@ -94,20 +94,20 @@ export interface Model {
   readonly defaultReasoningEffort: string | undefined;
   readonly prices: Prices;
   readonly tokenCounting: TokenCounting;
-  /** Further top-level request fields this model takes, such as "top_k". */
+  /** Further top-level request fields that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];
-  /** In the order they are tried; never empty. */
+  /** In the order of attempts; never empty. */
   readonly targets: readonly Target[];
 }
 
 export interface Catalogue {
-  /** Ascends with every load. */
+  /** Ascends with each load. */
   readonly version: number;
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
 }
 
-/** Names a target in metrics and as the circuit breaker's key. */
+/** Identifies a target in metrics, logs and circuit breakers. */
 export function targetKey(target: Target): string {
   return `${target.provider.name}/${target.providerModel}`;
 }

@@ -24,13 +24,13 @@ function completionOf(stream: CompletionStream): { choices: { message: Record<st
 }
 
 describe('a stream of chunks', () => {
-  it('adds up to the text that was sent, whatever characters it holds and whichever path they take', () => {
+  it('adds up to the text of the provider, for all characters and on both paths', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 30 }),
       fc.constantFrom('"', '\\', '\n', '\u2028', '\ud83d', '\ude00', '[DONE]', '"}}]}', '\u0000'),
     );
     const few = fc.array(text, { minLength: 1, maxLength: 12 });
-    // More than are read at once.
+    // More than the fast path collects before it decodes.
     const many = fc
       .tuple(few, fc.integer({ min: 1, max: 60 }))
       .map(([texts, times]) => Array(times).fill(texts).flat());
@@ -42,9 +42,10 @@ describe('a stream of chunks', () => {
         for (const content of texts) {
           const frame = stream.push(delta({ content }));
           if (frame === '') continue;
-          if (!frame.endsWith('\n\n') || frame.slice(0, -2).includes('\n')) throw new Error('no whole event');
+          if (!frame.endsWith('\n\n') || frame.slice(0, -2).includes('\n'))
+            throw new Error('incomplete event');
           const chunk = read(frame);
-          if ('usage' in chunk !== includeUsage) throw new Error('usage is there, or not, against the wish');
+          if ('usage' in chunk !== includeUsage) throw new Error('usage does not match include_usage');
           seen += String(chunk.choices[0]?.delta['content']);
         }
         expect(seen).toBe(texts.join(''));
@@ -54,14 +55,14 @@ describe('a stream of chunks', () => {
     );
   });
 
-  it('keeps of its text little more than the text, however many chunks it comes in', () => {
+  it('uses little more memory than its text, for any number of chunks', () => {
     const heapBytes = (): number => {
       collectGarbage();
       return process.memoryUsage().heapUsed;
     };
     const chunks = 100_000;
     const stream = streamOf();
-    // As they come: each is a text of its own.
+    // Each event is a separate string, like those of a connection.
     const event = (number: number): string =>
       Buffer.from(delta({ content: ` token${number % 10}` })).toString();
     stream.push(event(0));
@@ -69,11 +70,11 @@ describe('a stream of chunks', () => {
     for (let number = 1; number < chunks; number += 1) stream.push(event(number));
     const bytesPerChunk = (heapBytes() - before) / chunks;
     expect(stream.choices[0]?.content).toHaveLength(chunks * 7);
-    // A string that remembers its parts takes some 60 for each.
+    // A concatenated string that is never flattened uses about 60 bytes per part.
     expect(bytesPerChunk).toBeLessThan(20);
   });
 
-  it('puts tool calls together from their pieces, as callers and replays see them', () => {
+  it('assembles tool calls from their deltas, for clients and replays', () => {
     const stream = streamOf();
     const call = (index: number, more: object) => delta({ tool_calls: [{ index, ...more }] });
     stream.push(delta({ role: 'assistant', content: null }));
@@ -97,7 +98,7 @@ describe('a stream of chunks', () => {
     });
   });
 
-  it('takes tool calls without index, without id, and with an object for arguments', () => {
+  it('accepts tool calls without an index, without an id, and with an object as arguments', () => {
     const stream = streamOf();
     stream.push(delta({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }));
     stream.push(delta({ tool_calls: [{ id: 'b', function: { name: 'g' } }] }));
@@ -108,7 +109,7 @@ describe('a stream of chunks', () => {
     ]);
   });
 
-  it('keeps several completions apart and leaves out those nobody asked for', () => {
+  it('separates several completions and drops those that were not requested', () => {
     const stream = streamOf(2);
     for (const [index, content] of [
       [1, 'b'],
@@ -131,7 +132,7 @@ describe('a stream of chunks', () => {
     ]);
   });
 
-  it('is not fooled by a chunk that only looks like the one before', () => {
+  it('parses a chunk that only resembles the previous one', () => {
     const stream = streamOf();
     for (const content of ['a', 'b', 'c']) stream.push(delta({ content }));
     expect(read(stream.push(delta({ content: 'd', reasoning: 'e' }))).choices[0]?.delta).toEqual({
@@ -146,7 +147,7 @@ describe('a stream of chunks', () => {
     });
   });
 
-  it('shows reasoning under one name and joins log probabilities', () => {
+  it('returns reasoning under one name and joins log probabilities', () => {
     const stream = streamOf();
     expect(read(stream.push(delta({ reasoning: 'hm' }))).choices[0]?.delta).toEqual({
       role: 'assistant',
@@ -167,7 +168,7 @@ describe('a stream of chunks', () => {
     });
   });
 
-  it('passes the system fingerprint on from where it is known, on both paths, and in what is kept', () => {
+  it('adds the system fingerprint to all chunks after its first occurrence, on both paths', () => {
     const chunk = (content: string, fingerprint?: unknown) =>
       JSON.stringify({ system_fingerprint: fingerprint, choices: [{ index: 0, delta: { content } }] });
     const stream = streamOf(1, true);
@@ -189,7 +190,7 @@ describe('a stream of chunks', () => {
     expect(completionOf(stream).choices[0]?.message['content']).toBe('abcdefg');
   });
 
-  it('leaves out a fingerprint that is long, unprintable or no text', () => {
+  it('drops a fingerprint that is too long, unprintable or not a string', () => {
     for (const fingerprint of ['', 'x'.repeat(129), 'fp\n1', 'fp\u202e', 'fpü', 7, null, { a: 1 }]) {
       const stream = streamOf();
       const frame = stream.push(
@@ -200,7 +201,7 @@ describe('a stream of chunks', () => {
     }
   });
 
-  it('sends nothing for chunks that say nothing', () => {
+  it('sends nothing for empty chunks', () => {
     const stream = streamOf();
     stream.push(delta({ content: 'a' }));
     expect(stream.push(delta({}))).toBe('');
@@ -210,7 +211,7 @@ describe('a stream of chunks', () => {
     expect(stream.reportedUsage).toEqual({ prompt_tokens: 1 });
   });
 
-  it('refuses what is no chunk', () => {
+  it('rejects payloads that are not chunks', () => {
     for (const data of ['', 'x', '[]', 'null', '{}', '{"choices":[1]}', '{"choices":[{"index":-1}]}']) {
       expect(() => streamOf().push(data)).toThrow(UpstreamFailure);
     }

@@ -17,34 +17,34 @@ import {
   readText,
   readToolCalls,
 } from './read-message';
-import { inventedToolCallId } from './read-completion';
+import { createToolCallId } from './read-completion';
 import { UpstreamFailure } from '../failure/upstream-failure';
 
-/** Text kept of one generation, in characters; a stream beyond it has run away. */
+/** The maximum text of one generation, in characters. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
 
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface CompletionStreamOptions {
   readonly head: CompletionHead;
-  /** Completions the caller asked for; what belongs to others is left out. */
+  /** Requested completions. Choices with a higher index are dropped. */
   readonly n: number;
-  /** stream_options.include_usage: every chunk but the last then says `"usage":null`. */
+  /** stream_options.include_usage: every chunk but the last has `"usage":null`. */
   readonly includeUsage: boolean;
-  /** What an error object in a chunk or a choice means. */
+  /** Maps an error object in a chunk or choice. */
   readonly errorOf: (holder: unknown) => UpstreamFailure | undefined;
 }
 
 /**
- * Turns a provider's chunks into ours and keeps what they add up to. Pure: one
- * data payload in, the server-sent events for the caller out.
+ * Normalizes a provider's chunks and accumulates the completions. Pure: takes one
+ * data payload and returns the server-sent events for the client.
  */
 export class CompletionStream {
   /** `[DONE]` was seen. */
   done = false;
-  /** The provider's usage block, as sent; judged at the end. */
+  /** The provider's usage block, unchecked. */
   reportedUsage: unknown;
-  /** The first one that the provider named; on every chunk from there on. */
+  /** The provider's first valid fingerprint, added to every later chunk. */
   systemFingerprint: string | undefined;
 
   private readonly byIndex = new Map<number, Choice>();
@@ -60,31 +60,31 @@ export class CompletionStream {
     this.fast = new FastDelta(this.suffix);
   }
 
-  /** In order of index. Reading it settles what the fast path kept as it came. */
+  /** In order of index. Includes the pending text of the fast path. */
   get choices(): Choice[] {
-    this.settleFastText();
+    this.flushFastText();
     return [...this.byIndex.values()].sort((a, b) => a.index - b.index);
   }
 
-  /** Every completion that was asked for has said why it ended. */
+  /** Every requested completion has a finish_reason. */
   get complete(): boolean {
     if (this.byIndex.size < this.options.n) return false;
     for (const choice of this.byIndex.values()) if (choice.finishReason === undefined) return false;
     return true;
   }
 
-  get begun(): boolean {
+  get started(): boolean {
     return this.byIndex.size > 0;
   }
 
-  /** An approximation from below, for showing progress: about a token per delta, or four characters each. */
+  /** A lower bound, for progress: one token per delta, or one per four characters. */
   get completionTokens(): number {
     return Math.max(this.deltas, Math.ceil(this.characters / CHARACTERS_PER_TOKEN));
   }
 
   /**
-   * @returns the events for the caller; empty when the payload holds nothing for it.
-   * @throws UpstreamFailure for an error object or a payload that is no chunk.
+   * @returns the events for the client; empty when the payload has nothing for it.
+   * @throws UpstreamFailure for an error object, or for a payload that is not a chunk.
    */
   push(data: string): string {
     const quick = this.fast.match(data);
@@ -101,17 +101,17 @@ export class CompletionStream {
     const error = this.options.errorOf(chunk);
     if (error) throw error;
     if (asObject(chunk['usage'])) this.reportedUsage = chunk['usage'];
-    if (this.systemFingerprint === undefined) this.learnFingerprint(chunk['system_fingerprint']);
+    if (this.systemFingerprint === undefined) this.setFingerprint(chunk['system_fingerprint']);
     const listed = chunk['choices'];
     if (!Array.isArray(listed)) {
       if (asObject(chunk['usage'])) return '';
       throw malformed('a chunk without choices');
     }
-    this.settleFastText();
+    this.flushFastText();
     return this.pushChoices(listed, data);
   }
 
-  /** Closes completions whose end the provider confirmed only with `[DONE]`. */
+  /** Finishes completions without a finish_reason, after `[DONE]`. */
   closeOpenChoices(): string {
     const parts: string[] = [];
     for (const choice of this.choices) {
@@ -122,7 +122,7 @@ export class CompletionStream {
     return parts.length === 0 ? '' : `${this.prefix}${parts.join(',')}${this.suffix}`;
   }
 
-  /** The last chunk, for callers that asked for it. */
+  /** The last chunk, for clients that requested usage. */
   usageChunk(usage: object): string {
     return `${this.prefix}],"usage":${JSON.stringify(usage)}}\n\n`;
   }
@@ -160,11 +160,15 @@ export class CompletionStream {
     if (logprobs) addLogprobs(choice, logprobs);
     const finish = finishReasonOf(read['finish_reason']);
     if (finish !== undefined) choice.finishReason = finish;
-    if (!first && !rendered.some && logprobs === null && finish === undefined) return '';
+    if (!first && !rendered.hasOutput && logprobs === null && finish === undefined) return '';
     return this.renderDelta(index, rendered.delta, logprobs, finish);
   }
 
-  private applyDelta(choice: Choice, delta: JsonObject, first: boolean): { delta: object; some: boolean } {
+  private applyDelta(
+    choice: Choice,
+    delta: JsonObject,
+    first: boolean,
+  ): { delta: object; hasOutput: boolean } {
     const rendered: Record<string, unknown> = {};
     const content = readContent(delta['content']);
     const refusal = readText(delta['refusal']);
@@ -191,30 +195,35 @@ export class CompletionStream {
     }
     const calls = toolCalls.flatMap((call) => this.applyToolCall(choice, call));
     if (calls.length > 0) rendered['tool_calls'] = calls;
-    return { delta: rendered, some: Boolean(content || refusal || reasoning) || calls.length > 0 };
+    return { delta: rendered, hasOutput: Boolean(content || refusal || reasoning) || calls.length > 0 };
   }
 
   private applyToolCall(choice: Choice, call: ReturnType<typeof readToolCalls>[number]): object[] {
-    const index = call.index ?? placeOf(choice, call.id);
+    const index = call.index ?? toolCallIndex(choice, call.id);
     if (index >= MAX_TOOL_CALLS) throw malformed('too many tool calls');
     this.grow(call.arguments.length);
     const known = choice.toolCalls[index];
     if (known) {
-      // Some servers repeat the name with every delta; it was told once already.
+      // Some servers repeat the name in every delta; the client has it already.
       if (known.name === '' && call.name !== undefined) known.name = call.name;
       known.arguments += call.arguments;
       return call.arguments === '' ? [] : [{ index, function: { arguments: call.arguments } }];
     }
     if (index !== choice.toolCalls.length) throw malformed('a tool call out of order');
-    const begun = {
-      id: call.id ?? inventedToolCallId(this.options.head, choice.index, index),
+    const newCall = {
+      id: call.id ?? createToolCallId(this.options.head, choice.index, index),
       name: call.name ?? '',
       arguments: call.arguments,
     };
-    choice.toolCalls.push(begun);
-    this.grow(begun.name.length);
+    choice.toolCalls.push(newCall);
+    this.grow(newCall.name.length);
     return [
-      { index, id: begun.id, type: 'function', function: { name: begun.name, arguments: begun.arguments } },
+      {
+        index,
+        id: newCall.id,
+        type: 'function',
+        function: { name: newCall.name, arguments: newCall.arguments },
+      },
     ];
   }
 
@@ -228,7 +237,7 @@ export class CompletionStream {
     return `{"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs === null ? 'null' : JSON.stringify(logprobs)},"finish_reason":${reason}}`;
   }
 
-  private learnFingerprint(value: unknown): void {
+  private setFingerprint(value: unknown): void {
     this.systemFingerprint = readSystemFingerprint(value);
     if (this.systemFingerprint !== undefined) {
       this.prefix = chunkPrefix(this.options.head, this.systemFingerprint);
@@ -238,7 +247,8 @@ export class CompletionStream {
   private grow(characters: number): void {
     if (characters > 0) this.deltas += 1;
     this.characters += characters;
-    if (this.characters > MAX_OUTPUT_CHARACTERS) throw malformed('more text than any model writes');
+    if (this.characters > MAX_OUTPUT_CHARACTERS)
+      throw malformed(`more than ${MAX_OUTPUT_CHARACTERS} characters of text`);
   }
 
   private learn(value: unknown, data: string): void {
@@ -249,7 +259,7 @@ export class CompletionStream {
     }
   }
 
-  private settleFastText(): void {
+  private flushFastText(): void {
     for (const { index, text } of this.fast.take()) {
       const choice = this.byIndex.get(index);
       if (choice) choice.content = (choice.content ?? '') + text;
@@ -257,7 +267,7 @@ export class CompletionStream {
   }
 }
 
-/** How every chunk begins, up to its choices. */
+/** The start of every chunk, up to its choices. */
 function chunkPrefix(head: CompletionHead, systemFingerprint?: string): string {
   const { generationId, createdUnixS, modelId } = head;
   const fingerprint =
@@ -265,8 +275,8 @@ function chunkPrefix(head: CompletionHead, systemFingerprint?: string): string {
   return `data: {"id":${JSON.stringify(generationId)},"object":"chat.completion.chunk","created":${createdUnixS},"model":${JSON.stringify(modelId)}${fingerprint},"choices":[`;
 }
 
-/** Where a tool call without an index belongs: a new id begins a new call, none continues the last. */
-function placeOf(choice: Choice, id: string | undefined): number {
+/** The index of a tool call that has none: a new id adds a call; no id continues the last one. */
+function toolCallIndex(choice: Choice, id: string | undefined): number {
   const { length } = choice.toolCalls;
   if (length === 0) return 0;
   if (id === undefined) return length - 1;
@@ -275,9 +285,9 @@ function placeOf(choice: Choice, id: string | undefined): number {
 }
 
 function addLogprobs(choice: Choice, more: Logprobs): void {
-  const kept = (choice.logprobs ??= { content: null, refusal: null });
-  if (more.content) (kept.content ??= []).push(...more.content);
-  if (more.refusal) (kept.refusal ??= []).push(...more.refusal);
+  const all = (choice.logprobs ??= { content: null, refusal: null });
+  if (more.content) (all.content ??= []).push(...more.content);
+  if (more.refusal) (all.refusal ??= []).push(...more.refusal);
 }
 
 function malformed(what: string): UpstreamFailure {

@@ -1,11 +1,11 @@
 import { costOfUsage, usdNumber, type NanoUsd, type Prices, type Usage } from '@gateway/base';
 import type { FinishReason } from './finish-reason';
 
-/** A tool call of an answer, as far as it has come. */
+/** A tool call, possibly incomplete. */
 interface ToolCall {
   id: string;
   name: string;
-  /** JSON text, as the model wrote it. */
+  /** The model's JSON text. */
   arguments: string;
 }
 
@@ -14,7 +14,7 @@ export interface Logprobs {
   refusal: unknown[] | null;
 }
 
-/** One completion of an answer. */
+/** One completion of a response. */
 export interface Choice {
   readonly index: number;
   content: string | null;
@@ -25,19 +25,19 @@ export interface Choice {
   finishReason: FinishReason | undefined;
 }
 
-/** What of a system_fingerprint is passed on: bounded, and nothing that a terminal or log takes amiss. */
+/** Fingerprints that are passed on: bounded, and safe for terminals and logs. */
 const PASSED_FINGERPRINT = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * A provider's system_fingerprint: which build of what served the request.
+ * A provider's system_fingerprint, which identifies its backend configuration.
  *
- * @returns undefined when there is none, or none that is short and printable.
+ * @returns undefined when it is missing, too long or not printable ASCII.
  */
 export function readSystemFingerprint(value: unknown): string | undefined {
   return typeof value === 'string' && PASSED_FINGERPRINT.test(value) ? value : undefined;
 }
 
-/** The fields that every answer of one generation repeats. */
+/** The fields that are equal in every chunk and response of a generation. */
 export interface CompletionHead {
   readonly generationId: string;
   readonly createdUnixS: number;
@@ -56,7 +56,7 @@ export function emptyChoice(index: number): Choice {
   };
 }
 
-/** The usage block of an answer, with its cost in US dollars. */
+/** The usage block of a response, with its cost in US dollars. */
 export function renderUsage(usage: Usage, prices: Prices): { readonly json: object; readonly cost: NanoUsd } {
   const cost = costOfUsage(usage, prices);
   return {
@@ -119,7 +119,7 @@ export interface OutputTexts {
   readonly reasoning: readonly string[];
 }
 
-/** Everything the model wrote, for counting its tokens. */
+/** All model output, for counting its tokens. */
 export function outputTexts(choices: readonly Choice[]): OutputTexts {
   const visible: string[] = [];
   const reasoning: string[] = [];

@@ -2,7 +2,7 @@ import { UpstreamFailure } from '../failure/upstream-failure';
 import { isFailedFinish } from './finish-reason';
 import type { JsonObject } from './json';
 
-/** A choice that ended with a failure, whichever way the provider says so. */
+/** The failure of a choice, reported as an error object or a finish_reason; undefined when it did not fail. */
 export function failureIn(
   choice: JsonObject,
   errorOf: (holder: unknown) => UpstreamFailure | undefined,
@@ -11,5 +11,5 @@ export function failureIn(
   if (error) return error;
   const reason = choice['finish_reason'];
   if (!isFailedFinish(reason)) return undefined;
-  return new UpstreamFailure('failed', { detail: `the provider ended its answer with "${String(reason)}"` });
+  return new UpstreamFailure('failed', { detail: `the provider sent the finish_reason "${String(reason)}"` });
 }

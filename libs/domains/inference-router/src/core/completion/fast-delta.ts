@@ -1,26 +1,24 @@
 import { asObject, parseJson } from './json';
 
-/** Templates that did not fit the next payload, after which the fast path gives up on a stream. */
-const MAX_FRUITLESS_TEMPLATES = 4;
+/** The fast path is switched off for a stream after this many templates that matched no payload. */
+const MAX_UNUSED_TEMPLATES = 4;
 
 /**
- * A string that grows by parts remembers each of them, 60 to 90 bytes for a token of five, until it
- * is read as a whole. So a slow stream is read every so many parts.
+ * V8 retains every part of a concatenated string until it is flattened: 60 to 90 bytes for a
+ * five-byte token. So the text is decoded after this many parts.
  */
 const MAX_UNREAD_BODIES = 16;
 
-/** The inside of a JSON string: no bare quote, backslash or control character. */
-
+/** The body of a JSON string: no unescaped quote, backslash or control character. */
 const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
 const CONTENT_KEYS = ['"content":"', '"content": "'] as const;
 
 /**
- * Most chunks of a stream differ in one string only: the delta's content.
- * After a chunk of that kind was parsed, the text around the string becomes a
- * template. A payload that fits it is, by construction, the same JSON with
- * another content, so that string is copied over as it is, without parsing or
- * writing JSON. What does not fit takes the ordinary path.
+ * Most chunks of a stream differ only in the string `delta.content`. The text
+ * around that string becomes a template once such a chunk has been parsed. A
+ * payload that matches the template is the same JSON with another content, so the
+ * string is copied without parsing. All other payloads take the normal path.
  */
 export class FastDelta {
   private before = '';
@@ -29,11 +27,11 @@ export class FastDelta {
   private frameBefore = '';
   private readonly frameAfter: string;
   private hits = 0;
-  private fruitless = 0;
-  /** JSON string bodies not decoded yet, all of one completion, and how many they are. */
+  private unusedTemplates = 0;
+  /** JSON string bodies that are not decoded yet, all of one completion, and their number. */
   private body = '';
   private bodies = 0;
-  /** Of those before them. */
+  /** The decoded text. */
   private text = '';
 
   constructor(frameSuffix: string) {
@@ -54,13 +52,13 @@ export class FastDelta {
   }
 
   /**
-   * Makes a payload that was just parsed and sent on the template, if it is of the plain kind.
+   * Creates a template from a payload that took the normal path, if only its content can differ.
    *
-   * @param framePrefix what the caller's chunk begins with, up to its choices.
+   * @param framePrefix the start of the client's chunk, up to its choices.
    */
   learn(data: string, index: number, framePrefix: string): void {
-    if (this.before !== '' && this.hits === 0) this.fruitless += 1;
-    if (this.fruitless >= MAX_FRUITLESS_TEMPLATES) {
+    if (this.before !== '' && this.hits === 0) this.unusedTemplates += 1;
+    if (this.unusedTemplates >= MAX_UNUSED_TEMPLATES) {
       this.before = '';
       return;
     }
@@ -73,7 +71,7 @@ export class FastDelta {
     this.frameBefore = `${framePrefix}{"index":${index},"delta":{"content":"`;
   }
 
-  /** Hands over the text that went the fast way since the last call. */
+  /** Returns and clears the text of the fast path. */
   take(): readonly { readonly index: number; readonly text: string }[] {
     this.decode();
     const { text } = this;
@@ -112,7 +110,7 @@ function endOfString(data: string, start: number): number {
   return -1;
 }
 
-/** Proves the template with a probe: its string is the delta's content, and nothing else in it matters. */
+/** Tests the template with a probe: the string is `delta.content`, and no other field has a value that matters. */
 function isPlain({ before, after }: { before: string; after: string }): boolean {
   const probe = 'probe';
   const chunk = asObject(parseJson(before + probe + after));

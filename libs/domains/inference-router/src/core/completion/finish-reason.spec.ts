@@ -1,6 +1,6 @@
 import { finishReasonOf } from './finish-reason';
 
-it('maps every known finish reason, and takes an unknown one as an ordinary end', () => {
+it('maps every known finish reason, and an unknown one to "stop"', () => {
   for (const [reported, known] of [
     ['stop', 'stop'],
     ['end_turn', 'stop'],
@@ -11,7 +11,7 @@ it('maps every known finish reason, and takes an unknown one as an ordinary end'
     ['function_call', 'tool_calls'],
     ['content_filter', 'content_filter'],
     ['SAFETY', 'content_filter'],
-    ['whatever', 'stop'],
+    ['unknown', 'stop'],
     ['constructor', 'stop'],
     [null, undefined],
     ['', undefined],

@@ -1,7 +1,7 @@
-/** Why a completion ended, as callers see it. A failure is "error", which only the edge writes. */
+/** The public finish reasons. A failure is "error", which only the edge sends. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** Names that servers use beside the four standard ones. */
+/** The standard names and their synonyms at other servers. */
 const known: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   eos: 'stop',
@@ -21,15 +21,15 @@ const known: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** Names for "this is no answer": the provider failed, and ended its answer as if it had not. */
+/** Reasons that report a failure of the provider, in a response that otherwise looks complete. */
 const failed = new Set(['error', 'network_error', 'abort', 'insufficient_system_resource']);
 
-/** Whether a completion that ended for this reason is none. */
+/** Whether the reason reports a failure. */
 export function isFailedFinish(reported: unknown): boolean {
   return typeof reported === 'string' && failed.has(reported.toLowerCase());
 }
 
-/** @returns undefined while the completion goes on; a name nobody knows counts as an ordinary end. */
+/** @returns undefined while the completion continues; an unknown name is mapped to "stop". */
 export function finishReasonOf(reported: unknown): FinishReason | undefined {
   if (typeof reported !== 'string' || reported === '') return undefined;
   const name = reported.toLowerCase();

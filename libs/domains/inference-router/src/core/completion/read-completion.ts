@@ -6,21 +6,20 @@ import { asObject, type JsonObject } from './json';
 import { readContent, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
 
 /**
- * The completions of a provider's chat.completion object, without whatever
- * else the provider put there.
+ * Reads the completions of a provider's chat.completion object and drops unknown fields.
  *
- * @param n how many the caller asked for; more are left out.
- * @param errorOf what an error object in a choice means.
- * @returns undefined when the object holds no completion.
- * @throws UpstreamFailure when one of them ended with a failure or is no text.
+ * @param n the requested number; further completions are dropped.
+ * @param errorOf maps an error object in a choice.
+ * @returns undefined when the object has no completion.
+ * @throws UpstreamFailure when a completion failed or its content is not text.
  */
 export function readCompletion(
-  answer: unknown,
+  response: unknown,
   head: CompletionHead,
   n: number,
   errorOf: (holder: unknown) => UpstreamFailure | undefined,
 ): Choice[] | undefined {
-  const listed = asObject(answer)?.['choices'];
+  const listed = asObject(response)?.['choices'];
   if (!Array.isArray(listed) || listed.length === 0) return undefined;
   const choices: Choice[] = [];
   for (const value of listed.slice(0, n) as unknown[]) {
@@ -42,7 +41,7 @@ function readChoice(choice: JsonObject, message: JsonObject, index: number, head
   read.logprobs = readLogprobs(choice);
   for (const call of readToolCalls(message)) {
     read.toolCalls.push({
-      id: call.id ?? inventedToolCallId(head, index, read.toolCalls.length),
+      id: call.id ?? createToolCallId(head, index, read.toolCalls.length),
       name: call.name ?? '',
       arguments: call.arguments,
     });
@@ -52,7 +51,7 @@ function readChoice(choice: JsonObject, message: JsonObject, index: number, head
   return read;
 }
 
-/** For servers that name no tool call id: callers need one to answer the call. */
-export function inventedToolCallId(head: CompletionHead, choice: number, call: number): string {
+/** An id for a tool call without one: clients need it to send the tool's result. */
+export function createToolCallId(head: CompletionHead, choice: number, call: number): string {
   return `call_${head.generationId.replace(/^gen-/, '')}_${choice}_${call}`;
 }

@@ -2,10 +2,10 @@ import type { Logprobs } from './completion';
 import { UpstreamFailure } from '../failure/upstream-failure';
 import { asObject, type JsonObject } from './json';
 
-/** Tool calls accepted in one completion. */
+/** The maximum number of tool calls in one completion. */
 export const MAX_TOOL_CALLS = 128;
 
-/** Text of a message or delta: a string, or the text parts of an array. Null when there is none. */
+/** The text of a message or delta: a string, or the joined text parts of an array. Null when there is none. */
 export function readText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return null;
@@ -14,25 +14,25 @@ export function readText(value: unknown): string | null {
 }
 
 /**
- * The answer's own text.
+ * The content of a message or delta.
  *
- * @throws UpstreamFailure when it is there and no text: an answer that cannot be read is no answer.
+ * @throws UpstreamFailure when the content is neither text nor null.
  */
 export function readContent(value: unknown): string | null {
   if (value !== null && value !== undefined && typeof value !== 'string' && !Array.isArray(value)) {
     throw new UpstreamFailure('failed', {
-      detail: `the provider sent content that is no text: ${typeof value}`,
+      detail: `the provider sent content of type ${typeof value}`,
     });
   }
   return readText(value);
 }
 
-/** Reasoning text under either of its two common names. */
+/** Reasoning text, under either of its common names. */
 export function readReasoning(message: JsonObject): string | null {
   return readText(message['reasoning_content']) ?? readText(message['reasoning']);
 }
 
-/** A tool call of a message or delta. What the provider left out is undefined. */
+/** A tool call of a message or delta. Missing fields are undefined. */
 export interface ReadToolCall {
   readonly index: number | undefined;
   readonly id: string | undefined;
@@ -68,7 +68,7 @@ export function readLogprobs(choice: JsonObject): Logprobs | null {
   };
 }
 
-/** Some servers send the arguments as an object; callers expect JSON text. */
+/** Some servers send the arguments as an object; clients expect JSON text. */
 function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);

@@ -1,6 +1,6 @@
 import { asObject } from '../completion/json';
 
-/** What a provider says of its refusal, in whichever of the known shapes. Empty where it says nothing. */
+/** A provider's error in normalized form. Missing fields are empty. */
 export interface ProviderError {
   readonly message: string;
   readonly code: string;
@@ -11,7 +11,7 @@ export interface ProviderError {
 const NO_ERROR: ProviderError = { message: '', code: '', type: '', param: undefined };
 const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_.[\]-]{0,127}$/;
 
-/** What only a request that is too long is refused with. Lower case; compared with `code` and `type`. */
+/** Error codes and types of requests that exceed the context window, in lower case. */
 const CONTEXT_NAMES = new Set([
   'context_length_exceeded',
   'context_window_exceeded',
@@ -20,7 +20,7 @@ const CONTEXT_NAMES = new Set([
   'exceed_context_size_error',
 ]);
 
-/** The same in words, by family of servers. The fixtures beside this file hold a real answer of each. */
+/** Messages of the same error, by server. The fixtures have a real response of each. */
 const CONTEXT_TEXTS: readonly RegExp[] = [
   // OpenAI, Azure, vLLM, SGLang, Mistral, OpenRouter
   /maximum (?:context|model) length|context length|context[ _]window/i,
@@ -37,7 +37,7 @@ const CONTEXT_TEXTS: readonly RegExp[] = [
   /exceeds? the (?:model'?s? )?(?:maximum|max) (?:number of )?tokens/i,
 ];
 
-/** What only a model name that the provider does not know is refused with; the name is ours. */
+/** Error codes and types of model names that the provider does not know. Our mapping is wrong then. */
 const UNKNOWN_MODEL_NAMES = new Set([
   'model_not_found',
   'model_not_available',
@@ -45,10 +45,10 @@ const UNKNOWN_MODEL_NAMES = new Set([
   'invalid_model',
 ]);
 
-/** The same in words; believed only where the provider repeats the name that we sent. */
+/** Messages of the same error; matched only when the message has the model name that was sent. */
 const UNKNOWN_MODEL_TEXT =
   /invalid model(?: name| id)?\b|not a valid model|unknown model|model\b.{0,300}?\b(?:does not exist|not exist|not found|is not available|not supported)/is;
-/** Servers that serve one model and refuse every other name, with or without repeating it. */
+/** The same for servers whose message may not repeat the model name. */
 const OTHER_MODEL_TEXTS: readonly RegExp[] = [
   // transformers serve
   /\bpinned to\b/i,
@@ -58,20 +58,20 @@ const OTHER_MODEL_TEXTS: readonly RegExp[] = [
   /^model not exist$/i,
 ];
 
-/** Reads `{error: {…}}`, `{error: "…"}`, `{object: "error", …}` and FastAPI's `{detail: …}`. */
-export function readRefusal(body: unknown): ProviderError {
+/** Parses `{error: {…}}`, `{error: "…"}`, `{object: "error", …}` and FastAPI's `{detail: …}`. */
+export function readErrorBody(body: unknown): ProviderError {
   return readErrorObject(body) ?? readDetail(asObject(body)?.['detail']) ?? NO_ERROR;
 }
 
-/** The same without `detail`, which means nothing in an answer that succeeded; undefined when there is no error. */
-export function readErrorObject(answer: unknown): ProviderError | undefined {
-  const outer = asObject(answer);
+/** The same without `detail`, which is not an error in a 2xx response; undefined when there is no error. */
+export function readErrorObject(response: unknown): ProviderError | undefined {
+  const outer = asObject(response);
   if (!outer) return undefined;
   const inner = outer['error'];
   if (typeof inner === 'string' && inner.length > 0) {
     return { ...NO_ERROR, message: inner, type: textOf(outer['error_type']) };
   }
-  // Some servers answer with the error object itself, as {object: "error", message}.
+  // Some servers return the bare error object: {object: "error", message}.
   const error = asObject(inner) ?? (outer['object'] === 'error' ? outer : undefined);
   if (!error) return undefined;
   const param = error['param'];
@@ -83,7 +83,7 @@ export function readErrorObject(answer: unknown): ProviderError | undefined {
   };
 }
 
-export function saysTooLong({ code, type, message }: ProviderError): boolean {
+export function isContextLengthError({ code, type, message }: ProviderError): boolean {
   return (
     CONTEXT_NAMES.has(code.toLowerCase()) ||
     CONTEXT_NAMES.has(type.toLowerCase()) ||
@@ -91,8 +91,8 @@ export function saysTooLong({ code, type, message }: ProviderError): boolean {
   );
 }
 
-/** @param sent the model name that we sent. */
-export function saysUnknownModel({ code, type, message }: ProviderError, sent: string): boolean {
+/** @param sent the model name in the request. */
+export function isUnknownModelError({ code, type, message }: ProviderError, sent: string): boolean {
   return (
     UNKNOWN_MODEL_NAMES.has(code.toLowerCase()) ||
     UNKNOWN_MODEL_NAMES.has(type.toLowerCase()) ||
@@ -107,7 +107,7 @@ function readDetail(detail: unknown): ProviderError | undefined {
   return undefined;
 }
 
-/** The output limit travels under the provider's name for it; callers know it as max_tokens. */
+/** Clients know the output limit as max_tokens, whatever its name at the provider. */
 function publicParam(param: string): string {
   return param === 'max_completion_tokens' ? 'max_tokens' : param;
 }

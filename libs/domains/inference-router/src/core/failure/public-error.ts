@@ -2,9 +2,9 @@ import { GatewayError } from '@gateway/errors';
 import type { UpstreamFailure } from './upstream-failure';
 
 /**
- * The error of a generation of which the caller has seen nothing.
+ * The error of a generation that failed before its first event.
  *
- * @param providerCalled whether any target was called, not just the one of this failure.
+ * @param providerCalled whether any target was called, not only the one of this failure.
  */
 export function errorBeforeFirstEvent(failure: UpstreamFailure, providerCalled: boolean): GatewayError {
   return new GatewayError(failure.rule.code, {
@@ -18,15 +18,15 @@ export function errorBeforeFirstEvent(failure: UpstreamFailure, providerCalled: 
 }
 
 /**
- * The error of a generation that broke off. It is billed for what was
- * produced, so the codes that promise otherwise are out of the question.
+ * The error of a generation that failed after its first event. Its output is
+ * billed, so error codes that promise "not billed" are not used.
  */
 export function errorAfterFirstEvent(failure: UpstreamFailure): GatewayError {
   const timedOut = failure.kind === 'timed_out' || failure.kind === 'connect_timed_out';
   return new GatewayError(timedOut ? 'request_timeout' : 'upstream_error', {
     message: timedOut
-      ? 'The model stopped answering before the end.'
-      : 'The model provider failed before the end of the answer.',
+      ? 'The model provider timed out before the response was complete.'
+      : 'The model provider failed before the response was complete.',
     internalMessage: failure.message,
     cause: failure,
   });

@@ -1,12 +1,12 @@
-/** Longest text of a provider that is shown to a caller, in characters. */
+/** The maximum length of a provider's text in a public error, in characters. */
 export const MAX_PUBLIC_TEXT_CHARACTERS = 400;
 
-/** Longest text of a provider that is logged, in characters. */
+/** The maximum length of a provider's text in the log, in characters. */
 const MAX_OPERATOR_TEXT_CHARACTERS = 1_000;
 
 const HIDDEN = '[removed]';
 
-/** What identifies us to a provider, or the provider to a caller. */
+/** Patterns that identify the gateway's account at the provider, or the provider. */
 const identifying: readonly RegExp[] = [
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)\]]+/gi,
   /\b[\w.+-]+@[\w-]+\.[\w.-]+/g,
@@ -17,25 +17,25 @@ const identifying: readonly RegExp[] = [
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
   /\b(?=[\w-]*\d)[\w-]{32,}\b/g,
   /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
-  // Folders of the provider's machine.
+  // Paths on the provider's machine.
   /(?<![\w/])\/(?:home|root|srv|opt|usr|var|etc|tmp|mnt|data|models?|app|workspace|Users)\/[^\s"'<>)\],;]*/g,
 ];
 
 export interface PublicTextOptions {
-  /** Removed wherever they stand. */
+  /** Removed everywhere. */
   readonly secrets?: readonly string[];
-  /** Removed where they stand as words of their own. */
+  /** Removed as whole words. */
   readonly names?: readonly string[];
-  /** Names, as words of their own, that the caller knows by another one, such as the provider's model name. */
+  /** Whole words to replace, such as the provider's model name by the public model id. */
   readonly renames?: Readonly<Record<string, string>>;
 }
 
 /**
- * A provider's message, fit to be shown: no keys, addresses, folders or account
- * ids, one line, bounded. Some SDK tools take the words "rate limit" in any
- * error for a 429, so these are replaced.
+ * A provider's message without keys, addresses, paths and account ids, on one
+ * line and bounded. Some SDK tools treat any error with the words "rate limit"
+ * as a 429, so these are replaced.
  *
- * @returns undefined when nothing readable is left.
+ * @returns undefined when no readable text remains.
  */
 export function publicText(
   text: string,
@@ -51,8 +51,7 @@ export function publicText(
 }
 
 /**
- * The same message for the operator's log: the provider's own words but for the
- * secrets, one line, bounded.
+ * The message for the operator's log: only secrets are removed; one line, bounded.
  */
 export function operatorText(text: string, secrets: readonly string[]): string | undefined {
   return bounded(
@@ -71,7 +70,7 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
     .reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), text);
 }
 
-/** The name where it is no part of a longer one: "own" is not in "unknown", nor "m-1" in "m-10". */
+/** Matches the name as a whole word: not "own" in "unknown", nor "m-1" in "m-10". */
 function asWord(name: string): RegExp {
   return new RegExp(`(?<![\\w-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`, 'g');
 }

@@ -1,48 +1,48 @@
 import type { ErrorCode, ErrorMetadata } from '@gateway/errors';
 
-/** Why a call to a provider came to nothing. */
+/** Why a call to a provider failed. */
 export type FailureKind =
-  /** The provider says the request is not valid for the model. */
+  /** The provider rejected the request as not valid. */
   | 'rejected'
-  /** The provider says input and output together are too long. */
+  /** The provider reports that the request exceeds the context window. */
   | 'context_too_long'
   /** Our key, account, address or model name is wrong. */
   | 'misconfigured'
-  /** The provider asks us to slow down. */
+  /** The provider limits our request rate. */
   | 'throttled'
-  /** The provider says that it cannot serve now, such as while it loads the model. */
+  /** The provider is temporarily unavailable, for example while it loads the model. */
   | 'unavailable'
-  /** A 5xx, a cut connection, an answer nobody can read. */
+  /** A 5xx, a closed connection, or an unreadable response. */
   | 'failed'
-  /** No connection within its time. */
+  /** The connection was not established in time. */
   | 'connect_timed_out'
-  /** No first byte or event, a stall, or the whole took too long. */
+  /** No first byte or event in time, a stall, or the total timeout. */
   | 'timed_out'
-  /** The target's circuit is open: it failed too often just now. */
+  /** The target's circuit is open after too many failures. */
   | 'circuit_open'
   /** All of the provider's slots are in use. */
   | 'bulkhead_full'
-  /** An operator keeps new requests from the target. */
+  /** An operator drained the target. */
   | 'drained'
-  /** Our own caller cancelled, its deadline passed, or we stop. */
+  /** The caller cancelled, its deadline passed, or the router stops. */
   | 'cancelled';
 
 export interface FailureRule {
-  /** What the caller gets when nothing else was possible. */
+  /** The public error when no other attempt succeeds. */
   readonly code: ErrorCode;
-  /** `last_target`: only when there is no other target to go to. */
+  /** `last_target`: only when no further target is left. */
   readonly retrySameTarget: 'yes' | 'no' | 'last_target';
   readonly tryNextTarget: boolean;
-  /** Whether it speaks against the target's health. */
+  /** Whether it counts towards opening the circuit. */
   readonly tripsBreaker: boolean;
-  /** Whether a request reached the provider. Decides which of several failures the caller is told. */
+  /** Whether the request reached the provider. Such failures take precedence in the public error. */
   readonly dispatched: boolean;
 }
 
 /**
- * A faulty request fails at once: validators differ between providers, and so
- * would its error. A timeout is retried once, since the caller has waited once
- * already: at the next target, else at the same one, unless the target says no.
+ * An invalid request is not sent to other targets: their validation differs, so
+ * the error would vary. A timeout is retried once only, because the caller has
+ * already waited: at the next target, else at the same one, unless `retry_timeouts` is off.
  */
 const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   rejected: {
@@ -132,18 +132,18 @@ const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
 };
 
 export interface FailureDetails {
-  /** For our logs: may name the provider, never holds a key. */
+  /** For logs: may name the provider, never contains a key. */
   readonly detail: string;
   /** Replaces the error table's text; already sanitised. */
   readonly publicMessage?: string;
   readonly param?: string;
   readonly metadata?: ErrorMetadata;
-  /** What the provider asked us to wait. */
+  /** The provider's `retry-after`. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
-/** A call to a provider that failed. Internal: it becomes an error of the table before it leaves the router. */
+/** A failed call to a provider. Internal: the router maps it to an error of the error table. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: FailureKind;
@@ -166,7 +166,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** Any thrown value as a failure; what is unknown counts as the provider's. */
+/** Wraps any thrown value; unknown ones count as failures of the provider. */
 export function toUpstreamFailure(thrown: unknown): UpstreamFailure {
   if (thrown instanceof UpstreamFailure) return thrown;
   return new UpstreamFailure('failed', {

@@ -1,4 +1,4 @@
 import type { UpstreamFailure } from '../failure/upstream-failure';
 
-/** How an attempt at a target ended. */
-export type AttemptOutcome = 'ok' | 'broken_off' | UpstreamFailure['kind'];
+/** The outcome of one attempt at a target; `interrupted` means a failure after the first event. */
+export type AttemptOutcome = 'ok' | 'interrupted' | UpstreamFailure['kind'];

@@ -9,12 +9,12 @@ const counting: TokenCounting = {
   imageTokens: 0,
 };
 
-describe('counting what a model wrote', () => {
+describe('counting the output of a model', () => {
   it('multiplies by the factor of the model and rounds up', async () => {
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     const counter = {
       countAll: (texts: readonly string[], encoding: string) => {
-        asked.push([texts, encoding]);
+        calls.push([texts, encoding]);
         return 3;
       },
     };
@@ -22,12 +22,12 @@ describe('counting what a model wrote', () => {
       tokens: 4,
       isEstimated: false,
     });
-    expect(asked).toEqual([[['Hello world', 'Hello'], 'o200k_base']]);
+    expect(calls).toEqual([[['Hello world', 'Hello'], 'o200k_base']]);
     expect(await countOutput(counter, [], counting)).toEqual({ tokens: 0, isEstimated: false });
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
-  it('estimates from below when the counter has no capacity, so that the end is recorded all the same', async () => {
+  it('returns a lower bound when the counter has no capacity, so that the generation can be recorded', async () => {
     const full = { countAll: () => Promise.reject(new GatewayError('no_capacity')) };
     expect(await countOutput(full, ['a'.repeat(400), 'bc'], counting)).toEqual({
       tokens: 101,
@@ -35,7 +35,7 @@ describe('counting what a model wrote', () => {
     });
   });
 
-  it('rejects what is no want of capacity', async () => {
+  it('rejects with any other error', async () => {
     const broken = { countAll: () => Promise.reject(new Error('no tokenizer for the encoding')) };
     await expect(countOutput(broken, ['a'], counting)).rejects.toThrow('no tokenizer');
   });

@@ -2,19 +2,19 @@ import { GatewayError } from '@gateway/errors';
 import type { TokenCounting } from '../catalogue/model-catalogue';
 import type { TokenCounter } from '../ports';
 
-/** Of an answer whose tokens could not be counted: English has about four, no other text has more. */
+/** For the estimate. English has about four characters per token, other text fewer. */
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface CountedOutput {
   readonly tokens: number;
-  /** The counter had no room: the tokens are an estimate from below. */
+  /** The counter had no capacity: the number is a lower bound. */
   readonly isEstimated: boolean;
 }
 
 /**
- * The tokens that a model wrote, by the model's encoding and factor. Never
- * rejects for want of capacity: a generation that has ended must be recorded,
- * and a customer is not to pay for our load, so it is estimated from below then.
+ * Counts a model's output with its encoding and factor. Without counting capacity
+ * the output is estimated as a lower bound: the generation must be recorded, and
+ * the customer must not pay for our load.
  */
 export async function countOutput(
   counter: TokenCounter,

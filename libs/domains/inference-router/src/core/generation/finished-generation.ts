@@ -4,7 +4,7 @@ import type { FinishReason } from '../completion/finish-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 import type { InputParts } from './usage';
 
-/** A generation as its caller asked for it. */
+/** A request for one generation. */
 export interface GenerationRequest {
   readonly generationId: string;
   readonly organizationId: string;
@@ -15,7 +15,7 @@ export interface GenerationRequest {
   readonly includeUsage: boolean;
   /** A JSON object without the fields that the router sets itself. */
   readonly bodyJson: Uint8Array;
-  /** A seed beyond what JSON numbers keep; the body has none then. */
+  /** A seed of more than 53 bits; the body then has none. */
   readonly exactSeed: bigint | undefined;
   /** Per completion. */
   readonly maxOutputTokens: number;
@@ -23,31 +23,31 @@ export interface GenerationRequest {
   readonly createdUnixMs: number;
   readonly estimatedInputTokens: number;
   readonly inputParts: InputParts;
-  /** Frozen at admission; the catalogue's when absent. */
+  /** The prices at admission; the catalogue's when absent. */
   readonly prices: Prices | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
 }
 
-/** How a generation ended: with an answer, because nobody wanted it any more, or with a failure of the provider's or ours. */
-export type CompletionOutcome = 'answered' | 'cancelled' | 'failed';
+/** How a generation ended. `failed` includes failures of the router. */
+export type CompletionOutcome = 'completed' | 'cancelled' | 'failed';
 
-/** One try of a target on the way to an answer. */
+/** One attempt at a target. */
 export interface ProviderAttempt {
   readonly provider: string;
   readonly providerModel: string;
   readonly outcome: AttemptOutcome;
-  /** Until its failure; of the one that answered, until its end. */
+  /** Until its failure, or until the end of the response. */
   readonly durationMs: number;
 }
 
-/** The end of a generation that owes its cost. */
+/** A generation that ended and has a cost. */
 export interface FinishedGeneration {
   readonly request: GenerationRequest;
   readonly prices: Prices;
   readonly provider: string;
   readonly providerModel: string;
-  readonly ending: CompletionOutcome;
+  readonly outcome: CompletionOutcome;
   /** Empty when cancelled. */
   readonly finishReason: FinishReason | 'error' | '';
   readonly usage: Usage;
@@ -58,11 +58,11 @@ export interface FinishedGeneration {
   readonly generationTimeMs: number;
   /** From admission to the first output; undefined unless streamed. */
   readonly timeToFirstTokenMs: number | undefined;
-  /** In the order of the calls. */
+  /** In chronological order. */
   readonly attempts: readonly ProviderAttempt[];
   readonly errorCode: ErrorCode | undefined;
-  /** The chat.completion object, for replay; only of a generation that came to its end. */
+  /** The chat.completion object for replay; only of a completed generation. */
   readonly responseJson: string | undefined;
-  /** Such as traceparent; travels with the event. */
+  /** Headers of the event, such as traceparent. */
   readonly traceHeaders: Readonly<Record<string, string>>;
 }

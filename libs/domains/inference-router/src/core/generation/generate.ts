@@ -8,10 +8,10 @@ import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from 
 import type { OpenedStream } from '../provider/open-target';
 import type { CatalogueSource } from '../ports';
 import { errorAfterFirstEvent, errorBeforeFirstEvent } from '../failure/public-error';
-import type { Bill, SettlePorts } from './settle-generation';
+import type { Bill, FinalizePorts } from './finalize-generation';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
-export interface GeneratePorts extends OpenGenerationPorts, SettlePorts {
+export interface GeneratePorts extends OpenGenerationPorts, FinalizePorts {
   readonly catalogue: CatalogueSource;
   readonly inFlight: InFlight;
 }
@@ -23,10 +23,10 @@ export type Generate = <Message>(
 ) => AsyncIterableIterator<Message, undefined>;
 
 /**
- * Runs one generation, no faster than its messages are read.
+ * Runs one generation. It proceeds only as fast as its messages are read.
  *
- * @throws GatewayError before the first event: nothing is owed. After it: the
- *   end is durable by then.
+ * @throws GatewayError. Before the first event nothing is owed; after it, the
+ *   generation has been recorded.
  */
 export function createGenerate(ports: GeneratePorts): Generate {
   async function* generate(
@@ -36,22 +36,22 @@ export function createGenerate(ports: GeneratePorts): Generate {
     if (call.signal.aborted) throw cancelled();
     const model = modelOf(ports, request.modelId);
     let release: () => void = () => undefined;
-    // Once its end is durable a generation has ended, even if its caller never reads the last message.
+    // Released as soon as the generation is recorded, even if the caller never reads the last message.
     const run = new GenerationRun(ports, request, model, call, () => release());
-    const entered = ports.inFlight.enter(() => run.stop());
-    if (!entered) {
+    const leave = ports.inFlight.enter(() => run.stop());
+    if (!leave) {
       await run.close();
       throw stopping();
     }
     ports.observer.generationStarted();
     release = once(() => {
-      entered();
+      leave();
       ports.observer.generationEnded();
     });
     try {
       const opened = await open(ports, run, request, model);
-      if (opened.opened.kind === 'stream') yield* streamed(run, opened.opened);
-      else yield* whole(run);
+      if (opened.opened.kind === 'stream') yield* streaming(run, opened.opened);
+      else yield* nonStreaming(run);
     } finally {
       await run.close();
       release();
@@ -80,16 +80,16 @@ async function open(
       head: run.head,
       signal: run.signal,
       onDispatch: (target) => {
-        run.dispatched(target);
+        run.markDispatched(target);
         if (target) providerCalled = true;
       },
-      onSent: () => run.sent(),
-      onFailedAttempt: (target, failure, durationMs) => run.tried(target, failure.kind, durationMs),
+      onSent: () => run.markSent(),
+      onFailedAttempt: (target, failure, durationMs) => run.recordAttempt(target, failure.kind, durationMs),
     });
-    run.begin(opened);
+    run.markOpened(opened);
     return opened;
   } catch (error) {
-    // Anything but an UpstreamFailure is a bug of ours.
+    // Any other error is a bug.
     if (!(error instanceof UpstreamFailure)) throw error;
     if (error.kind !== 'cancelled') throw errorBeforeFirstEvent(error, providerCalled);
     await run.cancel()?.durable;
@@ -97,7 +97,7 @@ async function open(
   }
 }
 
-async function* streamed(
+async function* streaming(
   run: GenerationRun,
   { reader }: OpenedStream,
 ): AsyncGenerator<GenerationPart, void, void> {
@@ -106,33 +106,33 @@ async function* streamed(
     yield {
       poll: () => {
         const event = reader.poll();
-        if (event !== 'none_yet') run.sawEvent();
+        if (event !== 'none_yet') run.markEvent();
         return event;
       },
       listen: (onArrival) => reader.listen(onArrival),
     };
   } catch (error) {
-    await endBroken(run, error);
+    await failStream(run, error);
   }
   const closing = stream.closeOpenChoices();
-  const ending = run.complete();
+  const finalization = run.complete();
   if (closing !== '') yield reader.frames(closing);
-  if (run.request.includeUsage) yield reader.frames(stream.usageChunk((await ending.bill).usageJson));
-  yield finished(await ending.durable, undefined);
+  if (run.request.includeUsage) yield reader.frames(stream.usageChunk((await finalization.bill).usageJson));
+  yield finished(await finalization.durable, undefined);
 }
 
-async function* whole(run: GenerationRun): AsyncGenerator<GenerationEvent, void, void> {
+async function* nonStreaming(run: GenerationRun): AsyncGenerator<GenerationEvent, void, void> {
   const bill = await run.complete().durable;
   yield finished(bill, bill.responseJson());
 }
 
-/** Settles a stream that broke, and throws the error for the caller. */
-async function endBroken(run: GenerationRun, thrown: unknown): Promise<never> {
+/** Finalizes a stream that failed or was cancelled, and throws the error for the caller. */
+async function failStream(run: GenerationRun, thrown: unknown): Promise<never> {
   const failure = toUpstreamFailure(thrown);
   if (failure.kind === 'cancelled') {
     await run.cancel()?.durable;
     throw run.isStopped
-      ? new GatewayError('internal_error', { internalMessage: 'cancelled by a stop' })
+      ? new GatewayError('internal_error', { internalMessage: 'cancelled because the router stops' })
       : cancelled();
   }
   const error = errorAfterFirstEvent(failure);
@@ -157,7 +157,7 @@ function stopping(providerCalled = false): GatewayError {
   return new GatewayError('no_capacity', { internalMessage: 'the router is stopping', providerCalled });
 }
 
-/** No client receives it; the code only has to exist in the table. */
+/** No client receives this error; the code only has to exist in the table. */
 function cancelled(providerCalled = false): GatewayError {
   const internalMessage = 'the generation was cancelled';
   return new GatewayError('request_timeout', { internalMessage, providerCalled });

@@ -3,7 +3,7 @@ import { GenerationEvents, type GenerationEvent, type GenerationPart } from './g
 const frames = (sse: string): GenerationEvent => ({ kind: 'frames', sse, completionTokens: 0 });
 const sseOf = (event: GenerationEvent): string => (event.kind === 'frames' ? event.sse : event.kind);
 
-/** A stream whose events come when the test says so. */
+/** A stream whose events are sent by the test. */
 class ScriptedStream {
   private readonly arrived: (GenerationEvent | 'end' | Error)[] = [];
   private onArrival: () => void = () => undefined;
@@ -24,7 +24,7 @@ class ScriptedStream {
   }
 }
 
-function begin() {
+function startEvents() {
   const live = new ScriptedStream();
   const seen = { failure: undefined as unknown, left: false };
   async function* parts(): AsyncGenerator<GenerationPart, void, void> {
@@ -32,7 +32,7 @@ function begin() {
       yield live;
     } catch (error) {
       seen.failure = error;
-      throw new Error('told otherwise');
+      throw new Error('mapped error');
     } finally {
       seen.left = true;
     }
@@ -42,9 +42,9 @@ function begin() {
 }
 
 it('returns the events of a stream as they arrive, then the following parts', async () => {
-  const { live, events } = begin();
+  const { live, events } = startEvents();
   const first = events.next();
-  // The generator gets there within a few turns of promises.
+  // The generator reaches the stream after a few microtasks.
   await new Promise((resolve) => setImmediate(resolve));
   live.arrive(frames('one'));
   expect(await first).toEqual({ done: false, value: 'one' });
@@ -54,8 +54,8 @@ it('returns the events of a stream as they arrive, then the following parts', as
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
-it('polls a stream only for a read', async () => {
-  const { live, events } = begin();
+it('polls a stream only when it is read', async () => {
+  const { live, events } = startEvents();
   live.arrive(frames('one'), frames('two'));
   expect(await events.next()).toEqual({ done: false, value: 'one' });
   live.arrive(frames('three'));
@@ -63,17 +63,17 @@ it('polls a stream only for a read', async () => {
 });
 
 it('passes the error of a stream to the generation, and rejects with the error that it throws', async () => {
-  const { live, seen, events } = begin();
+  const { live, seen, events } = startEvents();
   const reading = events.next();
   await new Promise((resolve) => setImmediate(resolve));
   live.arrive(new Error('cut'));
-  await expect(reading).rejects.toThrow('told otherwise');
+  await expect(reading).rejects.toThrow('mapped error');
   expect(seen).toEqual({ failure: new Error('cut'), left: true });
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
 it('ends the generation, and a pending read, when its reader returns', async () => {
-  const { live, seen, events } = begin();
+  const { live, seen, events } = startEvents();
   const reading = events.next();
   await new Promise((resolve) => setImmediate(resolve));
   expect(await events.return()).toEqual({ done: true, value: undefined });
@@ -84,11 +84,11 @@ it('ends the generation, and a pending read, when its reader returns', async () 
 });
 
 it('allows one read at a time', async () => {
-  const { live, events } = begin();
+  const { live, events } = startEvents();
   live.arrive(frames('one'));
   await events.next();
-  const waiting = events.next();
-  await expect(events.next()).rejects.toThrow('the previous read has not settled');
+  const pending = events.next();
+  await expect(events.next()).rejects.toThrow('the previous read is still pending');
   live.arrive(frames('two'));
-  expect(await waiting).toEqual({ done: false, value: 'two' });
+  expect(await pending).toEqual({ done: false, value: 'two' });
 });

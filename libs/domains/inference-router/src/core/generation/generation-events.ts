@@ -2,12 +2,12 @@ import type { NanoUsd, Usage } from '@gateway/base';
 import type { EventSource } from '../ports';
 import type { FinishedGeneration } from './finished-generation';
 
-/** A piece of a streamed response. */
+/** Chunks of a streaming response. */
 export interface Frames {
   readonly kind: 'frames';
-  /** Whole server-sent events; never a part of one. */
+  /** One or more complete server-sent events. */
   readonly sse: string;
-  /** Of the generation so far. */
+  /** The tokens generated so far. */
   readonly completionTokens: number;
 }
 
@@ -33,20 +33,20 @@ interface Read<Message> {
 }
 
 /**
- * Iterates over the events of a generation, as messages to the caller.
+ * Iterates over the events of a generation, as messages for the caller.
  *
- * A plain generator would keep promises and closures per layer while it waits for
- * the next chunk. With thousands of slow streams those were half of the heap, so
- * here one promise waits per stream while the generator is suspended.
+ * A plain generator would hold promises and closures per layer while it waits for
+ * the next chunk. With thousands of slow streams these were half of the heap. Here
+ * each stream has one pending promise, and the generator is suspended.
  */
 export class GenerationEvents<Message> implements AsyncIterableIterator<Message, undefined> {
-  /** The stream that is being read. */
+  /** The current stream. */
   private live: EventSource<GenerationEvent> | undefined;
   /** The pending read of that stream. */
-  private waiting: Read<Message> | undefined;
+  private pendingRead: Read<Message> | undefined;
 
   constructor(
-    /** Resumed at the end of a stream, or with the error that broke it. */
+    /** Resumed at the end of a stream, or with its error. */
     private readonly parts: AsyncGenerator<GenerationPart, void, void>,
     private readonly toMessage: (event: GenerationEvent) => Message,
   ) {}
@@ -55,42 +55,42 @@ export class GenerationEvents<Message> implements AsyncIterableIterator<Message,
     return this;
   }
 
-  /** Must not be called before the previous call has settled. */
+  /** Must not be called before the previous call has resolved. */
   next(): Promise<Result<Message>> {
     return this.live ? this.nextLive() : this.nextPart(this.parts.next());
   }
 
   return(): Promise<Result<Message>> {
     this.live = undefined;
-    const left = this.nextPart(this.parts.return());
-    this.waiting?.resolve(left);
-    this.waiting = undefined;
-    return left;
+    const last = this.nextPart(this.parts.return());
+    this.pendingRead?.resolve(last);
+    this.pendingRead = undefined;
+    return last;
   }
 
   private nextLive(): Promise<Result<Message>> {
     return new Promise((resolve) => {
-      if (this.waiting) throw new Error('the previous read has not settled');
-      this.waiting = { resolve };
+      if (this.pendingRead) throw new Error('the previous read is still pending');
+      this.pendingRead = { resolve };
       this.advance();
     });
   }
 
   /** Resolves the pending read once an event is available. */
   private readonly advance = (): void => {
-    const { waiting, live } = this;
-    if (!waiting || !live) return;
+    const { pendingRead, live } = this;
+    if (!pendingRead || !live) return;
     try {
       const event = live.poll();
       if (event === 'none_yet') return;
-      this.waiting = undefined;
-      if (event !== 'end') return waiting.resolve({ done: false, value: this.toMessage(event) });
+      this.pendingRead = undefined;
+      if (event !== 'end') return pendingRead.resolve({ done: false, value: this.toMessage(event) });
       this.live = undefined;
-      waiting.resolve(this.nextPart(this.parts.next()));
+      pendingRead.resolve(this.nextPart(this.parts.next()));
     } catch (error) {
-      this.waiting = undefined;
+      this.pendingRead = undefined;
       this.live = undefined;
-      waiting.resolve(this.nextPart(this.parts.throw(error)));
+      pendingRead.resolve(this.nextPart(this.parts.throw(error)));
     }
   };
 

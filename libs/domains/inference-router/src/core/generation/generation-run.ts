@@ -9,10 +9,10 @@ import {
   billGeneration,
   recordGeneration,
   type Bill,
-  type Outcome,
-  type SettlePorts,
-  type SettleScope,
-} from './settle-generation';
+  type GenerationResult,
+  type FinalizePorts,
+  type GenerationScope,
+} from './finalize-generation';
 
 export interface GenerationCall {
   /** Aborts when the caller cancels, or its deadline passes. */
@@ -21,39 +21,39 @@ export interface GenerationCall {
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
-/** What an ended generation owes, and when that is durable. */
-export interface Settling {
+/** The bill of an ended generation, before and after it is recorded durably. */
+export interface Finalization {
   readonly bill: Promise<Bill>;
   readonly durable: Promise<Bill>;
 }
 
 /**
- * One generation from its first attempt to its settlement. However it ends,
- * and however many ends coincide, it is settled once: by the first of them.
+ * One generation from its first attempt to its record. It is finalized once, by the
+ * first of several concurrent ends.
  */
 export class GenerationRun {
   readonly head: CompletionHead;
-  /** The target that has the request now. */
+  /** The target of the current attempt. */
   private dispatchedTo: Target | undefined;
   private dispatchedAt = 0;
-  /** Whether that target's provider may have read any of it. */
+  /** Whether the current attempt's request was sent. */
   private isSent = false;
   private readonly attempts: ProviderAttempt[] = [];
   private opened: OpenedGeneration | undefined;
   private firstEventAt = 0;
   private lastEventAt = 0;
   private firstTokenAt: number | undefined;
-  private settling: Settling | undefined;
+  private finalization: Finalization | undefined;
   private stopped = false;
-  private readonly scope: SettleScope;
+  private readonly scope: GenerationScope;
   private readonly cancellation = new Cancellation();
 
   constructor(
-    private readonly ports: SettlePorts & { readonly clock: Clock },
+    private readonly ports: FinalizePorts & { readonly clock: Clock },
     readonly request: GenerationRequest,
     readonly model: Model,
     private readonly call: GenerationCall,
-    /** Called once its end is durable, or could not be made so. */
+    /** Called once the generation is recorded, or recording has failed. */
     private readonly onEnded: () => void,
   ) {
     this.head = {
@@ -67,12 +67,12 @@ export class GenerationRun {
     if (call.signal.aborted) this.onCancel();
   }
 
-  /** Aborts when the generation is cancelled: by its caller, its deadline, or a stop. */
+  /** Aborts when the generation is cancelled by its caller, its deadline or a stop of the router. */
   get signal(): CancelSignal {
     return this.cancellation;
   }
 
-  /** The router stops and can wait no longer. */
+  /** The router stopped and its drain time is over. */
   get isStopped(): boolean {
     return this.stopped;
   }
@@ -82,19 +82,19 @@ export class GenerationRun {
     this.onCancel();
   }
 
-  /** Which target has the request; undefined when it no longer has. */
-  dispatched(target: Target | undefined): void {
+  /** Starts an attempt at a target; undefined after it failed. */
+  markDispatched(target: Target | undefined): void {
     this.dispatchedTo = target;
     this.dispatchedAt = this.ports.clock.now();
     this.isSent = false;
   }
 
-  /** The request has gone out to the target that it was dispatched to. */
-  sent(): void {
+  /** The request of the current attempt was sent. */
+  markSent(): void {
     this.isSent = true;
   }
 
-  tried(target: Target, outcome: AttemptOutcome, durationMs: number): void {
+  recordAttempt(target: Target, outcome: AttemptOutcome, durationMs: number): void {
     const { provider, providerModel } = target;
     this.attempts.push({
       provider: provider.name,
@@ -104,95 +104,99 @@ export class GenerationRun {
     });
   }
 
-  begin(opened: OpenedGeneration): void {
+  /** The first event of a stream, or the whole non-streaming response, has arrived. */
+  markOpened(opened: OpenedGeneration): void {
     this.opened = opened;
     this.firstEventAt = this.ports.clock.now();
-    this.sawEvent();
-    // It may have been cancelled in the very moment of the first event.
+    this.markEvent();
+    // The cancellation may have arrived together with the first event.
     if (this.signal.aborted) this.endCancelled();
   }
 
-  sawEvent(): void {
+  markEvent(): void {
     this.lastEventAt = this.ports.clock.now();
     const opened = this.opened?.opened;
     if (this.firstTokenAt !== undefined || opened?.kind !== 'stream') return;
-    // The first events of a stream may hold a role and no output yet.
+    // The first events of a stream may have a role but no output.
     if (opened.reader.stream.completionTokens > 0) this.firstTokenAt = this.lastEventAt;
   }
 
-  /** The whole generation was produced. */
-  complete(): Settling {
-    return this.end('answered', 'ok');
+  /** All output was produced. */
+  complete(): Finalization {
+    return this.end('completed', 'ok');
   }
 
   /** The provider failed after its first event. */
-  fail(errorCode: ErrorCode): Settling {
-    return this.end('failed', 'broken_off', errorCode);
+  fail(errorCode: ErrorCode): Finalization {
+    return this.end('failed', 'interrupted', errorCode);
   }
 
   /**
-   * The generation is cancelled. A stream owes what was produced so far; before its
-   * first event that is nothing. An answer that is not streamed may have been
-   * generated to any length by then: it owes its prompt, once that has gone out to
-   * the provider, and nothing of the output it never got.
+   * The generation is cancelled. A stream owes its output so far, and nothing before
+   * its first event. A non-streaming generation owes its prompt once the request was
+   * sent, but no output.
    *
-   * A passed deadline or a stop of ours is not the caller's doing, so nothing
-   * unseen is owed then.
+   * After a passed deadline or a stop of the router, which the caller did not cause,
+   * output that was not delivered is free.
    */
-  cancel(): Settling | undefined {
-    if (this.settling) return this.settling;
+  cancel(): Finalization | undefined {
+    if (this.finalization) return this.finalization;
     if (this.opened) return this.endCancelled();
     const owesPrompt = !this.request.stream && this.isSent && !this.stopped && !this.deadlinePassed();
     return owesPrompt ? this.end('cancelled', 'cancelled') : undefined;
   }
 
-  /** Waits until what has ended is durable, and releases everything. */
+  /** Waits until the generation is recorded, and releases its resources. */
   async close(): Promise<void> {
     this.call.signal.removeEventListener('abort', this.onCancel);
-    const settling = this.opened ? this.cancel() : this.settling;
-    await settling?.durable.catch(() => undefined);
+    const finalization = this.opened ? this.cancel() : this.finalization;
+    await finalization?.durable.catch(() => undefined);
   }
 
   private readonly onCancel = (): void => {
     this.cancellation.abort();
-    // A caller that cancelled may never ask for the next event, so its end must not wait for that.
+    // Do not wait for the next read: a caller that cancelled may never read again.
     if (this.opened) this.endCancelled();
   };
 
-  private endCancelled(): Settling {
+  private endCancelled(): Finalization {
     return this.stopped
-      ? this.end('failed', 'broken_off', 'internal_error')
+      ? this.end('failed', 'interrupted', 'internal_error')
       : this.end('cancelled', 'cancelled');
   }
 
-  private end(ending: CompletionOutcome, attempt: AttemptOutcome, errorCode?: ErrorCode): Settling {
-    if (this.settling) return this.settling;
+  private end(outcome: CompletionOutcome, attempt: AttemptOutcome, errorCode?: ErrorCode): Finalization {
+    if (this.finalization) return this.finalization;
     const target = this.opened?.target ?? this.dispatchedTo;
-    if (!target) throw new Error('a generation that no provider has cannot end');
-    this.tried(target, attempt, this.ports.clock.now() - this.dispatchedAt);
-    const outcome = this.outcome(ending, target, errorCode);
-    this.releaseProvider(ending);
+    if (!target) throw new Error('a generation that was never dispatched cannot end');
+    this.recordAttempt(target, attempt, this.ports.clock.now() - this.dispatchedAt);
+    const result = this.result(outcome, target, errorCode);
+    this.releaseProvider(outcome);
     this.ports.observer.attemptEnded(target, attempt);
-    const bill = billGeneration(this.ports, this.scope, outcome);
+    const bill = billGeneration(this.ports, this.scope, result);
     const durable = bill.then(async (known) => {
-      const keeps = this.request.idempotencyScope !== undefined || !this.request.stream;
-      const responseJson = ending === 'answered' && keeps ? known.responseJson() : undefined;
+      const needsResponse = this.request.idempotencyScope !== undefined || !this.request.stream;
+      const responseJson = outcome === 'completed' && needsResponse ? known.responseJson() : undefined;
       const stored = this.request.idempotencyScope === undefined ? undefined : responseJson;
-      await recordGeneration(this.ports, this.scope, outcome, known, stored);
+      await recordGeneration(this.ports, this.scope, result, known, stored);
       return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
     });
-    // Whoever is still there awaits it; when nobody is, the recorder has told the log.
+    // The recorder has logged any error, and the caller may no longer wait for it.
     durable.then(this.onEnded, this.onEnded);
-    this.settling = { bill, durable };
-    return this.settling;
+    this.finalization = { bill, durable };
+    return this.finalization;
   }
 
-  private outcome(ending: CompletionOutcome, target: Target, errorCode: ErrorCode | undefined): Outcome {
+  private result(
+    outcome: CompletionOutcome,
+    target: Target,
+    errorCode: ErrorCode | undefined,
+  ): GenerationResult {
     const now = this.ports.clock.now();
     const { createdUnixMs } = this.request;
     const firstEventAt = this.opened ? this.firstEventAt : now;
     return {
-      ending,
+      outcome,
       errorCode,
       target,
       choices: this.choices(),
@@ -211,17 +215,17 @@ export class GenerationRun {
     return opened.kind === 'stream' ? opened.reader.stream.choices : opened.choices;
   }
 
-  private reported(): Pick<Outcome, 'reportedUsage' | 'systemFingerprint'> {
+  private reported(): Pick<GenerationResult, 'reportedUsage' | 'systemFingerprint'> {
     const opened = this.opened?.opened;
     if (!opened) return { reportedUsage: undefined, systemFingerprint: undefined };
     const { reportedUsage, systemFingerprint } = opened.kind === 'stream' ? opened.reader.stream : opened;
     return { reportedUsage, systemFingerprint };
   }
 
-  private releaseProvider(ending: CompletionOutcome): void {
+  private releaseProvider(outcome: CompletionOutcome): void {
     if (!this.opened) return;
     const { opened, release } = this.opened;
-    if (opened.kind === 'stream') opened.attempt.end(ending === 'answered');
+    if (opened.kind === 'stream') opened.attempt.end(outcome === 'completed');
     release();
   }
 

@@ -1,11 +1,11 @@
 interface Entry {
-  /** Undefined once it has ended: a set may keep hold of an entry for a while after its deletion. */
+  /** Undefined after the end: the set may retain a deleted entry for a while. */
   cancel: (() => void) | undefined;
 }
 
 /**
- * The generations under way. A stop lets none begin, waits for those that run,
- * and in the end cancels those that still run.
+ * The generations in flight. A stop admits no new ones, waits for the running ones,
+ * and finally cancels those that still run.
  */
 export class InFlight {
   private readonly running = new Set<Entry>();
@@ -13,8 +13,8 @@ export class InFlight {
   private onEmpty: (() => void) | undefined;
 
   /**
-   * @param cancel called when the time to drain is over.
-   * @returns its release, safe to call twice; undefined when none may begin any more.
+   * @param cancel called when the drain time is over.
+   * @returns a function that removes it, safe to call twice; undefined when the router is stopping.
    */
   enter(cancel: () => void): (() => void) | undefined {
     if (this.stopping) return undefined;
@@ -31,7 +31,7 @@ export class InFlight {
     return this.running.size;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Admits no new generation, and resolves when none is in flight. */
   drain(): Promise<void> {
     this.stopping = true;
     if (this.running.size === 0) return Promise.resolve();

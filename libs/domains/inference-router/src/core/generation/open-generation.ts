@@ -5,7 +5,7 @@ import type { CompletionHead } from '../completion/completion';
 import type { GenerationRequest } from './finished-generation';
 import {
   openTarget,
-  type OpenedAnswer,
+  type OpenedResponse,
   type OpenedStream,
   type OpenTargetPorts,
 } from '../provider/open-target';
@@ -25,16 +25,16 @@ export interface OpenGenerationPorts extends OpenTargetPorts {
   readonly random: Random;
 }
 
-/** Of JSON; copying this much takes a few tenths of a millisecond. */
+/** Copying this much JSON takes a few tenths of a millisecond. */
 const LARGE_BODY_BYTES = 1024 * 1024;
-/** Timeouts that are retried: a caller who has waited for two calls waits for no third. */
+/** Retries after a timeout: a caller that waited for two calls does not wait for a third. */
 const MAX_RETRIED_TIMEOUTS = 1;
 
-/** A target that answers, with its place in the provider's bulkhead. */
+/** A target that responded. Holds a slot of the provider's bulkhead. */
 export interface OpenedGeneration {
   readonly target: Target;
-  readonly opened: OpenedStream | OpenedAnswer;
-  /** Of the place; safe to call twice. */
+  readonly opened: OpenedStream | OpenedResponse;
+  /** Releases the slot; safe to call twice. */
   readonly release: () => void;
 }
 
@@ -43,21 +43,21 @@ export interface OpenGenerationCall {
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
   readonly signal: CancelSignal;
-  /** Told which target has the request, and undefined when it no longer has. */
+  /** Called with the target of each attempt, and with undefined after the attempt failed. */
   readonly onDispatch: (target: Target | undefined) => void;
-  /** Told when the request has gone out to that target. */
+  /** Called when the request of the current attempt was sent. */
   readonly onSent: () => void;
-  /** Told of each try that failed, but not of one that was cancelled: that ends the generation. */
+  /** Called after each failed attempt, but not after a cancelled one, which ends the generation. */
   readonly onFailedAttempt: (target: Target, failure: UpstreamFailure, durationMs: number) => void;
 }
 
 /**
- * Tries the model's targets in order until one answers, or two calls timed
- * out. A target is tried again, after a jittered wait and within its provider's
- * retry budget, when its failure allows it.
+ * Tries the model's targets in order until one responds or two calls timed out.
+ * A target is retried when the failure allows it, after a jittered backoff and
+ * within the provider's retry budget.
  *
- * @throws UpstreamFailure the most telling failure: one of a provider that was
- *   reached before one of a provider that was not, else the last.
+ * @throws UpstreamFailure the last failure of a provider that was reached; if none
+ *   was reached, the last failure.
  */
 export async function openGeneration(
   ports: OpenGenerationPorts,
@@ -65,26 +65,27 @@ export async function openGeneration(
 ): Promise<OpenedGeneration> {
   const startedAt = ports.clock.now();
   const { targets } = call.model;
-  let told: UpstreamFailure | undefined;
+  let reported: UpstreamFailure | undefined;
   let timeouts = 0;
   for (const [position, target] of targets.entries()) {
     const { provider } = target;
     const isLast = position === targets.length - 1;
-    // Copying a large body is for a turn of the event loop of its own.
+    // A large body is copied in an event-loop turn of its own.
     if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
     const body = await providerRequestBody(call.request, target, () => pause(ports.timers, 0, call.signal));
     if (position > 0) ports.observer.failedOver(target);
     ports.retryBudgets.deposit(provider.name);
     for (let attempt = 1; ; attempt += 1) {
       const totalMs = provider.timeouts.totalMs - (ports.clock.now() - startedAt);
-      if (totalMs <= 0) throw told ?? new UpstreamFailure('timed_out', { detail: 'no time is left' });
-      const triedAt = ports.clock.now();
-      const result = await tryTarget(ports, call, target, body, totalMs);
+      if (totalMs <= 0)
+        throw reported ?? new UpstreamFailure('timed_out', { detail: 'the total timeout has passed' });
+      const attemptedAt = ports.clock.now();
+      const result = await attemptTarget(ports, call, target, body, totalMs);
       if (!(result instanceof UpstreamFailure)) return result;
       ports.observer.attemptEnded(target, result.kind, result);
-      if (result.kind !== 'cancelled') call.onFailedAttempt(target, result, ports.clock.now() - triedAt);
+      if (result.kind !== 'cancelled') call.onFailedAttempt(target, result, ports.clock.now() - attemptedAt);
       if (!result.rule.tryNextTarget) throw result;
-      if (!told || result.rule.dispatched || !told.rule.dispatched) told = result;
+      if (!reported || result.rule.dispatched || !reported.rule.dispatched) reported = result;
       if (result.kind === 'timed_out') {
         timeouts += 1;
         if (timeouts > MAX_RETRIED_TIMEOUTS || !target.retryTimeouts) throw result;
@@ -96,7 +97,7 @@ export async function openGeneration(
       ports.observer.retried(target);
     }
   }
-  throw told ?? new Error(`model ${call.model.id} has no targets`);
+  throw reported ?? new Error(`model ${call.model.id} has no targets`);
 }
 
 function mayRetry(failure: UpstreamFailure, isLastTarget: boolean): boolean {
@@ -104,7 +105,7 @@ function mayRetry(failure: UpstreamFailure, isLastTarget: boolean): boolean {
   return retrySameTarget === 'yes' || (retrySameTarget === 'last_target' && isLastTarget);
 }
 
-async function tryTarget(
+async function attemptTarget(
   ports: OpenGenerationPorts,
   call: OpenGenerationCall,
   target: Target,
@@ -118,7 +119,7 @@ async function tryTarget(
     return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are in use` });
   }
   const leaveTarget = ports.health.enter(target);
-  const release = both(leaveProvider, leaveTarget);
+  const release = releaseBoth(leaveProvider, leaveTarget);
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target);
@@ -134,15 +135,15 @@ async function tryTarget(
   }
 }
 
-/** Not within the call, whose body it would keep for as long as a stream is open. */
-function both(first: () => void, second: () => void): () => void {
+/** Outside of the caller, whose request body a closure would retain while the stream is open. */
+function releaseBoth(first: () => void, second: () => void): () => void {
   return () => {
     first();
     second();
   };
 }
 
-/** Waits, unless the generation is cancelled first. */
+/** Waits. Rejects when the generation is cancelled. */
 function pause(timers: Timers, ms: number, signal: CancelSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {

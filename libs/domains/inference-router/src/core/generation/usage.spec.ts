@@ -3,9 +3,9 @@ import { costOfUsage, worstCaseCost, type Prices } from '@gateway/base';
 import { fuzzRuns } from '@gateway/test-support';
 import {
   countedUsage,
-  judgeUsage,
-  maxBelievedImageTokens,
-  maxBelievedPromptTokens,
+  checkUsage,
+  maxPlausibleImageTokens,
+  maxPlausiblePromptTokens,
   type InputEstimate,
   type UsageContext,
 } from './usage';
@@ -25,49 +25,49 @@ const context: UsageContext = {
   producedOutput: true,
 };
 
-const believed = (reported: object, changes: Partial<UsageContext> = {}) => {
-  const judged = judgeUsage(reported, { ...context, ...changes });
-  return judged.kind === 'believed' ? judged.usage : undefined;
+const accepted = (reported: object, changes: Partial<UsageContext> = {}) => {
+  const checked = checkUsage(reported, { ...context, ...changes });
+  return checked.kind === 'accepted' ? checked.usage : undefined;
 };
 
 const prompt = (tokens: number, input: Partial<InputEstimate> = {}) =>
-  believed({ prompt_tokens: tokens, completion_tokens: 5 }, { input: { ...text, ...input } })?.promptTokens;
+  accepted({ prompt_tokens: tokens, completion_tokens: 5 }, { input: { ...text, ...input } })?.promptTokens;
 
 describe("a provider's count of the prompt", () => {
-  it('is believed up to twice the estimate and 128, and not a token beyond', () => {
+  it('is plausible up to twice the estimate plus 128 tokens', () => {
     expect(prompt(328)).toBe(328);
     expect(prompt(329)).toBeUndefined();
     expect(prompt(199_999)).toBeUndefined();
   });
 
-  it('may be larger with definitions, which every provider words in its own way', () => {
+  it('may be larger with definitions, which each provider renders in its own way', () => {
     expect(prompt(1_452, { hasDefinitions: true })).toBe(1_452);
     expect(prompt(1_453, { hasDefinitions: true })).toBeUndefined();
   });
 
-  it('may be larger with images, by the estimate of the images and their number', () => {
+  it('may be larger with images, by their estimate and number', () => {
     const images = { images: 2, estimatedImageTokens: 60 };
     expect(prompt(80 + 128 + 180 + 2_000, images)).toBe(2_388);
     expect(prompt(2_389, images)).toBeUndefined();
   });
 
-  it('allows for no text where there is none', () => {
+  it('has no text allowance when there is no text', () => {
     const imageAlone = { estimatedInputTokens: 60, images: 1, estimatedImageTokens: 60 };
     expect(prompt(128 + 180 + 1_000, imageAlone)).toBe(1_308);
     expect(prompt(1_309, imageAlone)).toBeUndefined();
   });
 
   it('never exceeds the context window', () => {
-    expect(believed({ prompt_tokens: 301, completion_tokens: 5 }, { contextLength: 300 })).toBeUndefined();
-    expect(believed({ prompt_tokens: 300, completion_tokens: 5 }, { contextLength: 300 })).toBeDefined();
+    expect(accepted({ prompt_tokens: 301, completion_tokens: 5 }, { contextLength: 300 })).toBeUndefined();
+    expect(accepted({ prompt_tokens: 300, completion_tokens: 5 }, { contextLength: 300 })).toBeDefined();
   });
 
-  it('is never nothing', () => {
+  it('is never zero', () => {
     expect(prompt(0)).toBeUndefined();
     expect(prompt(1)).toBe(1);
   });
 
-  it('goes by the estimate, and so by the factor of a model that counts otherwise', () => {
+  it('depends on the estimate, and so on the factor of the model', () => {
     expect(prompt(700, { estimatedInputTokens: 500 })).toBe(700);
   });
 });
@@ -79,76 +79,76 @@ describe('image tokens', () => {
     prompt_tokens_details: { image_tokens: 150 },
   };
 
-  it('are none when no image was sent', () => {
-    expect(believed(usage)).toMatchObject({ promptTokens: 200, imageTokens: 0 });
+  it('are zero when no image was sent', () => {
+    expect(accepted(usage)).toMatchObject({ promptTokens: 200, imageTokens: 0 });
   });
 
-  it('are as many as the provider says when one was', () => {
+  it('are those of the provider when an image was sent', () => {
     const input = { ...text, images: 1, estimatedImageTokens: 50 };
-    expect(believed(usage, { input })).toMatchObject({ promptTokens: 200, imageTokens: 150 });
+    expect(accepted(usage, { input })).toMatchObject({ promptTokens: 200, imageTokens: 150 });
   });
 
-  it('are no more than the images can have come to', () => {
+  it('are capped at the plausible maximum of the images', () => {
     const input = { ...text, estimatedInputTokens: 50_000, images: 1, estimatedImageTokens: 100 };
     const all = { ...usage, prompt_tokens: 50_000, prompt_tokens_details: { image_tokens: 50_000 } };
-    expect(believed(all, { input })).toMatchObject({ promptTokens: 50_000, imageTokens: 1_300 });
+    expect(accepted(all, { input })).toMatchObject({ promptTokens: 50_000, imageTokens: 1_300 });
   });
 });
 
 describe('the output', () => {
-  it('is cut to the limit that was sent, and not believed when it is far beyond', () => {
-    expect(believed({ prompt_tokens: 10, completion_tokens: 1_016 })?.completionTokens).toBe(1_000);
-    expect(believed({ prompt_tokens: 10, completion_tokens: 1_017 })).toBeUndefined();
+  it('is capped at the output limit, and rejected when it is far above', () => {
+    expect(accepted({ prompt_tokens: 10, completion_tokens: 1_016 })?.completionTokens).toBe(1_000);
+    expect(accepted({ prompt_tokens: 10, completion_tokens: 1_017 })).toBeUndefined();
   });
 
-  it('has reasoning counted in when the provider reports it beside the completion', () => {
+  it('includes reasoning that the provider reports in addition to the completion', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
       total_tokens: 22,
       completion_tokens_details: { reasoning_tokens: 7 },
     };
-    expect(believed(usage)).toMatchObject({ completionTokens: 12, reasoningTokens: 7 });
+    expect(accepted(usage)).toMatchObject({ completionTokens: 12, reasoningTokens: 7 });
   });
 
   it.each([
     [
-      'its reasoning is part of the completion, as the total says',
+      'its reasoning is part of the completion according to the total',
       15,
       7,
       { completionTokens: 5, reasoningTokens: 5 },
     ],
-    ['its total says nothing of reasoning', undefined, 3, { completionTokens: 5, reasoningTokens: 3 }],
-    ['a single token of reasoning is beside it', 16, 1, { completionTokens: 6, reasoningTokens: 1 }],
-  ])('is as the provider says when %s', (_what, total, reasoning, expected) => {
+    ['there is no total', undefined, 3, { completionTokens: 5, reasoningTokens: 3 }],
+    ['a single reasoning token is reported in addition', 16, 1, { completionTokens: 6, reasoningTokens: 1 }],
+  ])('is taken from the provider when %s', (_what, total, reasoning, expected) => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
       total_tokens: total,
       completion_tokens_details: { reasoning_tokens: reasoning },
     };
-    expect(believed(usage)).toMatchObject(expected);
+    expect(accepted(usage)).toMatchObject(expected);
   });
 
-  it('is zero when nothing was produced', () => {
-    const usage = believed({ prompt_tokens: 10, completion_tokens: 0 }, { producedOutput: false });
+  it('may be zero when nothing was produced', () => {
+    const usage = accepted({ prompt_tokens: 10, completion_tokens: 0 }, { producedOutput: false });
     expect(usage).toMatchObject({ promptTokens: 10, completionTokens: 0 });
   });
 
-  it('is not believed when it cannot be read, though nothing was produced', () => {
+  it('is rejected when it is unreadable, even if nothing was produced', () => {
     const unreadable = { prompt_tokens: 10, completion_tokens: -1 };
-    expect(believed(unreadable, { producedOutput: false })).toBeUndefined();
+    expect(accepted(unreadable, { producedOutput: false })).toBeUndefined();
   });
 
-  it('is not believed to be zero when something was produced', () => {
-    expect(believed({ prompt_tokens: 10, completion_tokens: 0 })).toBeUndefined();
-    expect(believed({ prompt_tokens: 10, completion_tokens: 1 })?.completionTokens).toBe(1);
+  it('must not be zero when something was produced', () => {
+    expect(accepted({ prompt_tokens: 10, completion_tokens: 0 })).toBeUndefined();
+    expect(accepted({ prompt_tokens: 10, completion_tokens: 1 })?.completionTokens).toBe(1);
   });
 });
 
-it('takes what a believed block does not mention for none', () => {
+it('treats missing details of an accepted block as zero', () => {
   const input = { ...text, images: 1, estimatedImageTokens: 50 };
-  expect(believed({ prompt_tokens: 10, completion_tokens: 5 }, { input })).toEqual({
+  expect(accepted({ prompt_tokens: 10, completion_tokens: 5 }, { input })).toEqual({
     promptTokens: 10,
     cachedTokens: 0,
     imageTokens: 0,
@@ -157,21 +157,21 @@ it('takes what a believed block does not mention for none', () => {
   });
 });
 
-it('tells of a block that cannot be read what can be read of it, and none of the rest', () => {
+it('returns the readable numbers of a rejected block, and zero for the others', () => {
   const none = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-  const saidBy = (reported: unknown) => judgeUsage(reported, context);
-  expect(saidBy({})).toEqual({ kind: 'not_believed', reported: none });
-  expect(saidBy({ total_tokens: 7, completion_tokens_details: { reasoning_tokens: 7 } })).toEqual({
-    kind: 'not_believed',
+  const checkOf = (reported: unknown) => checkUsage(reported, context);
+  expect(checkOf({})).toEqual({ kind: 'rejected', reported: none });
+  expect(checkOf({ total_tokens: 7, completion_tokens_details: { reasoning_tokens: 7 } })).toEqual({
+    kind: 'rejected',
     reported: { ...none, completionTokens: 7, reasoningTokens: 7 },
   });
-  expect(saidBy({ prompt_tokens: 0xffff_ffff + 1, completion_tokens: 0xffff_ffff })).toEqual({
-    kind: 'not_believed',
+  expect(checkOf({ prompt_tokens: 0xffff_ffff + 1, completion_tokens: 0xffff_ffff })).toEqual({
+    kind: 'rejected',
     reported: { ...none, completionTokens: 0xffff_ffff },
   });
 });
 
-it('counts here what was produced, never above the limit, and with no part above its whole', () => {
+it('caps the counted output at the limit, and its parts at their whole', () => {
   const none = { cachedTokens: 0, imageTokens: 0 };
   expect(countedUsage(10, 5, 3, 100)).toEqual({
     ...none,
@@ -187,17 +187,17 @@ it('counts here what was produced, never above the limit, and with no part above
   });
 });
 
-it('tells a block that is missing from one that is not believed, and what that one said', () => {
-  expect(judgeUsage(undefined, context)).toEqual({ kind: 'missing' });
-  expect(judgeUsage(null, context)).toEqual({ kind: 'missing' });
-  expect(judgeUsage('none', context)).toMatchObject({ kind: 'not_believed', reported: { promptTokens: 0 } });
-  expect(judgeUsage({ prompt_tokens: 199_999, completion_tokens: -1 }, context)).toMatchObject({
-    kind: 'not_believed',
+it('distinguishes a missing block from a rejected one, and returns the reported numbers', () => {
+  expect(checkUsage(undefined, context)).toEqual({ kind: 'missing' });
+  expect(checkUsage(null, context)).toEqual({ kind: 'missing' });
+  expect(checkUsage('none', context)).toMatchObject({ kind: 'rejected', reported: { promptTokens: 0 } });
+  expect(checkUsage({ prompt_tokens: 199_999, completion_tokens: -1 }, context)).toMatchObject({
+    kind: 'rejected',
     reported: { promptTokens: 199_999, completionTokens: 0 },
   });
 });
 
-describe('whatever a provider reports', () => {
+describe('any reported usage', () => {
   const estimates = fc
     .record({
       text: fc.integer({ min: 0, max: 5_000 }),
@@ -205,10 +205,10 @@ describe('whatever a provider reports', () => {
       perImage: fc.integer({ min: 0, max: 2_000 }),
       hasDefinitions: fc.boolean(),
     })
-    .map(({ text: ofText, images, perImage, hasDefinitions }): InputEstimate => {
+    .map(({ text: textTokens, images, perImage, hasDefinitions }): InputEstimate => {
       const estimatedImageTokens = images * perImage;
       return {
-        estimatedInputTokens: ofText + estimatedImageTokens,
+        estimatedInputTokens: textTokens + estimatedImageTokens,
         images,
         estimatedImageTokens,
         hasDefinitions,
@@ -229,14 +229,14 @@ describe('whatever a provider reports', () => {
     imageNanoUsdPerMillion: price,
   });
 
-  it('no part is above its whole, and the cost not above the worst case of what the estimate allows', () => {
+  it('has no part above its whole, and costs at most the worst case that the estimate allows', () => {
     fc.assert(
       fc.property(
         estimates,
         pricesOfAnyKind,
         fc.tuple(number, number, number, number, number),
         (input, prices, [promptTokens, completion, cached, image, reasoning]) => {
-          const usage = believed(
+          const usage = accepted(
             {
               prompt_tokens: promptTokens,
               completion_tokens: completion,
@@ -247,11 +247,11 @@ describe('whatever a provider reports', () => {
           );
           if (!usage) return;
           expect(usage.cachedTokens + usage.imageTokens).toBeLessThanOrEqual(usage.promptTokens);
-          expect(usage.imageTokens).toBeLessThanOrEqual(maxBelievedImageTokens(input));
+          expect(usage.imageTokens).toBeLessThanOrEqual(maxPlausibleImageTokens(input));
           expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens);
           for (const tokens of Object.values(usage))
             expect(Number.isSafeInteger(tokens) && tokens >= 0).toBe(true);
-          const allowed = worstCaseCost(maxBelievedPromptTokens(input), context.maxCompletionTokens, prices);
+          const allowed = worstCaseCost(maxPlausiblePromptTokens(input), context.maxCompletionTokens, prices);
           expect(costOfUsage(usage, prices) <= allowed).toBe(true);
         },
       ),

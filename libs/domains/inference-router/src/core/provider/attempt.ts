@@ -1,17 +1,17 @@
 import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { Target } from '../catalogue/model-catalogue';
-import type { EventSource, ProviderAnswer, Timer, Timers } from '../ports';
+import type { EventSource, ProviderResponse, Timer, Timers } from '../ports';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
-/** Longest answer read into memory, in bytes. */
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Longest error answer read, in bytes; what is beyond says nothing more. */
-export const MAX_ERROR_BYTES = 64 * 1024;
+/** The longest response that is read into memory, in bytes. */
+export const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** The longest error response that is read, in bytes. */
+export const MAX_ERROR_RESPONSE_BYTES = 64 * 1024;
 
 /**
- * One call to a target under its four timeouts and the caller's cancellation.
- * The first failure is the one that every later step reports: an aborted socket
- * fails in many ways, but only one was the reason.
+ * One call to a target, limited by its four timeouts and the caller's cancellation.
+ * Every later step reports the first failure, since an aborted socket fails in
+ * several ways but has one cause.
  */
 export class Attempt implements EventSource<Uint8Array> {
   private readonly cancellation = new Cancellation();
@@ -19,17 +19,19 @@ export class Attempt implements EventSource<Uint8Array> {
   private phase: Timer | undefined;
   private waiting = false;
   private reason: UpstreamFailure | undefined;
-  private answer: ProviderAnswer | undefined;
+  private response: ProviderResponse | undefined;
   private ended = false;
 
   constructor(
     readonly target: Target,
     private readonly timers: Timers,
     private readonly callerSignal: CancelSignal,
-    /** Of the provider's total time, what earlier attempts have left. */
+    /** The rest of the total timeout after earlier attempts. */
     totalMs: number,
   ) {
-    this.total = timers.after(Math.max(totalMs, 1), () => this.abort(timedOut('the whole took too long')));
+    this.total = timers.after(Math.max(totalMs, 1), () =>
+      this.abort(timedOut('the total timeout has passed')),
+    );
     callerSignal.addEventListener('abort', this.onCallerCancelled, { once: true });
     if (callerSignal.aborted) this.onCallerCancelled();
   }
@@ -38,7 +40,7 @@ export class Attempt implements EventSource<Uint8Array> {
     return this.cancellation;
   }
 
-  /** Fails the step under way with a timeout after so many milliseconds, unless `expect` is called again. */
+  /** Sets the timeout of the next phase; it replaces that of the previous one. */
   expect(ms: number, what: string): void {
     this.phase?.cancel();
     this.waiting = true;
@@ -47,18 +49,18 @@ export class Attempt implements EventSource<Uint8Array> {
     });
   }
 
-  async send(send: () => Promise<ProviderAnswer>): Promise<ProviderAnswer> {
+  async send(send: () => Promise<ProviderResponse>): Promise<ProviderResponse> {
     try {
-      this.answer = await send();
-      return this.answer;
+      this.response = await send();
+      return this.response;
     } catch (error) {
       throw this.failure(error);
     }
   }
 
   /**
-   * The timeout of the current phase runs only while the provider is waited for,
-   * not while our own caller is slow.
+   * The phase timeout runs only while the provider is awaited, not while our own
+   * caller is slow.
    */
   poll(): Uint8Array | 'none_yet' | 'end' {
     if (this.reason) throw this.reason;
@@ -67,27 +69,27 @@ export class Attempt implements EventSource<Uint8Array> {
       this.phase?.restart();
     }
     try {
-      return this.answered().poll();
+      return this.receivedResponse().poll();
     } catch (error) {
       throw this.failure(error);
     }
   }
 
   listen(onArrival: () => void): void {
-    this.answered().listen(onArrival);
+    this.receivedResponse().listen(onArrival);
   }
 
-  /** Resolves once `poll`, which returned 'none_yet', may have more. */
+  /** Resolves when `poll` may have an item after it returned 'none_yet'. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.listen(resolve));
   }
 
-  /** The provider has delivered; nothing is expected of it until the next read. */
+  /** Suspends the phase timeout until the next read. */
   pause(): void {
     this.waiting = false;
   }
 
-  /** Reads to the end; longer answers than `limit` bytes are a failure. */
+  /** Reads to the end. Fails for a response longer than `limit` bytes. */
   async readAll(limit: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     let length = 0;
@@ -99,19 +101,20 @@ export class Attempt implements EventSource<Uint8Array> {
       this.phase?.restart();
       parts.push(bytes);
       length += bytes.length;
-      if (length > limit) throw new UpstreamFailure('failed', { detail: `an answer above ${limit} bytes` });
+      if (length > limit)
+        throw new UpstreamFailure('failed', { detail: `the response is longer than ${limit} bytes` });
     }
     return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
   }
 
-  /** The answer came to its end; no more is read of it. */
+  /** The response is complete; no more of it is read. */
   finish(): void {
     if (this.ended) return;
     this.releaseTimers();
-    this.answer?.release();
+    this.response?.release();
   }
 
-  /** Ends it for good: orderly when the answer was complete, else by closing the connection. */
+  /** Ends the attempt: releases a complete response, else closes the connection. */
   end(complete: boolean): void {
     if (complete) this.finish();
     else this.abort(new UpstreamFailure('failed', { detail: 'the generation was abandoned' }));
@@ -133,9 +136,9 @@ export class Attempt implements EventSource<Uint8Array> {
     this.callerSignal.removeEventListener('abort', this.onCallerCancelled);
   }
 
-  private answered(): ProviderAnswer {
-    if (!this.answer) throw new Error('nothing was sent');
-    return this.answer;
+  private receivedResponse(): ProviderResponse {
+    if (!this.response) throw new Error('the request was not sent');
+    return this.response;
   }
 
   private failure(error: unknown): UpstreamFailure {

@@ -1,12 +1,12 @@
 import type { CancelSignal, Clock } from '@gateway/base';
-import { Attempt, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from './attempt';
+import { Attempt, MAX_RESPONSE_BYTES, MAX_ERROR_RESPONSE_BYTES } from './attempt';
 import type { Model, Target } from '../catalogue/model-catalogue';
-import { classifyAnswer, classifyErrorObject } from './classify-answer';
+import { classifyErrorResponse, classifyErrorObject } from './classify-response';
 import { readSystemFingerprint, type Choice, type CompletionHead } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import type { GenerationRequest } from '../generation/finished-generation';
 import { asObject, parseJson } from '../completion/json';
-import type { ProviderAnswer, ProviderTransport, RouterObserver, Timers } from '../ports';
+import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
 import { readCompletion } from '../completion/read-completion';
 import { StreamReader } from './stream-reader';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
@@ -25,9 +25,9 @@ export interface OpenedStream {
   readonly reader: StreamReader;
 }
 
-/** An answer that arrived whole. */
-export interface OpenedAnswer {
-  readonly kind: 'answer';
+/** A complete non-streaming response. */
+export interface OpenedResponse {
+  readonly kind: 'response';
   readonly choices: readonly Choice[];
   readonly reportedUsage: unknown;
   readonly systemFingerprint: string | undefined;
@@ -40,30 +40,30 @@ export interface TargetCall {
   readonly head: CompletionHead;
   readonly body: Uint8Array;
   readonly callerSignal: CancelSignal;
-  /** Told when the request goes out to the provider. */
+  /** Called when the request was sent to the provider. */
   readonly onSent: () => void;
-  /** What is left of the generation's time. */
+  /** The rest of the generation's total timeout. */
   readonly totalMs: number;
 }
 
 /**
- * Calls a target once and waits for the first event, or for the whole answer
- * when it is not streamed. Until then a failure costs the caller nothing.
+ * Calls a target once and waits for the first event, or for the whole response when
+ * not streaming. A failure until then costs the caller nothing.
  *
  * @throws UpstreamFailure
  */
 export async function openTarget(
   ports: OpenTargetPorts,
   call: TargetCall,
-): Promise<OpenedStream | OpenedAnswer> {
+): Promise<OpenedStream | OpenedResponse> {
   const { target, request } = call;
   const attempt = new Attempt(target, ports.timers, call.callerSignal, call.totalMs);
   const sentAt = ports.clock.now();
   try {
     const { timeouts } = target.provider;
     if (request.stream) attempt.expect(timeouts.firstEventMs, 'first event');
-    else attempt.expect(timeouts.firstByteMs, 'answer');
-    const answer = await attempt.send(() =>
+    else attempt.expect(timeouts.firstByteMs, 'response');
+    const response = await attempt.send(() =>
       ports.transport.send({
         target,
         body: call.body,
@@ -72,8 +72,8 @@ export async function openTarget(
         onSent: call.onSent,
       }),
     );
-    if (answer.status < 200 || answer.status >= 300) throw await refusalOf(attempt, answer, call);
-    const opened = request.stream ? await openStream(attempt, call) : await readAnswer(attempt, call);
+    if (response.status < 200 || response.status >= 300) throw await readFailure(attempt, response, call);
+    const opened = request.stream ? await openStream(attempt, call) : await readResponse(attempt, call);
     ports.observer.firstEventAfter(target, ports.clock.now() - sentAt);
     return opened;
   } catch (error) {
@@ -92,45 +92,45 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     errorOf: (holder) => classifyErrorObject(holder, target, model, request),
   });
   const reader = new StreamReader(attempt, stream);
-  await reader.begin();
+  await reader.waitForFirstEvent();
   attempt.expect(target.provider.timeouts.idleMs, 'next event');
   attempt.pause();
   return { kind: 'stream', attempt, reader };
 }
 
-async function readAnswer(attempt: Attempt, call: TargetCall): Promise<OpenedAnswer> {
+async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedResponse> {
   const { request, target, model, head } = call;
-  attempt.expect(target.provider.timeouts.idleMs, 'rest of the answer');
-  const bytes = await attempt.readAll(MAX_ANSWER_BYTES);
+  attempt.expect(target.provider.timeouts.idleMs, 'rest of the response');
+  const bytes = await attempt.readAll(MAX_RESPONSE_BYTES);
   attempt.finish();
-  const answer = asObject(parseJson(utf8(bytes)));
-  if (!answer) throw new UpstreamFailure('failed', { detail: 'the answer is not a JSON object' });
+  const response = asObject(parseJson(utf8(bytes)));
+  if (!response) throw new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
   const errorOf = (holder: unknown) => classifyErrorObject(holder, target, model, request);
-  const error = errorOf(answer);
+  const error = errorOf(response);
   if (error) throw error;
-  const choices = readCompletion(answer, head, request.n, errorOf);
-  if (!choices) throw new UpstreamFailure('failed', { detail: 'the answer holds no completion' });
-  const systemFingerprint = readSystemFingerprint(answer['system_fingerprint']);
-  return { kind: 'answer', choices, reportedUsage: answer['usage'], systemFingerprint };
+  const choices = readCompletion(response, head, request.n, errorOf);
+  if (!choices) throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
+  const systemFingerprint = readSystemFingerprint(response['system_fingerprint']);
+  return { kind: 'response', choices, reportedUsage: response['usage'], systemFingerprint };
 }
 
-/** What the provider refused with. Its text is wanted, but an unreadable one changes nothing. */
-async function refusalOf(
+/** Classifies an error response. An unreadable body is treated as empty. */
+async function readFailure(
   attempt: Attempt,
-  answer: ProviderAnswer,
+  response: ProviderResponse,
   call: TargetCall,
 ): Promise<UpstreamFailure> {
   const { target, model, request } = call;
-  attempt.expect(target.provider.timeouts.idleMs, 'rest of the answer');
+  attempt.expect(target.provider.timeouts.idleMs, 'rest of the response');
   let text = '';
   try {
-    text = utf8(await attempt.readAll(MAX_ERROR_BYTES));
+    text = utf8(await attempt.readAll(MAX_ERROR_RESPONSE_BYTES));
     attempt.finish();
   } catch (error) {
     const failure = toUpstreamFailure(error);
     if (failure.kind === 'cancelled') return failure;
   }
-  return classifyAnswer(answer.status, text, answer.retryAfter, target, model, request);
+  return classifyErrorResponse(response.status, text, response.retryAfter, target, model, request);
 }
 
 function utf8(bytes: Uint8Array): string {

@@ -1,6 +1,6 @@
 import type { Target } from '../catalogue/model-catalogue';
 import type { GenerationRequest } from '../generation/finished-generation';
-import { withKnownMessages } from './known-messages';
+import { adaptMessages } from './adapt-messages';
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -8,13 +8,12 @@ const CLOSE_BRACE = 0x7d;
 const encoder = new TextEncoder();
 
 /**
- * The request as a provider gets it: our fields, followed by the caller's body
- * as bytes. The body is changed only when its messages hold what the target does
- * not take: the developer role, or the thoughts of earlier turns.
+ * Builds the provider's request: our fields, followed by the bytes of the client's
+ * body. The body is changed only when its messages have the developer role or
+ * reasoning of earlier turns, and the target does not accept that. Usage is always
+ * requested.
  *
- * Usage is always asked for, whatever the caller wants to see.
- *
- * @param turn waits for the next turn of the event loop; large bodies take several.
+ * @param turn waits for the next turn of the event loop; large bodies use several.
  */
 export async function providerRequestBody(
   request: GenerationRequest,
@@ -26,14 +25,14 @@ export async function providerRequestBody(
   fields[target.maxTokensParameter] = request.maxOutputTokens;
   if (request.n > 1) fields['n'] = request.n;
   const head = JSON.stringify(fields);
-  // As text: no number of ours has as many digits.
+  // Inserted as text: a JavaScript number cannot represent 64 bits.
   const { exactSeed } = request;
   const withSeed = exactSeed === undefined ? head : `${head.slice(0, -1)},"seed":${exactSeed}}`;
   const changes = {
-    mapsDeveloper: target.provider.developerAsSystem,
-    dropsThoughts: !target.forwardReasoningContent,
+    mapsDeveloperRole: target.provider.developerAsSystem,
+    dropsReasoning: !target.forwardReasoningContent,
   };
-  return splice(withSeed, await withKnownMessages(request.bodyJson, changes, turn));
+  return splice(withSeed, await adaptMessages(request.bodyJson, changes, turn));
 }
 
 function splice(fields: string, body: Uint8Array): Uint8Array {

@@ -25,7 +25,7 @@ const event = fc.record({
 });
 
 describe('the server-sent events parser', () => {
-  it('gives the same events however the bytes are cut, whatever ends the lines', () => {
+  it('returns the same events for any split of the bytes and any line ending', () => {
     fc.assert(
       fc.property(
         fc.array(event, { maxLength: 6 }),
@@ -50,17 +50,17 @@ describe('the server-sent events parser', () => {
     );
   });
 
-  it('gives the same events byte by byte', () => {
+  it('returns the same events byte by byte', () => {
     const bytes = Buffer.from('\uFEFFdata: é👩‍👩‍👧\r\n\r\n: note\r\rdata\ndata: b\n\ndata:[DONE]\n\n');
     expect(parse([...bytes].map((byte) => Buffer.of(byte)))).toEqual(['é👩‍👩‍👧', '\nb', '[DONE]']);
   });
 
-  it('delivers a last event that lacks its blank line', () => {
+  it('returns a last event without its blank line', () => {
     expect(parse([Buffer.from('data: a\n\ndata: b')])).toEqual(['a', 'b']);
     expect(parse([Buffer.from('data: a\n')])).toEqual(['a']);
   });
 
-  it('refuses an event without an end, in one line or many', () => {
+  it('rejects an endless event, in one line or many', () => {
     const line = Buffer.alloc(64 * 1024, 0x61);
     const parser = new SseParser();
     expect(() => {

@@ -1,4 +1,4 @@
-/** Longest event accepted from a provider, in bytes: far above any chunk of a completion. */
+/** The longest event that is accepted, in bytes. Chunks of completions are far shorter. */
 export const MAX_EVENT_BYTES = 1_048_576;
 
 /** A provider sent an event longer than MAX_EVENT_BYTES. */
@@ -14,45 +14,44 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Reads server-sent events from bytes that may be cut anywhere, within a
- * character as well. Only `data` matters to us; comments and the other fields
- * are skipped.
+ * Parses server-sent events from bytes that may be split anywhere, even within a
+ * character. Only `data` is used; comments and other fields are skipped.
  *
- * Bytes are decoded in whole lines only: neither LF nor CR is ever part of a
- * longer UTF-8 sequence, so no decoder state is needed.
+ * Only whole lines are decoded: LF and CR are never part of a longer UTF-8
+ * sequence, so no decoder state is needed.
  */
 export class SseParser {
-  /** Bytes of the line that has not ended yet. */
+  /** Bytes of the incomplete line. */
   private unread: Uint8Array[] = [];
   private unreadBytes = 0;
-  /** Data lines of the event that has not ended yet. */
+  /** Data lines of the incomplete event. */
   private data: string | undefined;
   private started = false;
-  /** The last line ended with CR: a LF that follows belongs to it. */
+  /** The last line ended with CR, so a following LF is part of its line end. */
   private afterCr = false;
 
-  /** @returns the data of every event that these bytes complete, in order. */
+  /** @returns the data of all events that these bytes complete, in order. */
   push(bytes: Uint8Array): string[] {
     const end = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     if (end === 0) {
-      this.keep(bytes);
+      this.buffer(bytes);
       return [];
     }
     const lines = this.decode(bytes.subarray(0, end));
-    if (end < bytes.length) this.keep(bytes.subarray(end));
+    if (end < bytes.length) this.buffer(bytes.subarray(end));
     return this.readLines(lines);
   }
 
   /**
-   * The connection has ended. A last event that lacks its blank line is
-   * delivered: several servers leave it out.
+   * The connection has ended. A last event without its blank line is returned, since
+   * several servers omit it.
    */
   end(): string[] {
     const last = this.unreadBytes > 0 ? `${this.decode(new Uint8Array(0))}\n\n` : '\n';
     return this.readLines(last);
   }
 
-  private keep(bytes: Uint8Array): void {
+  private buffer(bytes: Uint8Array): void {
     this.unread.push(bytes);
     this.unreadBytes += bytes.length;
     if (this.unreadBytes > MAX_EVENT_BYTES) throw new SseTooLongError();
@@ -75,9 +74,9 @@ export class SseParser {
   }
 
   private withoutCr(text: string): string {
-    const whole = this.afterCr && text.startsWith('\n') ? text.slice(1) : text;
+    const lines = this.afterCr && text.startsWith('\n') ? text.slice(1) : text;
     if (text.length > 0) this.afterCr = text.endsWith('\r');
-    return whole.includes('\r') ? whole.replace(/\r\n?/g, '\n') : whole;
+    return lines.includes('\r') ? lines.replace(/\r\n?/g, '\n') : lines;
   }
 
   private readLines(text: string): string[] {
@@ -106,7 +105,7 @@ export class SseParser {
       return;
     }
     this.data = this.data === undefined ? value : `${this.data}\n${value}`;
-    // Characters are at least a byte each, so this bounds an event of many lines too.
+    // A character has at least one byte, so this bounds events with many lines, too.
     if (this.data.length > MAX_EVENT_BYTES) throw new SseTooLongError();
   }
 }

@@ -5,28 +5,28 @@ import type { CompletionStream } from '../completion/completion-stream';
 import { SseParser } from './sse-parser';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
-/** The longest wait for the usage block and `[DONE]` after the last finish_reason. */
+/** The timeout for the usage block and `[DONE]` after the last finish_reason, in milliseconds. */
 const AFTER_FINISH_MS = 5_000;
 
-/** The events of a provider's stream for the caller. Events that arrive together are returned together. */
+/** Reads a provider's stream as frames for the client. Events that arrive together are returned together. */
 export class StreamReader implements EventSource<Frames> {
   /** The provider's stream is complete. */
   private ended = false;
   private readonly parser = new SseParser();
   /** The frames of the first event, until they are polled. */
   private first = '';
-  private pending: UpstreamFailure | undefined;
-  private expectsTail = false;
+  private pendingFailure: UpstreamFailure | undefined;
+  private limitsTail = false;
 
   constructor(
     private readonly attempt: Attempt,
     readonly stream: CompletionStream,
   ) {}
 
-  /** Waits for the first event. Throws as `poll` does, and when there is none. */
-  async begin(): Promise<void> {
-    while (!this.stream.begun) {
-      if (this.ended) throw new UpstreamFailure('failed', { detail: 'the stream held no completion' });
+  /** Waits for the first event. Throws like `poll`, and when the stream has no event. */
+  async waitForFirstEvent(): Promise<void> {
+    while (!this.stream.started) {
+      if (this.ended) throw new UpstreamFailure('failed', { detail: 'the stream has no completion' });
       const frames = this.read();
       if (frames === undefined) await this.attempt.arrival();
       else this.first += frames;
@@ -34,9 +34,9 @@ export class StreamReader implements EventSource<Frames> {
   }
 
   /**
-   * @throws UpstreamFailure when the stream broke: cut, stalled, unreadable, or
-   *   ended with neither a finish_reason nor `[DONE]`. Once every completion has
-   *   its finish_reason the stream counts as complete: at most usage is missing.
+   * @throws UpstreamFailure when the stream was cut, stalled, is unreadable, or ended
+   *   with neither a finish_reason nor `[DONE]`. Once every completion has its
+   *   finish_reason the stream counts as complete, even if usage is missing.
    */
   poll(): Frames | 'none_yet' | 'end' {
     if (this.first !== '') {
@@ -56,14 +56,14 @@ export class StreamReader implements EventSource<Frames> {
     this.attempt.listen(onArrival);
   }
 
-  /** Also for frames that do not come from the provider. */
+  /** Wraps events; also those that the router adds. */
   frames(sse: string): Frames {
     return { kind: 'frames', sse, completionTokens: this.stream.completionTokens };
   }
 
   /** The frames of the next bytes, possibly empty; undefined when no bytes have arrived. */
   private read(): string | undefined {
-    if (this.pending) throw this.pending;
+    if (this.pendingFailure) throw this.pendingFailure;
     let frames = '';
     try {
       const bytes = this.attempt.poll();
@@ -74,28 +74,28 @@ export class StreamReader implements EventSource<Frames> {
         if (this.stream.done) break;
       }
       if (this.stream.done) this.ended = true;
-      else if (bytes === 'end') this.endOfConnection();
+      else if (bytes === 'end') this.onConnectionEnd();
     } catch (error) {
       const failure = toUpstreamFailure(error);
       if (this.stream.complete && failure.kind !== 'cancelled') this.ended = true;
       else if (frames === '') throw failure;
-      else this.pending = failure;
+      else this.pendingFailure = failure;
     }
     this.attempt.pause();
-    this.hurryTail();
+    this.limitTail();
     return frames;
   }
 
-  private endOfConnection(): void {
+  private onConnectionEnd(): void {
     if (!this.stream.complete) {
       throw new UpstreamFailure('failed', { detail: 'the stream ended without a finish_reason' });
     }
     this.ended = true;
   }
 
-  private hurryTail(): void {
-    if (this.expectsTail || this.ended || !this.stream.complete) return;
-    this.expectsTail = true;
+  private limitTail(): void {
+    if (this.limitsTail || this.ended || !this.stream.complete) return;
+    this.limitsTail = true;
     this.attempt.expect(
       Math.min(AFTER_FINISH_MS, this.attempt.target.provider.timeouts.idleMs),
       'end of stream',

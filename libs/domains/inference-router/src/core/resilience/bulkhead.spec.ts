@@ -1,7 +1,7 @@
 import { Bulkheads } from './bulkhead';
 
 describe('the bulkhead', () => {
-  it('gives each place once and takes it back once', () => {
+  it('grants each slot once and releases it once', () => {
     const bulkheads = new Bulkheads();
     const of = { name: 'p', maxConcurrent: 1 };
     const release = bulkheads.enter(of);

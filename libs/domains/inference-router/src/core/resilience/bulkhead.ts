@@ -1,34 +1,33 @@
 /**
- * Bounds the calls under way at one provider, so that a slow one cannot take
- * every socket and all memory. Nobody waits: a caller that finds it full goes
- * to the next target.
+ * Bounds the calls in flight at one provider, so that a slow provider cannot use all
+ * sockets and memory. There is no queue: when it is full, the next target is tried.
  */
 export class Bulkhead {
   private inUse = 0;
 
-  get underWay(): number {
+  get inFlight(): number {
     return this.inUse;
   }
 
-  /** Takes a slot; its release, safe to call twice, or undefined when all are in use. */
+  /** Takes a slot. @returns its release, safe to call twice; undefined when all slots are in use. */
   enter(limit: number): (() => void) | undefined {
     if (this.inUse >= limit) return undefined;
     this.inUse += 1;
-    let inside = true;
+    let holdsSlot = true;
     return () => {
-      if (inside) this.inUse -= 1;
-      inside = false;
+      if (holdsSlot) this.inUse -= 1;
+      holdsSlot = false;
     };
   }
 }
 
-/** One bulkhead per provider name; they outlive a change of the catalogue. */
+/** One bulkhead per provider name. They survive catalogue reloads. */
 export class Bulkheads {
   private readonly byProvider = new Map<string, Bulkhead>();
 
-  /** Calls under way at a provider. */
-  underWay(name: string): number {
-    return this.byProvider.get(name)?.underWay ?? 0;
+  /** Calls in flight at a provider. */
+  inFlight(name: string): number {
+    return this.byProvider.get(name)?.inFlight ?? 0;
   }
 
   enter(provider: { readonly name: string; readonly maxConcurrent: number }): (() => void) | undefined {

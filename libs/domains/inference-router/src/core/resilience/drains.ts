@@ -1,29 +1,28 @@
 import type { UnixMs } from '@gateway/base';
 
-/** Why no new request goes to a target. */
+/** Who drained a target, when and why. */
 export interface Drained {
   readonly since: UnixMs;
   readonly by: string;
   readonly reason: string;
 }
 
-/** Which targets are drained, by the key of the target. Never blocks: it is asked for every call. */
+/** The drained targets, by target key. Never blocks: it is read for every call. */
 export interface Drains {
   of(targetKey: string): Drained | undefined;
 }
 
 /**
- * Keeps which targets are drained. `read` answers all of them. Every router
- * that shares the store sees a change within seconds, and goes on with what it
- * knows while the store is away.
+ * Stores drained targets. `read` returns all of them. All routers share the store
+ * and poll it; while it is unavailable, each uses the last state it read.
  */
 export interface DrainStore {
   read(): Promise<ReadonlyMap<string, Drained>>;
-  /** Undefined lets requests on again. */
+  /** Undefined ends the drain. */
   write(targetKey: string, drained: Drained | undefined): Promise<void>;
 }
 
-/** Of one process, until it ends. */
+/** Holds the drains of one process in memory. */
 export function createMemoryDrainStore(): DrainStore {
   const drained = new Map<string, Drained>();
   return {

@@ -1,7 +1,7 @@
 import { BACKOFF, RetryBudgets, retryPauseMs } from './retry-budget';
 
 describe('the retry budget', () => {
-  it('lets a fifth of the calls be repeated once its savings are gone, per provider', () => {
+  it('allows retries for a fifth of the calls once its initial budget is used up, per provider', () => {
     const budgets = new RetryBudgets({ retriesPerCall: 0.2, maxSavedRetries: 2 });
     let retries = 0;
     for (let call = 0; call < 100; call += 1) {
@@ -13,7 +13,7 @@ describe('the retry budget', () => {
     expect(budgets.withdraw('healthy')).toBe(true);
   });
 
-  it('waits between nothing and a doubling cap, never shorter than the provider asks', () => {
+  it('waits between zero and a doubling cap, but at least the retry-after', () => {
     expect(retryPauseMs(1, 0, undefined)).toBe(0);
     expect(retryPauseMs(1, 0.5, undefined)).toBe(50);
     expect(retryPauseMs(2, 0.5, undefined)).toBe(100);

@@ -1,18 +1,17 @@
 import { backoffMs } from '@gateway/base';
 
 export interface RetryBudgetOptions {
-  /** Retries that each first call pays in: 0.2 allows one retry per five calls. */
+  /** Budget that each first call adds: 0.2 allows one retry per five calls. */
   readonly retriesPerCall: number;
-  /** Retries that may be saved up; also what a provider starts with. */
+  /** The maximum and the initial budget, in retries. */
   readonly maxSavedRetries: number;
 }
 
 const DEFAULT_RETRY_BUDGET: RetryBudgetOptions = { retriesPerCall: 0.2, maxSavedRetries: 20 };
 
 /**
- * Keeps retries a fixed share of a provider's calls. When everything fails,
- * retries then add a fifth to its load and not a multiple. Going on to another
- * provider costs nothing here: that one is not the one in trouble.
+ * Limits retries to a fixed share of a provider's calls, so that they add a fifth to
+ * its load when everything fails. Failing over to another provider is not limited.
  */
 export class RetryBudgets {
   private readonly saved = new Map<string, number>();
@@ -41,11 +40,11 @@ export class RetryBudgets {
 export const BACKOFF = { firstMs: 100, maxMs: 2_000 };
 
 /**
- * How long to wait before retry number `retry` (from 1): the usual backoff, with
- * what the provider asked for as a floor.
+ * The wait before retry number `retry` (from 1): the usual backoff, but at least the
+ * provider's `retry-after`.
  *
- * @param random from 0 up to 1.
- * @returns undefined when the provider asks for longer than a caller should wait here.
+ * @param random from 0 (inclusive) to 1 (exclusive).
+ * @returns undefined when `retry-after` is longer than a caller should wait.
  */
 export function retryPauseMs(
   retry: number,

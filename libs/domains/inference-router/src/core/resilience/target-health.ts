@@ -2,16 +2,16 @@ import type { Clock } from '@gateway/base';
 import { targetKey, type Target } from '../catalogue/model-catalogue';
 import type { AttemptOutcome } from '../generation/attempt-outcome';
 
-/** How far back the figures go. */
+/** The window of the health figures, in milliseconds. */
 export const HEALTH_WINDOW_MS = 300_000;
 const SLICES = 10;
 const SLICE_MS = HEALTH_WINDOW_MS / SLICES;
-/** Upper bounds of the histogram of first events. */
+/** Upper bounds of the histogram of times to the first event. */
 const BOUNDS_MS = [100, 250, 500, 750, 1_000, 1_500, 2_500, 5_000, 10_000, 20_000, 40_000, 90_000];
 
-/** Outcomes that say nothing bad of a target: its own success, and what was not its doing. */
+/** Outcomes that are no failure of the target. */
 const NO_FAILURES = new Set<AttemptOutcome>(['ok', 'cancelled', 'rejected', 'context_too_long']);
-/** Of these no call was made. */
+/** Outcomes without a call. */
 const NO_CALLS = new Set<AttemptOutcome>(['circuit_open', 'bulkhead_full', 'drained']);
 
 interface Slice {
@@ -28,24 +28,24 @@ export interface HealthFigures {
   readonly failures: ReadonlyMap<AttemptOutcome, number>;
   readonly firstEvent:
     { readonly meanMs: number; readonly p50Ms: number; readonly p95Ms: number } | undefined;
-  readonly underWay: number;
+  readonly inFlight: number;
 }
 
-/** How the calls to each target went in the last minutes, and how many are under way. Bounded by the targets of the catalogue. */
+/** Results of recent calls per target, and the calls in flight. Bounded by the targets of the catalogue. */
 export class TargetHealth {
   private readonly slices = new Map<string, Slice[]>();
-  private readonly underWay = new Map<string, number>();
+  private readonly inFlight = new Map<string, number>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** A call begins. @returns its end; safe to call twice. */
+  /** Counts a call as in flight. @returns a function that ends it, safe to call twice. */
   enter(target: Target): () => void {
     const key = targetKey(target);
-    this.underWay.set(key, (this.underWay.get(key) ?? 0) + 1);
-    let inside = true;
+    this.inFlight.set(key, (this.inFlight.get(key) ?? 0) + 1);
+    let isInFlight = true;
     return () => {
-      if (inside) this.underWay.set(key, (this.underWay.get(key) ?? 1) - 1);
-      inside = false;
+      if (isInFlight) this.inFlight.set(key, (this.inFlight.get(key) ?? 1) - 1);
+      isInFlight = false;
     };
   }
 
@@ -76,7 +76,7 @@ export class TargetHealth {
       calls: sum(slices, ({ calls }) => calls),
       failures,
       firstEvent: firstEventOf(slices),
-      underWay: this.underWay.get(targetKey(target)) ?? 0,
+      inFlight: this.inFlight.get(targetKey(target)) ?? 0,
     };
   }
 
@@ -99,7 +99,7 @@ export class TargetHealth {
     return slice;
   }
 
-  /** Without what is too old, or from a time that has not come yet. */
+  /** Drops slices that are too old, or in the future after a clock step. */
   private current(key: string): Slice[] {
     const now = this.clock.now();
     const kept = (this.slices.get(key) ?? []).filter(
@@ -123,7 +123,7 @@ function firstEventOf(slices: readonly Slice[]): HealthFigures['firstEvent'] {
   };
 }
 
-/** Spread evenly inside of a bucket; above the last bound it is that bound, from below. */
+/** Interpolates linearly within a bucket; above the last bound it returns that bound. */
 function quantile(histogram: readonly number[], rank: number): number {
   let below = 0;
   let lower = 0;

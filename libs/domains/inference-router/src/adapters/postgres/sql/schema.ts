@@ -3,7 +3,7 @@ import baseline from './schema.sql';
 
 export const INFERENCE_ROUTER_SCHEMA = 'inference_router';
 
-/** The inference router owns everything in it. */
+/** Owned by the inference router. */
 export const inferenceRouterSchema: DatabaseSchema = {
   schema: INFERENCE_ROUTER_SCHEMA,
   migrations: [{ name: '0.1.0_baseline', sql: baseline }],

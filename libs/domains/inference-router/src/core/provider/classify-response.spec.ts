@@ -1,37 +1,37 @@
 import { model, provider } from '../../testing/router-under-test';
 import type { Target } from '../catalogue/model-catalogue';
 import {
-  ASKED_MODEL,
-  faulty,
+  REQUESTED_MODEL,
+  invalidRequests,
   tooLong,
   unknownModel,
-  type RefusalFixture,
-} from '../failure/provider-answers.fixture';
-import { classifyAnswer, classifyErrorObject } from './classify-answer';
+  type ErrorResponseFixture,
+} from '../failure/provider-responses.fixture';
+import { classifyErrorResponse, classifyErrorObject } from './classify-response';
 
-const asked = model([provider('acme', 'http://10.0.0.1:8000/v1')]);
-const target: Target = { ...(asked.targets[0] as Target), providerModel: ASKED_MODEL };
+const requestedModel = model([provider('acme', 'http://10.0.0.1:8000/v1')]);
+const target: Target = { ...(requestedModel.targets[0] as Target), providerModel: REQUESTED_MODEL };
 const size = { estimatedInputTokens: 10, maxOutputTokens: 5 };
-const classify = ({ status, body }: RefusalFixture) =>
-  classifyAnswer(status, JSON.stringify(body), undefined, target, asked, size);
+const classify = ({ status, body }: ErrorResponseFixture) =>
+  classifyErrorResponse(status, JSON.stringify(body), undefined, target, requestedModel, size);
 
 describe.each(tooLong.map((fixture) => [fixture.server, fixture] as const))('%s', (_server, fixture) => {
-  it('is understood when it says that a request is too long', () => {
+  it('is recognized as a context length error', () => {
     expect(classify(fixture)).toMatchObject({
       kind: 'context_too_long',
       publicMessage: expect.stringMatching(/^This model's maximum context length is 8192 tokens\. However,/),
     });
   });
 
-  it('is understood when it says so in the middle of a stream', () => {
-    expect(classifyErrorObject(fixture.body, target, asked, size)).toMatchObject({
+  it('is recognized as a context length error within a stream', () => {
+    expect(classifyErrorObject(fixture.body, target, requestedModel, size)).toMatchObject({
       kind: 'context_too_long',
     });
   });
 });
 
 it.each(unknownModel.map((fixture) => [fixture.server, fixture] as const))(
-  '%s refusing our name for the model is our fault, and no caller learns why',
+  'an unknown-model error of %s is a configuration error, whose text is not public',
   (_server, fixture) => {
     const failure = classify(fixture);
     expect(failure).toMatchObject({ kind: 'misconfigured', publicMessage: undefined });
@@ -39,14 +39,14 @@ it.each(unknownModel.map((fixture) => [fixture.server, fixture] as const))(
   },
 );
 
-it.each(faulty.map((fixture) => [fixture.server, fixture] as const))(
-  'a refusal %s is the request’s fault',
+it.each(invalidRequests.map((fixture) => [fixture.server, fixture] as const))(
+  'an error %s is an error of the request',
   (_server, fixture) => {
     expect(classify(fixture)).toMatchObject({ kind: 'rejected' });
   },
 );
 
-it('tells the operator the provider’s own words and the address that was called, without keys', () => {
+it('the internal message has the provider’s original text and the URL, without keys', () => {
   const { message } = classify({
     server: 'a server',
     status: 400,
@@ -59,7 +59,7 @@ it('tells the operator the provider’s own words and the address that was calle
   );
 });
 
-it.each([503, 529])('a %d is a lack of capacity, after the other targets were tried', (status) => {
-  const { rule } = classifyAnswer(status, '', undefined, target, asked, size);
+it.each([503, 529])('a %d is no_capacity after all targets failed', (status) => {
+  const { rule } = classifyErrorResponse(status, '', undefined, target, requestedModel, size);
   expect(rule).toMatchObject({ code: 'no_capacity', tryNextTarget: true, retrySameTarget: 'yes' });
 });

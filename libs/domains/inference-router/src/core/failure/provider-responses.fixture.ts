@@ -1,13 +1,13 @@
-/** An answer as a real server gave it, with the name of the model that was asked for. */
-export interface RefusalFixture {
+/** A response of a real server, with the model name of the request. */
+export interface ErrorResponseFixture {
   readonly server: string;
   readonly status: number;
   readonly body: object;
 }
 
-export const ASKED_MODEL = 'acme-large';
+export const REQUESTED_MODEL = 'acme-large';
 
-export const tooLong: readonly RefusalFixture[] = [
+export const tooLong: readonly ErrorResponseFixture[] = [
   {
     server: 'OpenAI',
     status: 400,
@@ -47,7 +47,7 @@ export const tooLong: readonly RefusalFixture[] = [
     },
   },
   {
-    server: 'vLLM, of the prompt alone',
+    server: 'vLLM, for the prompt only',
     status: 400,
     body: {
       error: {
@@ -149,13 +149,13 @@ export const tooLong: readonly RefusalFixture[] = [
   },
 ];
 
-export const unknownModel: readonly RefusalFixture[] = [
+export const unknownModel: readonly ErrorResponseFixture[] = [
   {
     server: 'LiteLLM',
     status: 400,
     body: {
       error: {
-        message: `/chat/completions: Invalid model name passed in model=${ASKED_MODEL}. Call \`/v1/models\` to view available models for your key.`,
+        message: `/chat/completions: Invalid model name passed in model=${REQUESTED_MODEL}. Call \`/v1/models\` to view available models for your key.`,
         type: 'invalid_request_error',
         param: 'None',
         code: '400',
@@ -172,7 +172,7 @@ export const unknownModel: readonly RefusalFixture[] = [
     status: 400,
     body: {
       object: 'error',
-      message: `Invalid model: ${ASKED_MODEL}`,
+      message: `Invalid model: ${REQUESTED_MODEL}`,
       type: 'invalid_model',
       param: null,
       code: '1500',
@@ -193,14 +193,14 @@ export const unknownModel: readonly RefusalFixture[] = [
   {
     server: 'OpenRouter',
     status: 400,
-    body: { error: { message: `${ASKED_MODEL} is not a valid model ID`, code: 400 } },
+    body: { error: { message: `${REQUESTED_MODEL} is not a valid model ID`, code: 400 } },
   },
   {
     server: 'vLLM',
     status: 404,
     body: {
       object: 'error',
-      message: `The model \`${ASKED_MODEL}\` does not exist.`,
+      message: `The model \`${REQUESTED_MODEL}\` does not exist.`,
       type: 'NotFoundError',
       param: null,
       code: 404,
@@ -211,7 +211,7 @@ export const unknownModel: readonly RefusalFixture[] = [
     status: 404,
     body: {
       error: {
-        message: `model "${ASKED_MODEL}" not found, try pulling it first`,
+        message: `model "${REQUESTED_MODEL}" not found, try pulling it first`,
         type: 'api_error',
         param: null,
         code: null,
@@ -220,17 +220,17 @@ export const unknownModel: readonly RefusalFixture[] = [
   },
 ];
 
-/** Refusals of the request itself, however much they look like one of the others. */
-export const faulty: readonly RefusalFixture[] = [
+/** Errors about the request itself that resemble one of the others. */
+export const invalidRequests: readonly ErrorResponseFixture[] = [
   {
-    server: 'of a tool that does not exist',
+    server: 'about a tool that does not exist',
     status: 400,
     body: {
       error: { message: "Invalid value: the tool 'model' does not exist.", type: 'invalid_request_error' },
     },
   },
   {
-    server: 'of a temperature',
+    server: 'about a temperature',
     status: 400,
     body: {
       error: {

@@ -2,30 +2,29 @@ import type { Model, Target } from '../catalogue/model-catalogue';
 import { parseJson } from '../completion/json';
 import {
   readErrorObject,
-  readRefusal,
-  saysTooLong,
-  saysUnknownModel,
+  readErrorBody,
+  isContextLengthError,
+  isUnknownModelError,
   type ProviderError,
 } from '../failure/provider-errors';
 import { operatorText, publicText } from '../failure/public-text';
 import { UpstreamFailure, type FailureKind } from '../failure/upstream-failure';
 
-/** The request's numbers that a message about its length names. */
+/** The numbers for a message about the context length. */
 export interface RequestSize {
   readonly estimatedInputTokens: number;
   readonly maxOutputTokens: number;
 }
 
 const THROTTLED_TEXT = /rate[\s_-]?limit|too many requests|insufficient_quota|overloaded|capacity/i;
-/** A wait that a provider asks for is believed up to this, in milliseconds. */
+/** The upper limit of a provider's `retry-after`, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * What an answer that is not 2xx means. A 404, and a 400 about an unknown
- * model, is our own mapping's fault: the caller's model id was checked
- * against the catalogue before.
+ * Classifies a response that is not 2xx. A 404, or a 400 about an unknown model, is
+ * an error in our mapping: the public model id was found in the catalogue.
  */
-export function classifyAnswer(
+export function classifyErrorResponse(
   status: number,
   body: string,
   retryAfter: string | undefined,
@@ -33,7 +32,7 @@ export function classifyAnswer(
   model: Model,
   size: RequestSize,
 ): UpstreamFailure {
-  const error = readRefusal(parseJson(body));
+  const error = readErrorBody(parseJson(body));
   return failureOf(
     kindOfStatus(status, error, target),
     `HTTP ${status}`,
@@ -45,16 +44,24 @@ export function classifyAnswer(
   );
 }
 
-/** What an error object inside a 200 answer or a stream means; undefined when there is none. */
+/** Classifies an error object in a 2xx response or a stream; undefined when there is none. */
 export function classifyErrorObject(
-  answer: unknown,
+  response: unknown,
   target: Target,
   model: Model,
   size: RequestSize,
 ): UpstreamFailure | undefined {
-  const error = readErrorObject(answer);
+  const error = readErrorObject(response);
   if (!error) return undefined;
-  return failureOf(kindOfError(error, target), 'error in the answer', error, target, model, size, undefined);
+  return failureOf(
+    kindOfError(error, target),
+    'error in the response',
+    error,
+    target,
+    model,
+    size,
+    undefined,
+  );
 }
 
 function kindOfStatus(status: number, error: ProviderError, target: Target): FailureKind {
@@ -70,19 +77,19 @@ function kindOfStatus(status: number, error: ProviderError, target: Target): Fai
       return 'failed';
     case 429:
       return 'throttled';
-    // 529 is how some say that they are overloaded.
+    // Some providers use 529 for "overloaded".
     case 503:
     case 529:
       return 'unavailable';
     default:
-      // Redirects are not followed; they and the remaining 4xx say that our address, key or mapping is wrong.
+      // Redirects are not followed. They and other 4xx mean that our address, key or mapping is wrong.
       return status >= 500 ? 'failed' : 'misconfigured';
   }
 }
 
 function kindOfRejection(error: ProviderError, { providerModel }: Target): FailureKind {
-  if (saysTooLong(error)) return 'context_too_long';
-  if (saysUnknownModel(error, providerModel)) return 'misconfigured';
+  if (isContextLengthError(error)) return 'context_too_long';
+  if (isUnknownModelError(error, providerModel)) return 'misconfigured';
   return 'rejected';
 }
 
@@ -91,7 +98,7 @@ function kindOfError(error: ProviderError, target: Target): FailureKind {
   if (Number.isInteger(status) && status >= 400 && status < 600) return kindOfStatus(status, error, target);
   if (/authentication|permission/i.test(error.type)) return 'misconfigured';
   if (THROTTLED_TEXT.test(`${error.type} ${error.code}`)) return 'throttled';
-  if (/invalid_request|badrequest/i.test(error.type) || saysTooLong(error)) {
+  if (/invalid_request|badrequest/i.test(error.type) || isContextLengthError(error)) {
     return kindOfRejection(error, target);
   }
   return 'failed';
@@ -106,13 +113,13 @@ function failureOf(
   size: RequestSize,
   retryAfterMs: number | undefined,
 ): UpstreamFailure {
-  const said = publicText(error.message, {
+  const publicMessage = publicText(error.message, {
     secrets: keysOf(target),
     names: namesOf(target),
     renames: { [target.providerModel]: model.id },
   });
-  const words = operatorText(error.message, keysOf(target));
-  const detail = `${target.provider.name}: ${origin}${error.code ? ` ${error.code.slice(0, 64)}` : ''} from ${target.provider.baseUrl}/chat/completions${words ? `: ${words}` : ''}`;
+  const logText = operatorText(error.message, keysOf(target));
+  const detail = `${target.provider.name}: ${origin}${error.code ? ` ${error.code.slice(0, 64)}` : ''} from ${target.provider.baseUrl}/chat/completions${logText ? `: ${logText}` : ''}`;
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   switch (kind) {
     case 'context_too_long':
@@ -120,7 +127,7 @@ function failureOf(
     case 'rejected':
       return new UpstreamFailure(kind, {
         detail,
-        ...(said === undefined ? {} : { publicMessage: said }),
+        ...(publicMessage === undefined ? {} : { publicMessage }),
         ...(error.param === undefined ? {} : { param: error.param }),
       });
     default:
@@ -128,7 +135,7 @@ function failureOf(
   }
 }
 
-/** Worded as the check before dispatch words it, so that both paths agree. */
+/** The same text as that of the check before dispatch. */
 function contextLengthError(message: string, model: Model, size: RequestSize) {
   const limit = model.contextLength;
   const estimate = size.estimatedInputTokens + size.maxOutputTokens;
@@ -147,12 +154,12 @@ function contextLengthError(message: string, model: Model, size: RequestSize) {
   };
 }
 
-/** What nobody may read, in whatever text it stands. */
+/** Secrets, which are removed from every text. */
 function keysOf({ provider: { apiKey, headers } }: Target): readonly string[] {
   return [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)];
 }
 
-/** What tells a caller who the provider is. */
+/** Names that identify the provider, which are removed from public texts. */
 function namesOf({ provider: { baseUrl, name } }: Target): readonly string[] {
   return [baseUrl, baseUrl.replace(/^[a-z]+:\/\//i, '').replace(/[/:].*$/, ''), name];
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { fuzzRuns } from '@gateway/test-support';
-import { withKnownMessages, type MessageChanges } from './known-messages';
+import { adaptMessages, type MessageAdaptation } from './adapt-messages';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-const BOTH: MessageChanges = { mapsDeveloper: true, dropsThoughts: true };
+const BOTH: MessageAdaptation = { mapsDeveloperRole: true, dropsReasoning: true };
 
-async function changed(body: object, changes: MessageChanges): Promise<unknown> {
-  const bytes = await withKnownMessages(Buffer.from(JSON.stringify(body)), changes, turn);
+async function changed(body: object, changes: MessageAdaptation): Promise<unknown> {
+  const bytes = await adaptMessages(Buffer.from(JSON.stringify(body)), changes, turn);
   return JSON.parse(Buffer.from(bytes).toString('utf8'));
 }
 
@@ -15,15 +15,15 @@ interface Message {
   readonly reasoning_content?: unknown;
 }
 
-/** The same changes on the parsed body. */
+/** Applies the same changes to the parsed body. */
 function expected<Body extends { readonly messages: readonly Message[] }>(
   body: Body,
-  { mapsDeveloper, dropsThoughts }: MessageChanges,
+  { mapsDeveloperRole, dropsReasoning }: MessageAdaptation,
 ): object {
   const messages = body.messages.map(({ reasoning_content, ...rest }) => ({
     ...rest,
-    ...(mapsDeveloper && rest.role === 'developer' ? { role: 'system' } : {}),
-    ...(dropsThoughts || reasoning_content === undefined ? {} : { reasoning_content }),
+    ...(mapsDeveloperRole && rest.role === 'developer' ? { role: 'system' } : {}),
+    ...(dropsReasoning || reasoning_content === undefined ? {} : { reasoning_content }),
   }));
   return { ...body, messages };
 }
@@ -35,7 +35,7 @@ const tricky = fc.constantFrom(
   '\\',
   '"reasoning_content":',
   'messages',
-  // Begin as the names do.
+  // Prefixes of the field names.
   'r',
   'role',
   'm',
@@ -64,9 +64,9 @@ const body = fc.record({
   messages: fc.array(message, { maxLength: 5 }),
   tools: fc.array(fc.record({ role: fc.constant('developer'), reasoning_content: text }), { maxLength: 2 }),
 });
-const changes = fc.record({ mapsDeveloper: fc.boolean(), dropsThoughts: fc.boolean() });
+const changes = fc.record({ mapsDeveloperRole: fc.boolean(), dropsReasoning: fc.boolean() });
 
-it('changes the bytes of a body as parsing, changing and writing it would', () =>
+it('edits the bytes of a body with the same result as parsing and serializing it', () =>
   fc.assert(
     fc.asyncProperty(body, changes, async (given, wanted) => {
       expect(await changed(given, wanted)).toEqual(JSON.parse(JSON.stringify(expected(given, wanted))));
@@ -74,7 +74,7 @@ it('changes the bytes of a body as parsing, changing and writing it would', () =
     fuzzRuns(),
   ));
 
-it('changes messages and nothing that looks like them', async () => {
+it('changes only messages, not text or fields that resemble them', async () => {
   const thinking = { role: 'assistant', reasoning_content: 'hm', content: 'Hi' };
   const given = {
     messages: [
@@ -99,23 +99,23 @@ it.each([
   '{"content":"","role":"user"}]}',
   '{"content":"r"}]}',
   '{"content":""}],"model":"m"}',
-])('looks no further than the end of a body that ends in %s', async (end) => {
+])('does not read beyond a body that ends in %s', async (end) => {
   const bytes = Buffer.from(`{"messages":[{"role":"developer","reasoning_content":""},${end}`);
-  const sent = await withKnownMessages(bytes, BOTH, turn);
+  const sent = await adaptMessages(bytes, BOTH, turn);
   expect(Buffer.from(sent).toString()).toBe(`{"messages":[{"role":"system"},${end}`);
 });
 
-it('takes many turns of the event loop for megabytes', async () => {
+it('spreads megabytes over many turns of the event loop', async () => {
   let turns = 0;
   const given = { messages: [{ role: 'developer', content: 'x'.repeat(5_000_000) }] };
-  const bytes = await withKnownMessages(Buffer.from(JSON.stringify(given)), BOTH, async () => {
+  const bytes = await adaptMessages(Buffer.from(JSON.stringify(given)), BOTH, async () => {
     turns += 1;
   });
   expect(turns).toBeGreaterThanOrEqual(5);
   expect(Buffer.from(bytes.subarray(0, 40)).toString()).toContain('"role":"system"');
 });
 
-it('gives the same bytes back when there is nothing to change', async () => {
+it('returns the same bytes when nothing has to change', async () => {
   const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }));
-  expect(await withKnownMessages(bytes, BOTH, turn)).toBe(bytes);
+  expect(await adaptMessages(bytes, BOTH, turn)).toBe(bytes);
 });

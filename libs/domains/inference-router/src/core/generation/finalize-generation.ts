@@ -17,17 +17,17 @@ import type {
 } from './finished-generation';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
-import { countedUsage, judgeUsage } from './usage';
+import { countedUsage, checkUsage } from './usage';
 
-export interface SettlePorts {
+export interface FinalizePorts {
   readonly tokenCounter: TokenCounter;
   readonly recorder: GenerationRecorder;
   readonly observer: RouterObserver;
 }
 
-/** What a generation came to. */
-export interface Outcome {
-  readonly ending: CompletionOutcome;
+/** The result of a generation, before it is billed. */
+export interface GenerationResult {
+  readonly outcome: CompletionOutcome;
   readonly errorCode: ErrorCode | undefined;
   readonly target: Target;
   readonly choices: readonly Choice[];
@@ -45,11 +45,11 @@ export interface Bill {
   readonly usageJson: object;
   readonly cost: NanoUsd;
   readonly finishReason: FinishedGeneration['finishReason'];
-  /** The chat.completion object of a generation that came to its end. */
+  /** Renders the chat.completion object. */
   readonly responseJson: () => string;
 }
 
-export interface SettleScope {
+export interface GenerationScope {
   readonly request: GenerationRequest;
   readonly model: Model;
   readonly head: CompletionHead;
@@ -57,54 +57,55 @@ export interface SettleScope {
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
-/** Works out what a generation owes: the provider's usage where it can be believed, else counted here. */
+/** Calculates the cost of a generation, from the provider's usage if it is plausible, else from our own count. */
 export async function billGeneration(
-  ports: SettlePorts,
-  scope: SettleScope,
-  outcome: Outcome,
+  ports: FinalizePorts,
+  scope: GenerationScope,
+  result: GenerationResult,
 ): Promise<Bill> {
   const { request, model, prices, head } = scope;
-  const { choices } = outcome;
+  const { choices } = result;
   const texts = outputTexts(choices);
-  const judged = judgeUsage(outcome.reportedUsage, {
+  const checked = checkUsage(result.reportedUsage, {
     input: { estimatedInputTokens: request.estimatedInputTokens, ...request.inputParts },
     maxCompletionTokens: request.maxOutputTokens * request.n,
     completions: request.n,
     contextLength: model.contextLength,
     producedOutput: texts.visible.length + texts.reasoning.length > 0,
   });
-  const usage = judged.kind === 'believed' ? judged.usage : await countUsage(ports, scope, outcome, texts);
+  const usage = checked.kind === 'accepted' ? checked.usage : await countUsage(ports, scope, result, texts);
   const { json, cost } = renderUsage(usage, prices);
-  // A stream that broke off has no usage block by nature; that is no news.
-  if (judged.kind === 'missing' && outcome.ending === 'answered') ports.observer.usageMissing(outcome.target);
-  if (judged.kind === 'not_believed') {
-    ports.observer.usageNotBelieved(outcome.target, {
-      promptTokens: Math.max(0, judged.reported.promptTokens - usage.promptTokens),
-      completionTokens: Math.max(0, judged.reported.completionTokens - usage.completionTokens),
-      cost: excessOf(costOfUsage(judged.reported, prices), cost),
+  // A failed or cancelled stream never has a usage block.
+  if (checked.kind === 'missing' && result.outcome === 'completed')
+    ports.observer.usageMissing(result.target);
+  if (checked.kind === 'rejected') {
+    ports.observer.usageRejected(result.target, {
+      promptTokens: Math.max(0, checked.reported.promptTokens - usage.promptTokens),
+      completionTokens: Math.max(0, checked.reported.completionTokens - usage.completionTokens),
+      cost: excessOf(costOfUsage(checked.reported, prices), cost),
     });
   }
   return {
     usage,
-    usageSource: judged.kind === 'believed' ? 'provider' : 'counted',
+    usageSource: checked.kind === 'accepted' ? 'provider' : 'counted',
     usageJson: json,
     cost,
-    finishReason: finishReasonOf(outcome),
-    responseJson: () => renderCompletion(head, choices, json, outcome.systemFingerprint),
+    finishReason: finishReasonOf(result),
+    responseJson: () => renderCompletion(head, choices, json, result.systemFingerprint),
   };
 }
 
 async function countUsage(
-  ports: SettlePorts,
-  { request, model }: SettleScope,
-  outcome: Outcome,
+  ports: FinalizePorts,
+  { request, model }: GenerationScope,
+  result: GenerationResult,
   texts: OutputTexts,
 ): Promise<Usage> {
   const [visible, reasoning] = await Promise.all([
     countOutput(ports.tokenCounter, texts.visible, model.tokenCounting),
     countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting),
   ]);
-  if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(outcome.target);
+  if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(result.target);
   return countedUsage(
     request.estimatedInputTokens,
     visible.tokens + reasoning.tokens,
@@ -117,41 +118,41 @@ function excessOf(reported: NanoUsd, owed: NanoUsd): NanoUsd {
   return nanoUsd(reported > owed ? reported - owed : 0n);
 }
 
-/** Makes the end of a generation durable. */
+/** Records a generation durably. */
 export function recordGeneration(
-  ports: SettlePorts,
-  scope: SettleScope,
-  outcome: Outcome,
+  ports: FinalizePorts,
+  scope: GenerationScope,
+  result: GenerationResult,
   bill: Bill,
   responseJson: string | undefined,
 ): Promise<void> {
-  const { provider, providerModel } = outcome.target;
+  const { provider, providerModel } = result.target;
   return ports.recorder.record({
     request: scope.request,
     prices: scope.prices,
     provider: provider.name,
     providerModel,
-    ending: outcome.ending,
+    outcome: result.outcome,
     finishReason: bill.finishReason,
     usage: bill.usage,
     usageSource: bill.usageSource,
-    latencyMs: outcome.latencyMs,
-    generationTimeMs: outcome.generationTimeMs,
-    timeToFirstTokenMs: outcome.timeToFirstTokenMs,
-    attempts: outcome.attempts,
-    errorCode: outcome.errorCode,
+    latencyMs: result.latencyMs,
+    generationTimeMs: result.generationTimeMs,
+    timeToFirstTokenMs: result.timeToFirstTokenMs,
+    attempts: result.attempts,
+    errorCode: result.errorCode,
     responseJson,
     traceHeaders: scope.traceHeaders,
   });
 }
 
-function finishReasonOf(outcome: Outcome): FinishedGeneration['finishReason'] {
-  switch (outcome.ending) {
+function finishReasonOf(result: GenerationResult): FinishedGeneration['finishReason'] {
+  switch (result.outcome) {
     case 'cancelled':
       return '';
     case 'failed':
       return 'error';
-    case 'answered':
-      return outcome.choices[0]?.finishReason ?? 'stop';
+    case 'completed':
+      return result.choices[0]?.finishReason ?? 'stop';
   }
 }

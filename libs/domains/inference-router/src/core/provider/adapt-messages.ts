@@ -1,13 +1,13 @@
-/** What a target does not accept in messages. */
-export interface MessageChanges {
-  /** Messages of role "developer" are sent as "system". */
-  readonly mapsDeveloper: boolean;
+/** Changes to messages that a target needs. */
+export interface MessageAdaptation {
+  /** The role "developer" is sent as "system". */
+  readonly mapsDeveloperRole: boolean;
   /** `reasoning_content`, the reasoning of earlier turns, is removed. */
-  readonly dropsThoughts: boolean;
+  readonly dropsReasoning: boolean;
 }
 
 /** Bytes scanned per turn of the event loop: about a millisecond. */
-const PORTION_BYTES = 1024 * 1024;
+const BYTES_PER_TURN = 1024 * 1024;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -20,39 +20,39 @@ const CLOSE_BRACE = 0x7d;
 const MESSAGES = Buffer.from('"messages":[');
 const DEVELOPER = Buffer.from('"role":"developer"');
 const SYSTEM = Buffer.from('"role":"system"');
-const THOUGHTS = Buffer.from('"reasoning_content":');
+const REASONING = Buffer.from('"reasoning_content":');
 
-/** Levels of arrays and objects: the body, its messages, one message. */
+/** Nesting levels: the body is 1, the messages array 2, a message 3. */
 const BODY = 1;
 const MESSAGE = 3;
 
 /**
- * The body with its messages as the target accepts them. The bytes are edited in
- * place of the parsed JSON: to parse and write 30 MB blocks the event loop for
- * 120 to 670 ms (2026-11-25). The edge writes bodies without white space.
+ * Adapts the messages of a body to a target. The bytes are edited, since parsing
+ * and serializing 30 MB blocks the event loop for 120 to 670 ms (2026-11-25). The edge
+ * writes bodies without white space.
  *
  * @param turn waits for the next turn of the event loop.
  */
-export async function withKnownMessages(
+export async function adaptMessages(
   body: Uint8Array,
-  changes: MessageChanges,
+  changes: MessageAdaptation,
   turn: () => Promise<void>,
 ): Promise<Uint8Array> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const needed: MessageChanges = {
-    mapsDeveloper: changes.mapsDeveloper && bytes.includes('"developer"'),
-    dropsThoughts: changes.dropsThoughts && bytes.includes('"reasoning_content"'),
+  const needed: MessageAdaptation = {
+    mapsDeveloperRole: changes.mapsDeveloperRole && bytes.includes('"developer"'),
+    dropsReasoning: changes.dropsReasoning && bytes.includes('"reasoning_content"'),
   };
-  if (!needed.mapsDeveloper && !needed.dropsThoughts) return body;
-  const kept: Buffer[] = [];
-  let keptUpTo = 0;
+  if (!needed.mapsDeveloperRole && !needed.dropsReasoning) return body;
+  const parts: Buffer[] = [];
+  let copiedUpTo = 0;
   for await (const { from, to, by } of findChanges(bytes, needed, turn)) {
-    kept.push(bytes.subarray(keptUpTo, from), by);
-    keptUpTo = to;
+    parts.push(bytes.subarray(copiedUpTo, from), by);
+    copiedUpTo = to;
   }
-  if (keptUpTo === 0) return body;
+  if (copiedUpTo === 0) return body;
   await turn();
-  return Buffer.concat([...kept, bytes.subarray(keptUpTo)]);
+  return Buffer.concat([...parts, bytes.subarray(copiedUpTo)]);
 }
 
 interface Change {
@@ -63,19 +63,19 @@ interface Change {
 
 const NOTHING = Buffer.alloc(0);
 
-/** Scans the bytes once; the nesting level distinguishes names of members from texts. */
+/** Scans the bytes once; the nesting level distinguishes field names from strings. */
 async function* findChanges(
   bytes: Buffer,
-  { mapsDeveloper, dropsThoughts }: MessageChanges,
+  { mapsDeveloperRole, dropsReasoning }: MessageAdaptation,
   turn: () => Promise<void>,
 ): AsyncGenerator<Change> {
   let depth = 0;
   let isInMessages = false;
-  let thoughtsFrom: number | undefined;
+  let reasoningStart: number | undefined;
   let isInString = false;
-  for (let at = 0, portionEnd = PORTION_BYTES; at < bytes.length; at += 1) {
-    if (at >= portionEnd) {
-      portionEnd = at + PORTION_BYTES;
+  for (let at = 0, turnEnd = BYTES_PER_TURN; at < bytes.length; at += 1) {
+    if (at >= turnEnd) {
+      turnEnd = at + BYTES_PER_TURN;
       await turn();
     }
     const byte = bytes[at];
@@ -84,15 +84,15 @@ async function* findChanges(
       else if (byte === QUOTE) isInString = false;
       continue;
     }
-    // The value of a removed member has ended.
-    if (thoughtsFrom !== undefined && depth === MESSAGE && (byte === COMMA || byte === CLOSE_BRACE)) {
-      const takesCommaBefore = byte === CLOSE_BRACE && bytes[thoughtsFrom - 1] === COMMA;
+    // The removed field ends here.
+    if (reasoningStart !== undefined && depth === MESSAGE && (byte === COMMA || byte === CLOSE_BRACE)) {
+      const removesPrecedingComma = byte === CLOSE_BRACE && bytes[reasoningStart - 1] === COMMA;
       yield {
-        from: takesCommaBefore ? thoughtsFrom - 1 : thoughtsFrom,
+        from: removesPrecedingComma ? reasoningStart - 1 : reasoningStart,
         to: byte === COMMA ? at + 1 : at,
         by: NOTHING,
       };
-      thoughtsFrom = undefined;
+      reasoningStart = undefined;
     }
     switch (byte) {
       case QUOTE: {
@@ -100,10 +100,10 @@ async function* findChanges(
         if (depth === BODY && startsWith(bytes, at, MESSAGES)) {
           isInMessages = true;
         } else if (isInMessages && depth === MESSAGE) {
-          if (mapsDeveloper && startsWith(bytes, at, DEVELOPER)) {
+          if (mapsDeveloperRole && startsWith(bytes, at, DEVELOPER)) {
             yield { from: at, to: at + DEVELOPER.length, by: SYSTEM };
-          } else if (dropsThoughts && startsWith(bytes, at, THOUGHTS)) {
-            thoughtsFrom = at;
+          } else if (dropsReasoning && startsWith(bytes, at, REASONING)) {
+            reasoningStart = at;
           }
         }
         break;
