@@ -8,9 +8,9 @@ import { createLogger } from '@gateway/runtime';
 
 const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--base-url URL] [--dashboard-url URL] [--stay]
 
-Makes a cluster usable at once: an operator who can sign in, and an organization with credit and a key. Keeps them
-in FOLDER/dev.json for the next time, and shows them at a terminal. With --stay it goes on until it is stopped, so that
-the folder can be looked into where it is mounted nowhere else.
+Sets up a cluster for trial use: an operator with a password, and an organization with credit and an API key. Stores
+them in FOLDER/dev.json for the next run, and prints them at a terminal. With --stay the process runs until it is
+stopped, so that the folder can be read when it is mounted only here.
 `;
 
 async function main(): Promise<void> {
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   });
   const { auth: authTarget, 'billing-ledger': ledgerTarget, 'state-dir': stateDirectory } = values;
   if (authTarget === undefined || ledgerTarget === undefined || stateDirectory === undefined) {
-    throw new Error('--auth, --billing-ledger and --state-dir are needed');
+    throw new Error('--auth, --billing-ledger and --state-dir are required');
   }
   const auth = createReplicatedTransport({ target: authTarget });
   const ledger = createReplicatedTransport({ target: ledgerTarget });
@@ -42,11 +42,11 @@ async function main(): Promise<void> {
       dashboardUrl: values['dashboard-url'],
       log: createLogger({ name: 'demo', level: 'info', pretty: false }),
     });
-    // What is not a terminal is a log, and those keep what they get.
-    const shown = process.stdout.isTTY
+    // Output that is not a terminal may be a stored log, so it gets no secrets.
+    const output = process.stdout.isTTY
       ? JSON.stringify(demo, null, 2)
-      : `A login and a key are in ${stateDirectory}/dev.json; a run at a terminal shows them.`;
-    process.stdout.write(`${shown}\n`);
+      : `The login and the API key are in ${stateDirectory}/dev.json. Run this at a terminal to print them.`;
+    process.stdout.write(`${output}\n`);
   } finally {
     auth.close();
     ledger.close();
@@ -56,10 +56,10 @@ async function main(): Promise<void> {
 
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    const awake = setInterval(() => undefined, 60_000);
+    const keepAlive = setInterval(() => undefined, 60_000);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {
-        clearInterval(awake);
+        clearInterval(keepAlive);
         resolve();
       });
     }

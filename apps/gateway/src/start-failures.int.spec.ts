@@ -65,11 +65,11 @@ models:
     ]);
   });
 
-  it('names a state folder that it cannot write in', () => {
+  it('reports a state folder that is not writable', () => {
     writeFileSync(path.join(folder, 'state'), 'a file in its place');
     const { status, stderr } = run([]);
     expect(status).toBe(2);
-    expect(stderr).toMatch(/GATEWAY_STATE_DIR: the gateway cannot write in .*\/state \((EEXIST|ENOTDIR)\)/);
+    expect(stderr).toMatch(/GATEWAY_STATE_DIR: the gateway cannot write to .*\/state \((EEXIST|ENOTDIR)\)/);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 

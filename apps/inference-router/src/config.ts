@@ -10,14 +10,14 @@ export const settings = z.object({
   ...targets.billingLedger,
   ...databaseSettings,
   /**
-   * Of this replica alone, and it has to survive it: what is finished waits
-   * here, in `spool`, while neither Kafka nor the ledger can be reached.
+   * The state folder of this replica, on a persistent volume. Its `spool` stores
+   * finished generations while both Kafka and the ledger are unavailable.
    */
   GATEWAY_STATE_DIR: z.string().default('.gateway'),
 });
 
 export type Config = z.output<typeof settings> & {
-  /** Where keys of providers come from. */
+  /** The environment with the providers' keys. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 

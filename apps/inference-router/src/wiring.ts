@@ -23,7 +23,7 @@ const ROUTER: ServiceSchema = {
 
 export const schemas = [ROUTER];
 
-/** What is finished goes to Kafka, else to the ledger itself, else to this replica's own spool. */
+/** Finished generations go to Kafka, else to the ledger by RPC, else to this replica's spool. */
 export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics, life, connect } = deps;
   const { pool } = await openSchema(ROUTER, deps);
@@ -35,7 +35,7 @@ export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<Se
     metrics,
   });
   life.onStop(() => events.stop());
-  // The ledger cannot tell that it does not read, when it is away.
+  // The router reports the ledger's consumer lag, since a ledger that is down cannot.
   events.watchLag(READERS_OF_FINISHED);
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());

@@ -1,7 +1,7 @@
 import { readConfig } from './config';
 
 describe('the arguments of the model emulator', () => {
-  it('have defaults for a provider on this machine', () => {
+  it('have defaults for local use', () => {
     expect(readConfig([])).toEqual({
       host: '127.0.0.1',
       port: 8_090,
@@ -19,7 +19,7 @@ describe('the arguments of the model emulator', () => {
   it.each([
     [['--port', 'high'], "--port takes a whole number, not 'high'"],
     [['--no-such-option'], '--no-such-option'],
-  ])('are refused with the reason: %j', (argv, reason) => {
+  ])('are rejected with the reason: %j', (argv, reason) => {
     expect(() => readConfig(argv)).toThrow(reason);
   });
 });

@@ -8,7 +8,7 @@ export const HELP = `model-emulator [--host 127.0.0.1] [--port 8090] [--seed 1] 
   --key    an accepted API key; may be repeated; without it any key is accepted
 `;
 
-/** @returns 'help' when that is requested. @throws Error with what is wrong. */
+/** @returns 'help' when it is requested. @throws Error that names the invalid argument. */
 export function readConfig(argv: readonly string[]): ModelEmulatorOptions | 'help' {
   const { values } = parseArgs({
     args: [...argv],

@@ -14,7 +14,7 @@ const facts: BannerFacts = {
   showSecrets: true,
 };
 
-it('tells a person at a terminal everything that is needed', () => {
+it('shows all access data at a terminal', () => {
   const text = banner(facts);
   for (const fact of [
     facts.baseUrl,
@@ -25,11 +25,11 @@ it('tells a person at a terminal everything that is needed', () => {
   ]) {
     expect(text).toContain(fact);
   }
-  expect(text).toMatch(/^ +Open this +http:\/\/127\.0\.0\.1:8081$/m);
+  expect(text).toMatch(/^ +Dashboard +http:\/\/127\.0\.0\.1:8081$/m);
   expect(text).toContain(`-H 'Authorization: Bearer ${facts.apiKey}'`);
 });
 
-it('writes no secret where the text may be kept, but says where they are, and its curl line still works', () => {
+it('names the file of the secrets instead of the secrets when the output may be stored, and its curl command reads it', () => {
   const text = banner({ ...facts, showSecrets: false });
   expect(text).not.toContain(facts.apiKey);
   expect(text).not.toContain(facts.adminPassword);

@@ -3,17 +3,17 @@ import type { DevFile } from './dev-file';
 
 export interface BannerFacts extends DevFile {
   readonly adminUrl: string;
-  /** Of the model in the curl line; undefined when the catalogue has none. */
+  /** The model of the curl command; undefined when no model is enabled. */
   readonly modelId: string | undefined;
-  /** Whether models are served by the emulator. */
+  /** Whether a model uses the emulator. */
   readonly usesEmulator: boolean;
   readonly stateDirectory: string;
   readonly modelsFile: string;
-  /** Off where the text may end in a file or in somebody else's hands. */
+  /** False when the output may be stored or shared. */
   readonly showSecrets: boolean;
 }
 
-/** What `npm start` says when it is ready. */
+/** The message of `npm start` when the gateway is ready. */
 export function banner(facts: BannerFacts): string {
   const { modelsFile, showSecrets, stateDirectory } = facts;
   const devFile = path.join(stateDirectory, 'dev.json');
@@ -22,7 +22,7 @@ export function banner(facts: BannerFacts): string {
     '',
     'The gateway is ready.',
     '',
-    `  Open this           ${facts.dashboardUrl}`,
+    `  Dashboard           ${facts.dashboardUrl}`,
     `  Login               ${facts.adminEmail}`,
     `  Password            ${secret(facts.adminPassword)}`,
     '',
@@ -31,15 +31,15 @@ export function banner(facts: BannerFacts): string {
     '',
     ...(facts.modelId === undefined
       ? [`No model is enabled: add one to ${modelsFile}.`, '']
-      : ['Try it:', '', curlLine(facts, facts.modelId, devFile), '']),
+      : ['Try it:', '', curlCommand(facts, facts.modelId, devFile), '']),
     ...(facts.usesEmulator
       ? [
-          'Models that use the demo provider are served by a built-in emulator: its answers are invented.',
-          'The comments of models.yaml show how to plug in a real provider.',
+          'Models of the demo provider run on a built-in emulator, which returns generated filler text.',
+          'The comments in models.yaml show how to add a real provider.',
           '',
         ]
       : []),
-    `${showSecrets ? 'The same is' : 'Key and password are'} in ${devFile}. Ctrl-C stops everything; nothing is lost.`,
+    `${showSecrets ? 'These values are also' : 'Key and password are'} in ${devFile}. Ctrl-C stops all services and keeps the data.`,
     `  Models              ${modelsFile}`,
     `  Health and metrics  ${facts.adminUrl}`,
     '',
@@ -47,8 +47,12 @@ export function banner(facts: BannerFacts): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Works when pasted: without a terminal the key is read from where it is. */
-function curlLine({ baseUrl, apiKey, showSecrets }: BannerFacts, modelId: string, devFile: string): string {
+/** A command to paste; without secrets it reads the key from the file. */
+function curlCommand(
+  { baseUrl, apiKey, showSecrets }: BannerFacts,
+  modelId: string,
+  devFile: string,
+): string {
   const authorization = showSecrets
     ? `'Authorization: Bearer ${apiKey}'`
     : `"Authorization: Bearer $(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).apiKey' '${devFile}')"`;

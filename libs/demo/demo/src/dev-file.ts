@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 
-/** What a person or a program needs to use the gateway that `npm start` started. */
+/** The URLs and credentials of the local gateway, for people and tools. */
 const devFile = z.object({
   baseUrl: z.string(),
   apiKey: z.string(),
@@ -13,36 +13,36 @@ const devFile = z.object({
 
 export type DevFile = z.output<typeof devFile>;
 
-const nameIn = (stateDirectory: string) => path.join(stateDirectory, 'dev.json');
+const devFilePath = (stateDirectory: string) => path.join(stateDirectory, 'dev.json');
 
-/** What an earlier start wrote; undefined when there is nothing usable, in which case it is written anew. */
+/** The file of an earlier start; undefined when it is missing or not valid. */
 export function readDevFile(stateDirectory: string): DevFile | undefined {
   try {
-    return devFile.parse(JSON.parse(readFileSync(nameIn(stateDirectory), 'utf8')));
+    return devFile.parse(JSON.parse(readFileSync(devFilePath(stateDirectory), 'utf8')));
   } catch {
     return undefined;
   }
 }
 
-const versionNameIn = (stateDirectory: string) => path.join(stateDirectory, 'admin-password-version');
+const versionFilePath = (stateDirectory: string) => path.join(stateDirectory, 'admin-password-version');
 
-/** Which password was in the database when the file above was written: of use to the gateway only, so not in it. */
+/** The version of the password in the database when the file was written. Only the gateway uses it. */
 export function readPasswordVersion(stateDirectory: string): string | undefined {
   try {
-    return readFileSync(versionNameIn(stateDirectory), 'utf8').trim();
+    return readFileSync(versionFilePath(stateDirectory), 'utf8').trim();
   } catch {
     return undefined;
   }
 }
 
 export function writePasswordVersion(stateDirectory: string, version: string): void {
-  writeFileSync(versionNameIn(stateDirectory), `${version}\n`, { mode: 0o600 });
+  writeFileSync(versionFilePath(stateDirectory), `${version}\n`, { mode: 0o600 });
 }
 
-/** Readable by its owner only, and whole or not there: a crash leaves no half of it. */
+/** Writes the file atomically, readable only by its owner. */
 export function writeDevFile(stateDirectory: string, content: DevFile): void {
   mkdirSync(stateDirectory, { recursive: true });
-  const target = nameIn(stateDirectory);
+  const target = devFilePath(stateDirectory);
   const draft = `${target}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, target);

@@ -10,10 +10,10 @@ const EARLIER: EarlierDemo = {
   passwordVersion: 'v1',
 };
 
-/** Services that know the demo already. The calls are by name; some methods can be replaced. */
+/** Services with an existing demo. Records calls by name; `changes` replaces methods. */
 function services(changes: Record<string, (request: Record<string, unknown>) => Promise<unknown>> = {}) {
   const calls: string[] = [];
-  const answers: typeof changes = {
+  const methods: typeof changes = {
     ensureMember: async () => ({ member: undefined, created: false, passwordVersion: 'v1' }),
     signIn: async () => ({ outcome: { $case: 'signedIn', value: { sessionToken: 'token' } } }),
     signOut: async () => ({}),
@@ -28,11 +28,11 @@ function services(changes: Record<string, (request: Record<string, unknown>) => 
     ...changes,
   };
   const client = Object.fromEntries(
-    Object.entries(answers).map(([name, answer]) => [
+    Object.entries(methods).map(([name, method]) => [
       name,
       (request: Record<string, unknown>) => {
         calls.push(request.resetPassword === true ? `${name} with reset` : name);
-        return answer(request);
+        return method(request);
       },
     ]),
   );
@@ -43,8 +43,8 @@ function services(changes: Record<string, (request: Record<string, unknown>) => 
 }
 
 describe('setting up the demo', () => {
-  it('goes on when services are slow or away, so that no start dies of a deadline', async () => {
-    const failures = [new RpcError('deadline_exceeded', 'slow'), new RpcError('unavailable', 'away')];
+  it('retries while services are slow or unavailable', async () => {
+    const failures = [new RpcError('deadline_exceeded', 'slow'), new RpcError('unavailable', 'unavailable')];
     const { clients } = services({
       ensureMember: async () => {
         const failure = failures.shift();
@@ -56,18 +56,18 @@ describe('setting up the demo', () => {
     expect(failures).toEqual([]);
   });
 
-  it('does not go on after a fault that will not pass', async () => {
+  it('does not retry after a permanent error', async () => {
     const { clients } = services({ addCredit: () => Promise.reject(new Error('a bug')) });
     await expect(ensureDemo(clients, EARLIER, log)).rejects.toThrow('a bug');
   });
 
-  it('neither checks nor hashes a password that did not change', async () => {
+  it('neither checks nor hashes an unchanged password', async () => {
     const { clients, calls } = services();
     expect(await ensureDemo(clients, EARLIER, log)).toEqual(EARLIER);
     expect(calls).toEqual(['ensureMember', 'listOrganizations', 'addCredit', 'verifyKey']);
   });
 
-  it('checks a password once when it cannot tell whether it changed', async () => {
+  it('checks a password once when its version is unknown', async () => {
     const { clients, calls } = services();
     const demo = await ensureDemo(clients, { ...EARLIER, passwordVersion: undefined }, log);
     expect(demo).toEqual(EARLIER);
@@ -75,7 +75,7 @@ describe('setting up the demo', () => {
     expect(calls).not.toContain('ensureMember with reset');
   });
 
-  it('sets the password that it tells, when another was set in between or none is known', async () => {
+  it('resets the password when it was changed, or when none is known', async () => {
     for (const earlier of [{ ...EARLIER, passwordVersion: 'v0' }, undefined]) {
       const { clients, calls } = services({
         signIn: async () => ({ outcome: { $case: 'refused', value: {} } }),

@@ -23,11 +23,11 @@ export interface DemoClients {
 export type DemoCredentials = Pick<DevFile, 'apiKey' | 'adminEmail' | 'adminPassword'>;
 
 export interface Demo extends DemoCredentials {
-  /** Of the administrator's password, which works. */
+  /** The version of the administrator's current password. */
   readonly passwordVersion: string;
 }
 
-/** What an earlier start left. */
+/** The credentials of an earlier start. */
 export type EarlierDemo = DemoCredentials & { readonly passwordVersion: string | undefined };
 
 const ADMIN_EMAIL = 'admin@gateway.local';
@@ -36,28 +36,28 @@ const KEY_NAME = 'Demo key';
 const INITIAL_CREDIT_USD = '100';
 const PASSWORD_BYTES = 18;
 const PAGE_SIZE = 100;
-/** Of one call. On a busy machine a start takes long; it must not end for that. */
-const PATIENT = { timeoutMs: 60_000 };
+/** A long timeout per call, for a slow start on a busy machine. */
+const CALL_OPTIONS = { timeoutMs: 60_000 };
 const BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
 const system: Actor = { id: 'system', label: 'system', ipAddress: '' };
 
 /**
- * Makes sure that there is somebody who can sign in and a key with credit to
- * try. What an earlier start made is used again; what is missing, or no longer
- * works, is made anew. Goes on trying for as long as a service is away or slow.
+ * Ensures an administrator, and an organization with credit and an API key. Valid
+ * credentials of an earlier start are reused; others are created or reset. Retries
+ * while a service is unavailable or slow.
  */
 export async function ensureDemo(
   clients: DemoClients,
   earlier: EarlierDemo | undefined,
   log: Pick<Logger, 'warn'>,
 ): Promise<Demo> {
-  return retry(() => makeDemo(clients, earlier), {
+  return retry(() => setUpDemo(clients, earlier), {
     backoff: BACKOFF,
     isRetryable: isNoCapacity,
     onRetry: (error) => {
       const internal = isNoCapacity(error) ? error.internalMessage : undefined;
-      log.warn({ err: error, internal }, 'the demo is not set up yet; trying again');
+      log.warn({ err: error, internal }, 'the demo setup failed; retrying');
     },
   });
 }
@@ -66,26 +66,26 @@ function isNoCapacity(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === 'no_capacity';
 }
 
-async function makeDemo(clients: DemoClients, earlier: EarlierDemo | undefined): Promise<Demo> {
+async function setUpDemo(clients: DemoClients, earlier: EarlierDemo | undefined): Promise<Demo> {
   const admin = await ensureAdmin(clients, earlier);
   const organization = await ensureOrganization(clients);
   await clients.billingLedger.addCredit(
     {
-      // The same id at every start: it is added once.
+      // The same id at every start, so the credit is added once.
       creditId: `demo-${organization.id}`,
       organizationId: organization.id,
       amountNanoUsd: parseUsd(INITIAL_CREDIT_USD) ?? 0n,
-      note: 'credit to try the gateway',
+      note: 'Initial credit of the demo',
     },
-    PATIENT,
+    CALL_OPTIONS,
   );
-  const apiKey = (await worksFor(clients, organization, earlier?.apiKey))
+  const apiKey = (await isValidKey(clients, organization, earlier?.apiKey))
     ? (earlier?.apiKey as string)
     : await createKey(clients, organization);
   return { apiKey, adminEmail: ADMIN_EMAIL, ...admin };
 }
 
-/** Hashing a password takes a fifth of a second of a core, so it is done only when it may have changed. */
+/** Hashing a password uses about 0.2 s of CPU, so it is done only when the password may have changed. */
 async function ensureAdmin(
   { authAdmin }: DemoClients,
   earlier: EarlierDemo | undefined,
@@ -100,48 +100,51 @@ async function ensureAdmin(
         role: MemberRole.MEMBER_ROLE_OPERATOR,
         resetPassword,
       },
-      PATIENT,
+      CALL_OPTIONS,
     );
   const { created, passwordVersion } = await ensure(false);
-  const isKnown =
+  const isCurrent =
     created ||
     passwordVersion === earlier?.passwordVersion ||
     (earlier !== undefined && (await canSignIn(authAdmin, adminPassword)));
-  if (isKnown) return { adminPassword, passwordVersion };
+  if (isCurrent) return { adminPassword, passwordVersion };
   return { adminPassword, passwordVersion: (await ensure(true)).passwordVersion };
 }
 
 async function canSignIn(authAdmin: DemoClients['authAdmin'], password: string): Promise<boolean> {
   const { outcome } = await authAdmin.signIn(
     { email: ADMIN_EMAIL, password, ipAddress: '', device: 'npm start' },
-    PATIENT,
+    CALL_OPTIONS,
   );
   if (outcome?.$case !== 'signedIn') return false;
-  await authAdmin.signOut({ sessionToken: outcome.value.sessionToken }, PATIENT);
+  await authAdmin.signOut({ sessionToken: outcome.value.sessionToken }, CALL_OPTIONS);
   return true;
 }
 
 async function ensureOrganization({ authAdmin }: DemoClients): Promise<Organization> {
   let pageToken = '';
   do {
-    const page = await authAdmin.listOrganizations({ pageSize: PAGE_SIZE, pageToken }, PATIENT);
+    const page = await authAdmin.listOrganizations({ pageSize: PAGE_SIZE, pageToken }, CALL_OPTIONS);
     const found = page.organizations.find(({ name }) => name === ORGANIZATION_NAME);
     if (found) return found;
     pageToken = page.nextPageToken;
   } while (pageToken !== '');
-  const { outcome } = await authAdmin.createOrganization({ actor: system, name: ORGANIZATION_NAME }, PATIENT);
+  const { outcome } = await authAdmin.createOrganization(
+    { actor: system, name: ORGANIZATION_NAME },
+    CALL_OPTIONS,
+  );
   if (outcome?.$case !== 'organization') throw new Error('the demo organization could not be created');
   return outcome.value;
 }
 
-async function worksFor(
+async function isValidKey(
   { auth }: DemoClients,
   organization: Organization,
   apiKey: string | undefined,
 ): Promise<boolean> {
   if (apiKey === undefined) return false;
   const keySha256 = createHash('sha256').update(apiKey).digest();
-  const { outcome } = await auth.verifyKey({ keySha256 }, PATIENT);
+  const { outcome } = await auth.verifyKey({ keySha256 }, CALL_OPTIONS);
   return (
     outcome?.$case === 'grant' && !outcome.value.revoked && outcome.value.organizationId === organization.id
   );
@@ -157,7 +160,7 @@ async function createKey({ authAdmin }: DemoClients, organization: Organization)
   };
   const { outcome } = await authAdmin.createKey(
     { actor: system, organizationId: organization.id, settings },
-    PATIENT,
+    CALL_OPTIONS,
   );
   if (outcome?.$case !== 'created') throw new Error('the demo key could not be created');
   return outcome.value.secret;

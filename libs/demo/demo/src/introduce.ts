@@ -14,7 +14,7 @@ export interface IntroductionOptions extends Pick<DevFile, 'baseUrl' | 'dashboar
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Makes the demo's login and key usable and writes down how to reach everything. */
+/** Ensures the demo's login and key, and writes the URLs and credentials to the dev file. */
 export async function introduce(options: IntroductionOptions): Promise<DevFile> {
   const { clients, stateDirectory, baseUrl, dashboardUrl, log } = options;
   const earlier = readDevFile(stateDirectory);

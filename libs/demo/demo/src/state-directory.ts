@@ -3,8 +3,7 @@ import path from 'node:path';
 import { ConfigError } from '@gateway/runtime';
 
 /**
- * Makes the state folder unless it is there, and tries to write in it, so that
- * a folder that cannot be used is told by its name before anything is started.
+ * Creates the state folder if it is missing, and checks that it is writable before any service starts.
  *
  * @throws ConfigError
  */
@@ -12,23 +11,23 @@ export function openStateDirectory(stateDirectory: string): void {
   const probe = path.join(stateDirectory, `.writable.${process.pid}`);
   try {
     mkdirSync(stateDirectory, { recursive: true });
-    // A full disk takes an empty file, so it holds something.
+    // Not empty: an empty file can be created on a full disk.
     writeFileSync(probe, 'x', { mode: 0o600 });
     rmSync(probe);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // What a full disk left of it; where there never was one, this fails as well.
-    unlinkQuietly(probe);
+    // A full disk may leave an empty probe.
+    removeQuietly(probe);
     throw new ConfigError([
-      `GATEWAY_STATE_DIR: the gateway cannot write in ${stateDirectory} (${code ?? String(error)})`,
+      `GATEWAY_STATE_DIR: the gateway cannot write to ${stateDirectory} (${code ?? String(error)})`,
     ]);
   }
 }
 
-function unlinkQuietly(file: string): void {
+function removeQuietly(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The reason that is told is the first one.
+    // The first error is reported.
   }
 }

@@ -6,22 +6,22 @@ import { createRandom, hashText, pick, type Random } from './random';
 import type { ChatRequest } from './request';
 import { Statistics, type SeenRequest } from './stats';
 
-/** Requests remembered for `GET /_emulator/requests`, unless told otherwise; the oldest go first. */
+/** The default number of requests that `GET /_emulator/requests` returns; the oldest are dropped. */
 const MAX_SEEN_REQUESTS = 200;
-/** Prompts whose failures `fail-first` counts; the oldest go first. */
+/** Prompts whose attempts `fail-first` counts; the oldest are dropped. */
 const MAX_FAIL_FIRST_PROMPTS = 10_000;
 const DEFAULT_FAULT_SEED = 1;
 
 export interface GlobalFaults {
   /** The share of calls that get a fault, 0 to 1. */
   readonly rate: number;
-  /** Faults as written in a directive: `503`, `cut-after:5`. */
+  /** Faults in the form of a directive: `503`, `cut-after:5`. */
   readonly kinds: readonly string[];
-  /** The sequence of chances; default 1. */
+  /** The seed of the random sequence; default 1. */
   readonly seed?: number;
 }
 
-/** What can be seen and set from outside: statistics, the last requests, and the global faults. */
+/** The state behind the admin endpoints: statistics, recent requests and global faults. */
 export class Admin {
   readonly statistics = new Statistics();
   private seen: SeenRequest[] = [];
@@ -36,13 +36,13 @@ export class Admin {
     return this.seen.slice(-this.maxSeen);
   }
 
-  /** Starts the record of a request; its owner fills in the rest as it becomes known. */
-  remember(request: IncomingMessage): SeenRequest {
+  /** Starts the record of a request; the caller completes it. */
+  record(request: IncomingMessage): SeenRequest {
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers)) {
       headers[name] = name === 'authorization' ? `…${String(value).slice(-4)}` : String(value);
     }
-    const record: SeenRequest = {
+    const entry: SeenRequest = {
       sequence: ++this.sequence,
       received_at: new Date().toISOString(),
       headers,
@@ -51,13 +51,13 @@ export class Admin {
       status: null,
       outcome: 'in_flight',
     };
-    this.seen.push(record);
-    // Trimmed in bulk: moving the whole list for every request would cost more than the request.
+    this.seen.push(entry);
+    // Trimmed in bulk: copying the list for every request would cost more than the request.
     if (this.seen.length >= this.maxSeen * 2) this.seen = this.seen.slice(-this.maxSeen);
-    return record;
+    return entry;
   }
 
-  /** Sets the faults of calls that name none. Throws a 400 for anything it does not understand. */
+  /** Sets the faults of calls that name none. Throws a 400 for unknown faults and arguments. */
   setFaults(faults: GlobalFaults): void {
     if (!(faults.rate >= 0 && faults.rate <= 1)) throw badRequest("'rate' must be between 0 and 1.", 'rate');
     if (faults.rate > 0 && faults.kinds.length === 0) throw badRequest("'kinds' must name a fault.", 'kinds');
@@ -66,7 +66,7 @@ export class Admin {
     this.random = createRandom(faults.seed ?? DEFAULT_FAULT_SEED);
   }
 
-  /** The faults of one call: its own; else, by chance, a global one. Resolves `fail-first`. */
+  /** The faults of one call: its own, else a global one at the configured rate. Resolves `fail-first`. */
   decideFaults(request: ChatRequest): FaultPlan {
     const plan = request.directives.faults;
     if (plan.failFirst !== undefined && this.countAttempt(request) <= plan.failFirst.times) {
@@ -79,7 +79,7 @@ export class Admin {
     return plan;
   }
 
-  /** Which attempt this is at the same prompt for the same model. */
+  /** The attempt number of this prompt and model. */
   private countAttempt(request: ChatRequest): number {
     let hash = hashText(request.modelName);
     for (const part of request.prompt.parts) hash = hashText(part.text, hash);
@@ -101,8 +101,8 @@ export class Admin {
     this.setFaults({ rate: 0, kinds: [] });
   }
 
-  /** Answers one `/_emulator` request; `path` is what follows that. Throws `ProviderError` for what it does not know. */
-  answer(method: string, path: string, body: string | undefined, resetAll: () => void): unknown {
+  /** Handles one `/_emulator` request; `path` is the part after the prefix. Throws `ProviderError` for unknown paths. */
+  handle(method: string, path: string, body: string | undefined, resetAll: () => void): unknown {
     switch (`${method} ${path}`) {
       case 'GET /stats':
         return this.statistics.snapshot();

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Outcome } from './stats';
 
-/** How often a connection that is about to be cut is looked at. */
+/** How often the write buffer of a connection is checked before it is cut. */
 const FLUSH_POLL_MS = 2;
 
 /**
- * One call in progress: its response, whether its caller is still there, and waiting that ends
- * when the caller goes. Reports its outcome exactly once.
+ * One call in progress: its response, its connection state, and waits that end when the client
+ * disconnects. Reports its outcome exactly once.
  */
 export class Call {
-  /** The caller disconnected, or the emulator cut the connection. */
+  /** The client disconnected, or the emulator cut the connection. */
   closed = false;
   private cutByEmulator = false;
   private wake: (() => void) | undefined;
@@ -25,17 +25,17 @@ export class Call {
       this.wake?.();
       onEnd(this.cutByEmulator ? 'cut' : response.writableFinished ? 'completed' : 'cancelled');
     });
-    // A write to a caller who just left; 'close' follows and says what there is to say.
+    // A write after the client disconnected; 'close' follows and reports the outcome.
     response.on('error', () => undefined);
   }
 
-  /** Destroys the connection without ending the answer. */
+  /** Closes the connection without completing the response. */
   cut(): void {
     this.cutByEmulator = true;
     this.response.destroy();
   }
 
-  /** Waits `ms` milliseconds; resolves at once when the call closes. */
+  /** Waits `ms` milliseconds; resolves immediately when the call closes. */
   async sleep(ms: number): Promise<void> {
     if (this.closed || ms <= 0) return;
     await new Promise<void>((resolve) => {
@@ -48,9 +48,9 @@ export class Call {
     this.wake = undefined;
   }
 
-  /** Resolves when everything written so far is with the operating system. */
+  /** Resolves when all written bytes were passed to the operating system. */
   async untilFlushed(): Promise<void> {
-    // Writes of one turn are corked until its end.
+    // Node corks the writes of one event-loop turn until its end.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (!this.closed && (this.response.socket?.writableLength ?? 0) > 0) await this.sleep(FLUSH_POLL_MS);
   }
@@ -63,7 +63,7 @@ export class Call {
     });
   }
 
-  /** Writes and waits while the caller reads slower than this. */
+  /** Writes, and waits while the client reads more slowly. */
   async write(text: string | Buffer): Promise<void> {
     if (this.closed || this.response.write(text)) return;
     await new Promise<void>((resolve) => {
@@ -74,18 +74,18 @@ export class Call {
   }
 }
 
-/** Keeps a stream to its rate: `next` sleeps until the next token is due. */
+/** Limits a stream to its token rate. */
 export class Pace {
   private readonly startMs = performance.now();
   private emitted = 0;
 
-  /** `rate` in tokens per second; 0: no limit. */
+  /** @param rate tokens per second; 0: no limit. */
   constructor(
     private readonly call: Call,
     private readonly rate: number,
   ) {}
 
-  /** Milliseconds to wait before the next token; counts that token. */
+  /** Counts the next token, and returns the milliseconds until it is due. */
   nextWaitMs(): number {
     if (this.rate === 0) return 0;
     const dueMs = this.startMs + (this.emitted++ * 1000) / this.rate;

@@ -3,20 +3,20 @@ import { sampleValue } from './json-schema';
 import { between, createRandom, hashText, pick, type Random } from './random';
 import type { ChatRequest, ToolDefinition } from './request';
 import { appendSentences, phrase } from './text';
-import { countTokens, splitIntoPieces, type Piece } from './tokens';
+import { countTokens, splitIntoSegments, type TextSegment } from './tokens';
 
 interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON text, in the pieces they are streamed in. */
-  readonly pieces: readonly Piece[];
+  /** The arguments as JSON text, in the segments of the stream. */
+  readonly segments: readonly TextSegment[];
 }
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 export interface Choice {
-  readonly reasoning: readonly Piece[];
-  readonly content: readonly Piece[];
+  readonly reasoning: readonly TextSegment[];
+  readonly content: readonly TextSegment[];
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
 }
@@ -28,14 +28,14 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-/** A whole answer, decided before its first byte: the same request always gets the same one. */
-export interface Answer {
+/** A complete response, composed before its first byte: equal requests get equal ones. */
+export interface Completion {
   readonly id: string;
   readonly createdS: number;
   readonly modelName: string;
   readonly choices: readonly Choice[];
   readonly usage: Usage;
-  /** Show reasoning as `reasoning_content`. */
+  /** Return reasoning as `reasoning_content`. */
   readonly showsReasoning: boolean;
   /** The number of alternatives to report per token; undefined: no logprobs. */
   readonly topLogprobs: number | undefined;
@@ -44,23 +44,23 @@ export interface Answer {
 const TOOL_DEFINITION_OVERHEAD_TOKENS = 10;
 const QUOTED_CHARACTERS = 60;
 
-/** What the answer needs from outside the request. */
-export interface AnswerContext {
+/** The inputs of a completion other than the request. */
+export interface CompletionContext {
   readonly id: string;
   readonly createdS: number;
   readonly seed: number;
   readonly cachedTokens: number;
 }
 
-/** Tokens of the whole prompt, tool definitions included. */
+/** Tokens of the whole prompt, including tool definitions. */
 function countPrompt(request: ChatRequest): number {
   const tools =
     request.toolsText === '' ? 0 : countTokens(request.toolsText) + TOOL_DEFINITION_OVERHEAD_TOKENS;
   return request.prompt.tokens + tools;
 }
 
-/** Decides the whole answer. Throws a 400 when prompt and answer do not fit the model's window. */
-export function composeAnswer(request: ChatRequest, context: AnswerContext): Answer {
+/** Composes the complete response. Throws a 400 when prompt and output exceed the context window. */
+export function composeCompletion(request: ChatRequest, context: CompletionContext): Completion {
   const promptTokens = countPrompt(request);
   const room = request.model.contextWindow - promptTokens;
   if (room < (request.maxTokens ?? 1)) {
@@ -81,10 +81,11 @@ export function composeAnswer(request: ChatRequest, context: AnswerContext): Ans
       `${context.id.slice(-20)}${index}`,
     );
     choices.push(choice);
-    const thought = sumTokens(choice.reasoning);
-    reasoningTokens += thought;
-    completionTokens += thought + sumTokens(choice.content);
-    for (const call of choice.toolCalls) completionTokens += countTokens(call.name) + sumTokens(call.pieces);
+    const choiceReasoningTokens = sumTokens(choice.reasoning);
+    reasoningTokens += choiceReasoningTokens;
+    completionTokens += choiceReasoningTokens + sumTokens(choice.content);
+    for (const call of choice.toolCalls)
+      completionTokens += countTokens(call.name) + sumTokens(call.segments);
   }
   return {
     id: context.id,
@@ -97,82 +98,90 @@ export function composeAnswer(request: ChatRequest, context: AnswerContext): Ans
   };
 }
 
-function sumTokens(pieces: readonly Piece[]): number {
+function sumTokens(segments: readonly TextSegment[]): number {
   let total = 0;
-  for (const piece of pieces) total += piece.tokens;
+  for (const segment of segments) total += segment.tokens;
   return total;
 }
 
 function composeChoice(request: ChatRequest, random: Random, limit: number, idSuffix: string): Choice {
-  const reasoning = takeTokens(composeReasoning(request, random), limit).pieces;
+  const reasoning = takeTokens(composeReasoning(request, random), limit).segments;
   const left = limit - sumTokens(reasoning);
   const definitions = chooseTools(request, random);
   if (definitions.length > 0) return callTools(definitions, random, reasoning, left, idSuffix);
 
-  const whole = composeContent(request, random, left);
-  const stopped = cutAtStop(whole, request.stop);
-  const taken = takeTokens(stopped.pieces, left);
-  const finishReason = taken.cut
+  const full = composeContent(request, random, left);
+  const stopped = cutAtStop(full, request.stop);
+  const limited = takeTokens(stopped.segments, left);
+  const finishReason = limited.cut
     ? 'length'
     : request.directives.faults.contentFilter
       ? 'content_filter'
       : 'stop';
-  return { reasoning, content: taken.pieces, toolCalls: [], finishReason };
+  return { reasoning, content: limited.segments, toolCalls: [], finishReason };
 }
 
-/** The longest run of pieces within `limit` tokens, and whether anything was left behind. */
-function takeTokens(pieces: readonly Piece[], limit: number): { pieces: readonly Piece[]; cut: boolean } {
+/** The first segments within `limit` tokens, and whether others were cut off. */
+function takeTokens(
+  segments: readonly TextSegment[],
+  limit: number,
+): { segments: readonly TextSegment[]; cut: boolean } {
   let total = 0;
-  for (let index = 0; index < pieces.length; index++) {
-    total += pieces[index]?.tokens ?? 0;
-    if (total > limit) return { pieces: pieces.slice(0, index), cut: true };
+  for (let index = 0; index < segments.length; index++) {
+    total += segments[index]?.tokens ?? 0;
+    if (total > limit) return { segments: segments.slice(0, index), cut: true };
   }
-  return { pieces, cut: false };
+  return { segments, cut: false };
 }
 
-/** Cuts before the first stop sequence, which may begin in the middle of a piece. */
-function cutAtStop(pieces: readonly Piece[], stop: readonly string[]): { pieces: readonly Piece[] } {
-  if (stop.length === 0) return { pieces };
-  const text = pieces.map((piece) => piece.text).join('');
+/** Cuts before the first stop sequence, which may start within a segment. */
+function cutAtStop(
+  segments: readonly TextSegment[],
+  stop: readonly string[],
+): { segments: readonly TextSegment[] } {
+  if (stop.length === 0) return { segments };
+  const text = segments.map((segment) => segment.text).join('');
   const found = stop.map((one) => text.indexOf(one)).filter((at) => at >= 0);
-  if (found.length === 0) return { pieces };
+  if (found.length === 0) return { segments };
   let left = Math.min(...found);
-  const kept: Piece[] = [];
-  for (const piece of pieces) {
+  const kept: TextSegment[] = [];
+  for (const segment of segments) {
     if (left <= 0) break;
-    kept.push(piece.text.length <= left ? piece : { text: piece.text.slice(0, left), tokens: piece.tokens });
-    left -= piece.text.length;
+    kept.push(
+      segment.text.length <= left ? segment : { text: segment.text.slice(0, left), tokens: segment.tokens },
+    );
+    left -= segment.text.length;
   }
-  return { pieces: kept };
+  return { segments: kept };
 }
 
-function composeReasoning(request: ChatRequest, random: Random): Piece[] {
+function composeReasoning(request: ChatRequest, random: Random): TextSegment[] {
   const byEffort = request.model.reasoningTokens[request.reasoningEffort ?? ''] ?? 0;
-  const pieces: Piece[] = [];
-  appendSentences(pieces, request.directives.reasoning ?? byEffort, random);
-  return pieces;
+  const segments: TextSegment[] = [];
+  appendSentences(segments, request.directives.reasoning ?? byEffort, random);
+  return segments;
 }
 
-function composeContent(request: ChatRequest, random: Random, limit: number): readonly Piece[] {
+function composeContent(request: ChatRequest, random: Random, limit: number): readonly TextSegment[] {
   const { directives, responseFormat } = request;
-  if (directives.faults.hugeBytes > 0) return [hugePiece(directives.faults.hugeBytes, limit)];
-  if (directives.say !== undefined) return splitIntoPieces(directives.say);
+  if (directives.faults.hugeBytes > 0) return [hugeSegment(directives.faults.hugeBytes, limit)];
+  if (directives.say !== undefined) return splitIntoSegments(directives.say);
   if (responseFormat.kind !== 'text') {
     const value =
       responseFormat.kind === 'json_schema'
         ? sampleValue(responseFormat.schema, random)
-        : { question: quote(request.question), answer: phrase(random, 8), score: between(random, 1, 100) };
-    return splitIntoPieces(JSON.stringify(value));
+        : { question: quote(request.question), response: phrase(random, 8), score: between(random, 1, 100) };
+    return splitIntoSegments(JSON.stringify(value));
   }
-  const pieces = splitIntoPieces(opening(request));
-  const wanted = directives.tokens ?? sumTokens(pieces) + between(random, 24, 96);
-  const begun = takeTokens(pieces, wanted).pieces.slice();
-  appendSentences(begun, wanted - sumTokens(begun), random);
-  return begun;
+  const segments = splitIntoSegments(opening(request));
+  const targetTokens = directives.tokens ?? sumTokens(segments) + between(random, 24, 96);
+  const content = takeTokens(segments, targetTokens).segments.slice();
+  appendSentences(content, targetTokens - sumTokens(content), random);
+  return content;
 }
 
-/** One piece of `bytes` bytes. Its tokens are kept within the limit, so that it is never cut away. */
-function hugePiece(bytes: number, limit: number): Piece {
+/** One segment of `bytes` bytes. Its tokens are capped at the limit, so that it is never cut off. */
+function hugeSegment(bytes: number, limit: number): TextSegment {
   return {
     text: ' a'.repeat(Math.ceil(bytes / 2)).slice(0, bytes),
     tokens: Math.min(Math.ceil(bytes / 2), limit),
@@ -189,7 +198,7 @@ function quote(question: string): string {
 
 function opening(request: ChatRequest): string {
   const { images, endsWithToolResult } = request.prompt;
-  if (endsWithToolResult) return 'The tool has answered, and this is what follows from it.';
+  if (endsWithToolResult) return 'The tool returned a result, and this text is based on it.';
   if (images.length > 0) {
     const sizes = images.map(({ width, height }) => `${width}x${height}`).join(', ');
     return `I see ${images.length} ${images.length === 1 ? 'image' : 'images'} of ${sizes} pixels.`;
@@ -214,7 +223,7 @@ function chooseTools(request: ChatRequest, random: Random): readonly ToolDefinit
 function callTools(
   definitions: readonly ToolDefinition[],
   random: Random,
-  reasoning: readonly Piece[],
+  reasoning: readonly TextSegment[],
   limit: number,
   idSuffix: string,
 ): Choice {
@@ -223,11 +232,11 @@ function callTools(
   for (const [index, { name, parameters }] of definitions.entries()) {
     left -= countTokens(name);
     if (left <= 0) return { reasoning, content: [], toolCalls, finishReason: 'length' };
-    const whole = splitIntoPieces(JSON.stringify(sampleValue({ type: 'object', ...parameters }, random)));
-    const taken = takeTokens(whole, left);
-    toolCalls.push({ id: `call_${idSuffix}${index}`, name, pieces: taken.pieces });
+    const full = splitIntoSegments(JSON.stringify(sampleValue({ type: 'object', ...parameters }, random)));
+    const taken = takeTokens(full, left);
+    toolCalls.push({ id: `call_${idSuffix}${index}`, name, segments: taken.segments });
     if (taken.cut) return { reasoning, content: [], toolCalls, finishReason: 'length' };
-    left -= sumTokens(taken.pieces);
+    left -= sumTokens(taken.segments);
   }
   return { reasoning, content: [], toolCalls, finishReason: 'tool_calls' };
 }

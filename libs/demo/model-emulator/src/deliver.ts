@@ -1,13 +1,13 @@
-import type { Answer } from './answer';
+import type { Completion } from './completion';
 import { type Call, Pace } from './call';
 import type { FaultPlan } from './faults';
 import { createFrame, type Frame } from './framing';
 import { renderChunks, renderCompletion } from './render';
 
-/** Events are gathered up to this many characters before they are written, when nothing slows them. */
+/** Events are batched up to this many characters per write, unless the rate is limited. */
 const BATCH_CHARACTERS = 16_384;
 
-/** A wait shorter than this is not worth a timer. */
+/** Shorter waits are skipped, since a timer is not worth its cost. */
 const SHORTEST_WAIT_MS = 1;
 
 const STREAM_HEADERS = {
@@ -17,18 +17,18 @@ const STREAM_HEADERS = {
 
 export interface Delivery {
   readonly call: Call;
-  readonly answer: Answer;
+  readonly completion: Completion;
   readonly plan: FaultPlan;
   /** Tokens per second; 0: as fast as possible. */
   readonly rate: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends the answer as one JSON body, with the faults that make sense for it. */
-export async function deliverWhole({ call, answer, plan, rate, headers }: Delivery): Promise<void> {
-  if (rate > 0) await call.sleep((answer.usage.completionTokens * 1000) / rate);
+/** Sends the completion as one JSON body, with the faults that apply to it. */
+export async function deliverJson({ call, completion, plan, rate, headers }: Delivery): Promise<void> {
+  if (rate > 0) await call.sleep((completion.usage.completionTokens * 1000) / rate);
   if (call.closed) return;
-  const text = renderCompletion(answer, plan.usage);
+  const text = renderCompletion(completion, plan.usage);
   const midway = plan.midway;
   if (midway === undefined && !plan.byteByByte) {
     call.response.writeHead(200, {
@@ -56,14 +56,15 @@ export async function deliverWhole({ call, answer, plan, rate, headers }: Delive
   else call.response.end();
 }
 
-/** Sends the answer as server-sent events, token by token, with the faults of the plan. */
+/** Sends the completion as server-sent events, token by token, with the faults of the plan. */
 export async function deliverStream(
   delivery: Delivery,
   includeUsage: boolean,
   onChunks: (count: number) => void,
 ): Promise<void> {
-  const { call, answer, plan, rate, headers } = delivery;
-  if (!answer.showsReasoning && rate > 0) await call.sleep((answer.usage.reasoningTokens * 1000) / rate);
+  const { call, completion, plan, rate, headers } = delivery;
+  if (!completion.showsReasoning && rate > 0)
+    await call.sleep((completion.usage.reasoningTokens * 1000) / rate);
   if (call.closed) return;
   call.response.writeHead(200, { ...headers, ...STREAM_HEADERS });
 
@@ -71,18 +72,18 @@ export async function deliverStream(
   const write = plan.byteByByte
     ? (text: string) => writeBytes(call, text)
     : (text: string) => call.write(text);
-  const chunks = renderChunks(answer, includeUsage, plan.usage);
-  const breakAt = plan.midway === undefined ? Infinity : answer.choices.length + plan.midway.after;
+  const chunks = renderChunks(completion, includeUsage, plan.usage);
+  const breakAt = plan.midway === undefined ? Infinity : completion.choices.length + plan.midway.after;
   const pace = new Pace(call, rate);
   let batch = '';
-  let gathered = 0;
+  let batched = 0;
   let written = 0;
-  /** Returns when the caller takes more; only then do its chunks count as written. */
+  /** Resolves when the client accepts more data; only then do the chunks count as written. */
   const writeBatch = async (): Promise<void> => {
     if (batch !== '') await write(batch);
-    onChunks(gathered);
+    onChunks(batched);
     batch = '';
-    gathered = 0;
+    batched = 0;
   };
   for (const chunk of chunks) {
     if (written === breakAt) break;
@@ -92,7 +93,7 @@ export async function deliverStream(
       await pace.sleep(waitMs);
     }
     batch += frame(chunk);
-    gathered++;
+    batched++;
     written++;
     if (batch.length >= BATCH_CHARACTERS) await writeBatch();
     if (call.closed) break;
@@ -100,10 +101,10 @@ export async function deliverStream(
   if (call.closed) return;
   if (plan.midway !== undefined) {
     await writeBatch();
-    await breakOff(call, plan.midway.kind, frame, write);
+    await applyMidwayFault(call, plan.midway.kind, frame, write);
     return;
   }
-  onChunks(gathered);
+  onChunks(batched);
   if (!plan.noDone) batch += frame('[DONE]');
   if (!plan.byteByByte) {
     call.response.end(batch);
@@ -113,8 +114,8 @@ export async function deliverStream(
   call.response.end();
 }
 
-/** Ends a stream in the way its fault says; what came before it is already written. */
-async function breakOff(
+/** Ends a stream with its midway fault, after all earlier chunks were written. */
+async function applyMidwayFault(
   call: Call,
   kind: NonNullable<FaultPlan['midway']>['kind'],
   frame: Frame,
@@ -145,13 +146,13 @@ async function breakOff(
   call.response.end();
 }
 
-/** Cuts the connection once what was written has left this process, so that the caller sees it first. */
+/** Cuts the connection after the written bytes were sent, so that the client receives them first. */
 async function cutAfterFlush(call: Call): Promise<void> {
   await call.untilFlushed();
   call.cut();
 }
 
-/** Every byte in a write, and a turn of the event loop, of its own. */
+/** Writes each byte separately, one per turn of the event loop. */
 async function writeBytes(call: Call, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   for (let offset = 0; offset < bytes.length && !call.closed; offset++) {

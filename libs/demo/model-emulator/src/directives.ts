@@ -1,7 +1,7 @@
 import { badRequest } from './errors';
 import { addFault, MAX_DELAY_MS, noFaults, type FaultPlan } from './faults';
 
-/** What a caller can ask of one call, beside the OpenAI request itself. */
+/** Instructions for one call that are not part of the OpenAI request. */
 export interface Directives {
   readonly faults: FaultPlan;
   /** Exactly this many tokens of content. */
@@ -10,15 +10,15 @@ export interface Directives {
   rate?: number;
   /** Milliseconds before the first byte. */
   delayMs?: number;
-  /** The answer, word for word. */
+  /** The exact text of the response. */
   say?: string;
   /** Reasoning tokens. */
   reasoning?: number;
-  /** How many tools to call at once; 0: answer with text. */
+  /** The number of parallel tool calls; 0: respond with text. */
   calls?: number;
 }
 
-/** `[[name]]` or `[[name:argument]]`; text such as `[[1, 2]]` or `[[ -f file ]]` is left alone. */
+/** `[[name]]` or `[[name:argument]]`; text such as `[[1, 2]]` or `[[ -f file ]]` does not match. */
 const IN_TEXT = /\[\[([a-z][a-z-]*)(?::([^\]]*))?\]\]/g;
 const MAX_TOKENS = 1_000_000;
 const MAX_RATE = 1_000_000;
@@ -74,9 +74,9 @@ export function splitModelName(written: string): { id: string; directives: reado
 }
 
 /**
- * Collects the directives of one call from its three places: the model name, the
+ * Collects the directives of one call from its three sources: the model name, the
  * `x-emulator-fault` header (fault names only, separated by commas) and the last user message.
- * The later place wins where both speak of the same thing.
+ * For the same directive, the later source wins.
  */
 export function readDirectives(sources: {
   readonly modelSuffixes: readonly string[];
@@ -99,7 +99,7 @@ export function readDirectives(sources: {
   return directives;
 }
 
-/** The text a person meant: the message without its directives. */
+/** The message without its directives. */
 export function withoutDirectives(text: string): string {
   return text.includes('[[') ? text.replace(IN_TEXT, ' ').trim() : text;
 }

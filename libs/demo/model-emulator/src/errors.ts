@@ -1,4 +1,4 @@
-/** A refusal in the provider's own words. `status` is the HTTP status of the answer. */
+/** An error response of the provider, with its HTTP status. */
 export class ProviderError extends Error {
   readonly status: number;
   readonly type: string;
@@ -36,9 +36,9 @@ export function badRequest(message: string, param: string | null = null, code: s
   return new ProviderError({ status: 400, message, param, code });
 }
 
-/** The refusals that can be asked for by their status. */
+/** The error responses that a fault can select by status. */
 const BY_STATUS: Readonly<Record<number, { message: string; type: string; code: string | null }>> = {
-  400: { message: 'The request was refused (emulated fault).', type: 'invalid_request_error', code: null },
+  400: { message: 'The request was rejected (emulated fault).', type: 'invalid_request_error', code: null },
   401: {
     message: 'Incorrect API key provided: emulated fault.',
     type: 'invalid_request_error',
@@ -76,16 +76,16 @@ const BY_STATUS: Readonly<Record<number, { message: string; type: string; code: 
 
 export const FAULT_STATUSES: readonly number[] = Object.keys(BY_STATUS).map(Number);
 
-/** The refusal for a status in `FAULT_STATUSES`; `retryAfterSeconds` goes into `retry-after`. */
+/** The error response for a status in `FAULT_STATUSES`; `retryAfterSeconds` is sent as `retry-after`. */
 export function statusFault(status: number, retryAfterSeconds: number | undefined): ProviderError {
   const known = BY_STATUS[status];
-  if (known === undefined) throw new Error(`no emulated refusal has status ${status}`);
+  if (known === undefined) throw new Error(`no emulated error has status ${status}`);
   const seconds = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
   const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) };
   return new ProviderError({ status, ...known, headers });
 }
 
-/** What a model says when prompt and answer do not fit its window, word for word as OpenAI puts it. */
+/** The error of a request that exceeds the context window, with OpenAI's text. */
 export function contextLengthExceeded(limit: number, input: number, output: number): ProviderError {
   return badRequest(
     `This model's maximum context length is ${limit} tokens. However, you requested ${input + output} tokens ` +

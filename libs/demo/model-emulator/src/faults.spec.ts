@@ -16,11 +16,11 @@ interface Raw {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: string;
-  /** The connection ended before the answer did. */
+  /** The connection ended before the response was complete. */
   readonly aborted: boolean;
 }
 
-/** Sends one request and reads what comes, however it ends. Rejects when nothing comes at all. */
+/** Sends one request and reads the response, complete or not. Rejects when there is no response. */
 function send(
   content: string,
   options: { stream?: boolean; model?: string; header?: string } = {},
@@ -34,14 +34,14 @@ function send(
         headers: options.header === undefined ? {} : { 'x-emulator-fault': options.header },
       },
       (response) => {
-        const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece));
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', () => undefined);
         response.on('close', () =>
           resolve({
             status: response.statusCode ?? 0,
             headers: response.headers,
-            body: Buffer.concat(pieces).toString(),
+            body: Buffer.concat(chunks).toString(),
             aborted: !response.complete,
           }),
         );
@@ -62,7 +62,7 @@ function send(
 const stream = (content: string) => send(content, { stream: true });
 const contentChunks = (body: string) => body.match(/"content":"[^"]/g)?.length ?? 0;
 
-/** Reads a stream by the official SDK: what a tolerant client makes of it. */
+/** Reads a stream with the official SDK, as a tolerant client. */
 async function readBySdk(content: string): Promise<{ text: string; tokens: number | undefined }> {
   let text = '';
   let tokens: number | undefined;
@@ -81,16 +81,16 @@ async function readBySdk(content: string): Promise<{ text: string; tokens: numbe
 
 describe('before the first byte', () => {
   it.each([400, 401, 403, 404, 408, 429, 500, 502, 503, 504])(
-    'refuses with %i in an envelope',
+    'returns an error object with status %i',
     async (status) => {
-      const answer = await send(`x [[fault:${status}]]`);
-      expect(answer.status).toBe(status);
-      expect(JSON.parse(answer.body)).toHaveProperty('error.message');
+      const response = await send(`x [[fault:${status}]]`);
+      expect(response.status).toBe(status);
+      expect(JSON.parse(response.body)).toHaveProperty('error.message');
       expect(emulator.stats().by_fault).toEqual({ [status]: 1 });
     },
   );
 
-  it('sends retry-after with a 429, and the one asked for', async () => {
+  it('sends retry-after with a 429, and with other statuses on request', async () => {
     expect((await send('x [[fault:429]]')).headers['retry-after']).toBe('1');
     expect((await send('x [[fault:503:7]]')).headers['retry-after']).toBe('7');
   });
@@ -100,7 +100,7 @@ describe('before the first byte', () => {
     expect(emulator.stats()).toMatchObject({ cut: 1, completed: 0, in_flight: 0 });
   });
 
-  it('hangs until the caller gives up, which counts as cancelled', async () => {
+  it('hangs until the client cancels', async () => {
     const abort = new AbortController();
     const call = client.chat.completions.create(
       { model: 'emu-standard', messages: [{ role: 'user', content: 'x [[fault:hang]]' }] },
@@ -112,7 +112,7 @@ describe('before the first byte', () => {
     await emulator.until((stats) => stats.cancelled === 1 && stats.in_flight === 0);
   });
 
-  it('answers with what is no API: HTML, a redirect, nothing', async () => {
+  it('returns HTML, a redirect or an empty body', async () => {
     expect(await send('x [[fault:html]]')).toMatchObject({
       status: 502,
       body: expect.stringContaining('<html>'),
@@ -121,26 +121,26 @@ describe('before the first byte', () => {
     expect(await stream('x [[fault:empty]]')).toMatchObject({ status: 200, body: '', aborted: false });
   });
 
-  it('is slow, and delayed, but right', async () => {
+  it('delays a correct response', async () => {
     expect(await send('x [[fault:slow-first-byte:20]]')).toMatchObject({ status: 200, aborted: false });
     expect(await stream('x [[delay:20]]')).toMatchObject({ status: 200, aborted: false });
   });
 
-  it('refuses for the context length in the model’s words', async () => {
-    const answer = await send('x [[fault:context-length]]');
-    expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'context_length_exceeded' } });
+  it('returns OpenAI’s context length error', async () => {
+    const response = await send('x [[fault:context-length]]');
+    expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'context_length_exceeded' } });
   });
 });
 
 describe('mid-stream', () => {
-  it('cuts after the chunks asked for', async () => {
-    const answer = await stream('x [[fault:cut-after:5]]');
-    expect(answer.aborted).toBe(true);
-    expect(contentChunks(answer.body)).toBe(5);
+  it('cuts the connection after the given number of chunks', async () => {
+    const response = await stream('x [[fault:cut-after:5]]');
+    expect(response.aborted).toBe(true);
+    expect(contentChunks(response.body)).toBe(5);
     expect(emulator.stats()).toMatchObject({ cut: 1 });
   });
 
-  it('stalls after the chunks asked for, until the caller goes', async () => {
+  it('stalls after the given number of chunks until the client disconnects', async () => {
     const abort = new AbortController();
     const chunks = await client.chat.completions.create(
       { model: 'emu-standard', stream: true, messages: [{ role: 'user', content: 'x [[fault:stall:2]]' }] },
@@ -163,16 +163,16 @@ describe('mid-stream', () => {
   });
 
   it('ends early without a finish reason, usage or [DONE]', async () => {
-    const answer = await stream('x [[fault:end-early:4]]');
-    expect(answer.aborted).toBe(false);
-    expect(contentChunks(answer.body)).toBe(4);
-    expect(answer.body).not.toMatch(/\[DONE\]|"finish_reason":"|prompt_tokens/);
+    const response = await stream('x [[fault:end-early:4]]');
+    expect(response.aborted).toBe(false);
+    expect(contentChunks(response.body)).toBe(4);
+    expect(response.body).not.toMatch(/\[DONE\]|"finish_reason":"|prompt_tokens/);
   });
 
-  it('leaves out [DONE] only', async () => {
-    const answer = await stream('x [[fault:no-done]]');
-    expect(answer.body).toContain('prompt_tokens');
-    expect(answer.body).not.toContain('[DONE]');
+  it('omits only [DONE]', async () => {
+    const response = await stream('x [[fault:no-done]]');
+    expect(response.body).toContain('prompt_tokens');
+    expect(response.body).not.toContain('[DONE]');
   });
 
   it('ends with content_filter', async () => {
@@ -181,19 +181,19 @@ describe('mid-stream', () => {
 });
 
 describe('usage', () => {
-  it.each([false, true])('leaves it out (stream: %s)', async (streamed) => {
-    const answer = await send('x [[fault:no-usage]]', { stream: streamed });
-    expect(answer.body).not.toContain('prompt_tokens');
-    expect(answer.aborted).toBe(false);
+  it.each([false, true])('is omitted (stream: %s)', async (streamed) => {
+    const response = await send('x [[fault:no-usage]]', { stream: streamed });
+    expect(response.body).not.toContain('prompt_tokens');
+    expect(response.aborted).toBe(false);
   });
 
-  it.each([false, true])('reports other numbers (stream: %s)', async (streamed) => {
-    const answer = await send('x [[fault:wrong-usage:1000:7]]', { stream: streamed });
-    expect(answer.body).toContain('"prompt_tokens":1000,"completion_tokens":7,"total_tokens":1007');
+  it.each([false, true])('has the given numbers (stream: %s)', async (streamed) => {
+    const response = await send('x [[fault:wrong-usage:1000:7]]', { stream: streamed });
+    expect(response.body).toContain('"prompt_tokens":1000,"completion_tokens":7,"total_tokens":1007');
   });
 });
 
-describe('legal but unusual framing reads as the same text', () => {
+describe('legal but unusual framing has the same text', () => {
   it.each([
     'crlf',
     'comments',
@@ -216,7 +216,7 @@ describe('legal but unusual framing reads as the same text', () => {
 });
 
 describe('not streaming', () => {
-  it('cuts and breaks the body in the middle', async () => {
+  it('cuts or corrupts the body in the middle', async () => {
     const cut = await send('x [[fault:cut-after]]');
     expect(cut.aborted).toBe(true);
     expect(cut.body.length).toBeGreaterThan(0);
@@ -226,16 +226,16 @@ describe('not streaming', () => {
   });
 
   it('sends one byte at a time', async () => {
-    const answer = await send('x [[fault:byte-by-byte]]');
-    expect(JSON.parse(answer.body)).toHaveProperty('choices');
+    const response = await send('x [[fault:byte-by-byte]]');
+    expect(JSON.parse(response.body)).toHaveProperty('choices');
   });
 });
 
-describe('where faults are chosen', () => {
-  it('takes them from a header, a model suffix and the last user message only', async () => {
+describe('the sources of faults', () => {
+  it('are a header, a model suffix and the last user message', async () => {
     expect((await send('x', { header: '503' })).status).toBe(503);
     expect((await send('x', { model: 'emu-small+fault:404' })).status).toBe(404);
-    const answer = await client.chat.completions.create({
+    const response = await client.chat.completions.create({
       model: 'emu-small+tokens:3',
       messages: [
         { role: 'user', content: '[[fault:503]]' },
@@ -243,11 +243,11 @@ describe('where faults are chosen', () => {
         { role: 'user', content: 'fine' },
       ],
     });
-    expect(answer.usage?.completion_tokens).toBe(3);
-    expect(answer.model).toBe('emu-small+tokens:3');
+    expect(response.usage?.completion_tokens).toBe(3);
+    expect(response.model).toBe('emu-small+tokens:3');
   });
 
-  it('fails the first calls with a prompt, then succeeds', async () => {
+  it('can fail the first calls with a prompt', async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 4; attempt++) {
       statuses.push((await send('x [[fault:fail-first:2:429:3]]')).status);
@@ -256,7 +256,7 @@ describe('where faults are chosen', () => {
     expect((await send('y [[fault:fail-first:2:500]]')).status).toBe(500);
   });
 
-  it('applies global faults at their rate, repeatably by seed, but not to exempt calls', async () => {
+  it('include global faults at a rate, deterministic by seed, except for exempt calls', async () => {
     const admin = (path: string, body?: unknown) =>
       fetch(
         `${emulator.adminUrl}/${path}`,
@@ -279,8 +279,8 @@ describe('where faults are chosen', () => {
   });
 });
 
-describe('what can be seen from outside', () => {
-  it('shows the last requests, without the key, and the counters', async () => {
+describe('the admin endpoints', () => {
+  it('return the recent requests, without the key, and the counters', async () => {
     await client.chat.completions.create({
       model: 'emu-small',
       messages: [{ role: 'user', content: 'seen' }],
@@ -302,20 +302,20 @@ describe('what can be seen from outside', () => {
     expect(JSON.stringify(data)).not.toContain('sk-any');
   });
 
-  it('is reached from the SDK’s base URL as well, and says what it does not know', async () => {
+  it('exist under the SDK’s base URL, too, and return 404 for unknown paths', async () => {
     const viaBase = await fetch(`${emulator.url}/_emulator/faults`);
     expect(await viaBase.json()).toMatchObject({ rate: 0, known: expect.arrayContaining(['stall', '503']) });
     expect((await fetch(`${emulator.adminUrl}/fautls`)).status).toBe(404);
   });
 
-  it('remembers only the last 200 requests', async () => {
+  it('return only the last 200 requests', async () => {
     for (let index = 0; index < 450; index++) await send('[[fault:500]]');
     const seen = emulator.requests();
     expect(seen).toHaveLength(200);
     expect(seen.at(-1)?.sequence).toBe(seen[0]!.sequence + 199);
   });
 
-  it('counts a caller who leaves in the middle of a slow stream', async () => {
+  it('count a client that disconnects during a slow stream', async () => {
     const chunks = await client.chat.completions.create({
       model: 'emu-standard',
       stream: true,
@@ -326,7 +326,7 @@ describe('what can be seen from outside', () => {
     expect(emulator.stats().completed).toBe(0);
   });
 
-  it('cuts what is in flight when it closes', async () => {
+  it('are closed with all connections in flight', async () => {
     const other = await startModelEmulator();
     const call = fetch(`${other.url}/chat/completions`, {
       method: 'POST',

@@ -1,11 +1,11 @@
 import { badRequest, FAULT_STATUSES } from './errors';
 
-/** What happens in place of the first byte of the answer. */
+/** A fault before the first byte of the response. */
 export type EarlyFault =
   | { readonly kind: 'hang' | 'cut' | 'html' | 'redirect' | 'empty' | 'context-length' }
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds: number | undefined };
 
-/** What happens once `after` chunks of content are out (half the body, when not streaming). */
+/** A fault after `after` content chunks (after half of the body when not streaming). */
 interface MidwayFault {
   readonly kind: 'stall' | 'cut' | 'malformed' | 'error-event' | 'end-early';
   readonly after: number;
@@ -15,26 +15,26 @@ export type UsageFault =
   | { readonly kind: 'none' }
   | { readonly kind: 'fixed'; readonly prompt: number; readonly completion: number };
 
-/** Everything that will go wrong with one call. Faults of different groups can be combined. */
+/** All faults of one call. Faults of different groups can be combined. */
 export interface FaultPlan {
-  /** The names as asked for, for the statistics. */
+  /** The requested fault names, for the statistics. */
   readonly names: string[];
   /** Milliseconds before the first byte. */
   delayMs: number;
   early?: EarlyFault;
   midway?: MidwayFault;
   usage?: UsageFault;
-  /** Leave out the final `[DONE]`. */
+  /** Omit the final `[DONE]`. */
   noDone: boolean;
   crlf: boolean;
   comments: boolean;
   multiLine: boolean;
   byteByByte: boolean;
-  /** Bytes of one extra-large piece of content; 0: none. */
+  /** Bytes of one extra-large content chunk; 0: none. */
   hugeBytes: number;
   /** End with finish_reason `content_filter`. */
   contentFilter: boolean;
-  /** Fail the first `times` calls with this same prompt by `fault`, then succeed. */
+  /** The first `times` calls with the same prompt get `fault`; later ones succeed. */
   failFirst?: { readonly times: number; readonly fault: string };
   /** Set by `none`: the global faults do not apply to this call. */
   exempt: boolean;
@@ -58,12 +58,12 @@ export function noFaults(): FaultPlan {
 const DEFAULT_SLOW_MS = 5_000;
 const DEFAULT_AFTER_CHUNKS = 3;
 const DEFAULT_HUGE_BYTES = 1_048_576;
-/** Nothing is held back for longer than this, so that a typo cannot occupy a connection for days. */
+/** The longest delay, so that a typo cannot occupy a connection for days. */
 export const MAX_DELAY_MS = 3_600_000;
 const MAX_HUGE_BYTES = 67_108_864;
 const MAX_COUNT = 2_000_000_000;
 
-/** The arguments after a fault's name, read one by one; anything left over is a fault of the test. */
+/** Parses the arguments after a fault's name, one by one; extra ones are an error. */
 class Arguments {
   private next = 0;
 
@@ -154,7 +154,7 @@ const FAULTS = new Map<string, Apply>([
     (plan, args) => {
       const times = args.count(undefined);
       const fault = args.rest('503');
-      // Parsed here once so that a typo in the inner fault is refused on the first call.
+      // Parsed here, so that a typo in the inner fault is rejected at the first call.
       if (fault.startsWith('fail-first')) throw args.wrong('cannot be nested');
       addFault(noFaults(), fault);
       plan.failFirst = { times, fault };
@@ -165,8 +165,8 @@ const FAULTS = new Map<string, Apply>([
 export const FAULT_NAMES: readonly string[] = [...FAULTS.keys()];
 
 /**
- * Adds one fault, written `name` or `name:argument:…`, to the plan.
- * Throws a 400 for a name or argument it does not know: a test must not pass by a typo.
+ * Adds one fault, written as `name` or `name:argument:…`, to the plan.
+ * Throws a 400 for an unknown name or argument: a test must not pass because of a typo.
  */
 export function addFault(plan: FaultPlan, written: string): void {
   const [name = '', ...values] = written.trim().split(':');

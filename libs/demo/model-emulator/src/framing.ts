@@ -1,21 +1,21 @@
-/** How events are written on the wire. All of these are legal SSE; a client must read them alike. */
+/** How events are written. All variants are legal SSE, and clients must parse them alike. */
 export interface Framing {
   readonly crlf: boolean;
   readonly comments: boolean;
   readonly multiLine: boolean;
 }
 
-/** One SSE event that carries `data` (a JSON text or `[DONE]`). */
+/** Renders one SSE event with `data` (JSON text or `[DONE]`). */
 export type Frame = (data: string) => string;
 
 const plainFrame: Frame = (data) => `data: ${data}\n\n`;
 
-/** Builds the frame for a call; the plain one is a single concatenation. */
+/** Creates the frame function of a call; the plain one is a single concatenation. */
 export function createFrame(framing: Framing): Frame {
   if (!framing.crlf && !framing.comments && !framing.multiLine) return plainFrame;
   const newline = framing.crlf ? '\r\n' : '\n';
   return (data) => {
-    // Indented JSON may be broken at its line ends: an SSE reader joins the lines with \n.
+    // Indented JSON can be split at its line ends: an SSE parser joins the lines with \n.
     const lines =
       framing.multiLine && data.startsWith('{')
         ? JSON.stringify(JSON.parse(data), null, 1).split('\n')

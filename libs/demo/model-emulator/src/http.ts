@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProviderError } from './errors';
 
-/** OpenAI takes bodies of this order; larger ones are refused with 413. */
+/** Larger bodies are rejected with 413, similar to OpenAI. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Reads the body as UTF-8; undefined when it is over the limit (the rest is thrown away). */
+/** Reads the body as UTF-8; undefined when it exceeds the limit. */
 export function readBody(request: IncomingMessage, done: (body: string | undefined) => void): void {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  request.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes <= MAX_BODY_BYTES) pieces.push(piece);
-    else pieces.length = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
   });
   request.once('end', () => {
     if (bytes > MAX_BODY_BYTES) done(undefined);
-    else done(pieces.length === 1 ? (pieces[0]?.toString() ?? '') : Buffer.concat(pieces).toString());
+    else done(chunks.length === 1 ? (chunks[0]?.toString() ?? '') : Buffer.concat(chunks).toString());
   });
 }
 
-/** Throws a 400 in OpenAI's words. */
+/** Throws a 400 with OpenAI's text. */
 export function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);

@@ -4,14 +4,14 @@ import { createRandom } from './random';
 const samples = (schema: Schema): Json[] =>
   Array.from({ length: 50 }, (_, seed) => sampleValue(schema, createRandom(seed)));
 
-describe('a value made from a schema', () => {
+describe('a sampled value', () => {
   it('is the same for the same seed', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } };
     expect(samples(schema)).toEqual(samples(schema));
     expect(new Set(samples(schema).map((value) => JSON.stringify(value))).size).toBeGreaterThan(1);
   });
 
-  it('has every required property, described or not', () => {
+  it('has every required property, with or without a schema', () => {
     const schema = { properties: { a: { type: 'boolean' } }, required: ['a', 'b'] };
     for (const value of samples(schema)) {
       expect(value).toEqual({ a: expect.any(Boolean), b: expect.any(String) });
@@ -48,7 +48,7 @@ describe('a value made from a schema', () => {
   });
 
   it.each<[string, Schema]>([
-    ['a tree without end', tree(['a', 'b', 'c', 'd'])],
+    ['an infinite tree', tree(['a', 'b', 'c', 'd'])],
     ['a reference to itself', { $ref: '#' }],
     ['an allOf that contains itself', { allOf: [{ $ref: '#' }] }],
     ['a reference to nothing', { $ref: '#/nowhere' }],
@@ -60,7 +60,7 @@ describe('a value made from a schema', () => {
   });
 });
 
-/** Every property is required and is the whole schema again. */
+/** Every property is required and refers to the root schema. */
 function tree(names: readonly string[]): Schema {
   return {
     type: 'object',

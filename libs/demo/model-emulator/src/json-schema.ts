@@ -4,14 +4,14 @@ import { phrase } from './text';
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type Schema = { readonly [key: string]: unknown };
 
-/** Deep schemas stop here: optional parts are left out, required ones become null. */
+/** Values nested deeper than this are null. */
 const MAX_DEPTH = 12;
-/** A schema can describe a tree that never ends; this many values of it are enough. */
+/** Limits the values of one sample, because a schema can be recursive without end. */
 const MAX_VALUES = 2_000;
-/** Most characters or items that a schema's minimum can ask for. */
+/** Limits the minimum number of characters or items that a schema can require. */
 const MAX_LENGTH = 1_000;
 
-/** What stays the same while one value is made. */
+/** The state of sampling one value. */
 interface Sampling {
   readonly root: Schema;
   readonly random: Random;
@@ -22,14 +22,14 @@ export function isObject(value: unknown): value is { [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A repeatable value that fits the schema: its required properties, and the optional ones at random. */
+/** A deterministic value that matches the schema: required properties, and optional ones at random. */
 export function sampleValue(schema: Schema, random: Random): Json {
   return sample(schema, { root: schema, random, valuesLeft: MAX_VALUES }, 0, 'value');
 }
 
 function resolve(schema: Schema, root: Schema): Schema {
   let current = schema;
-  // A chain of references longer than this is taken for a loop.
+  // A longer chain of references is treated as a loop.
   for (let hops = 0; hops < MAX_DEPTH && typeof current['$ref'] === 'string'; hops++) {
     let target: unknown = root;
     for (const part of current['$ref'].replace(/^#\/?/, '').split('/')) {
@@ -110,7 +110,7 @@ function sampleObject(schema: Schema, sampling: Sampling, depth: number): Json {
     if (wanted) result[key] = sample(asObject(property), sampling, depth + 1, key);
     required.delete(key);
   }
-  // A property may be required without being described.
+  // A required property may have no schema.
   for (const key of required) if (typeof key === 'string') result[key] = phrase(random, 2);
   return result;
 }

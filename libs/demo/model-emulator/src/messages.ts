@@ -3,15 +3,15 @@ import { imageTokens, readImageSize, type ImageSize } from './images';
 import { isObject } from './json-schema';
 import { countTokens } from './tokens';
 
-/** The messages of a request, counted and ready for use. */
+/** The parsed messages of a request, with their tokens. */
 export interface Prompt {
   /** Tokens of all messages: 3 each, their text and names, images by the tile rule, and 3 for the reply. */
   readonly tokens: number;
-  /** Per message: a text that stands for it, and its tokens. For the seed and for prefix caching. */
+  /** Per message: a text that identifies it, and its tokens. Used for the seed and for prefix caching. */
   readonly parts: readonly { readonly text: string; readonly tokens: number }[];
   readonly images: readonly ImageSize[];
   readonly lastUserText: string;
-  /** The last message answers a tool call: now the model speaks. */
+  /** The last message is a tool result. */
   readonly endsWithToolResult: boolean;
 }
 
@@ -25,7 +25,7 @@ interface ReadContent {
   readonly tokens: number;
 }
 
-/** Reads `messages`. Throws a 400 in OpenAI's words, with the path of the offending part. */
+/** Parses `messages`. Throws a 400 with OpenAI's text and the path of the invalid part. */
 export function readMessages(value: unknown, vision: boolean): Prompt {
   if (value === undefined) {
     throw badRequest("Missing required parameter: 'messages'.", 'messages', 'missing_required_parameter');
@@ -66,11 +66,11 @@ export function readMessages(value: unknown, vision: boolean): Prompt {
     if (role === 'user') lastUserText = content.text;
     lastRole = role;
   });
-  if (openCalls.size > 0) throw unanswered(openCalls, value.length);
+  if (openCalls.size > 0) throw missingToolResults(openCalls, value.length);
   return { tokens, parts, images, lastUserText, endsWithToolResult: lastRole === 'tool' };
 }
 
-function unanswered(openCalls: ReadonlySet<string>, index: number) {
+function missingToolResults(openCalls: ReadonlySet<string>, index: number) {
   return badRequest(
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
       `The following tool_call_ids did not have response messages: ${[...openCalls].join(', ')}`,
@@ -93,7 +93,7 @@ function checkToolOrder(
     }
     return;
   }
-  if (openCalls.size > 0) throw unanswered(openCalls, index);
+  if (openCalls.size > 0) throw missingToolResults(openCalls, index);
   const calls = message['tool_calls'];
   if (role !== 'assistant' || !Array.isArray(calls)) return;
   for (const call of calls) {

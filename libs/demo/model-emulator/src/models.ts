@@ -1,4 +1,4 @@
-/** What one emulated model can do. Token limits are in tokens. */
+/** The capabilities and limits of an emulated model. Limits are in tokens. */
 export interface EmulatedModel {
   readonly id: string;
   readonly contextWindow: number;
@@ -6,9 +6,9 @@ export interface EmulatedModel {
   readonly tools: boolean;
   readonly vision: boolean;
   readonly jsonMode: boolean;
-  /** Accepted `reasoning_effort` levels with the reasoning tokens each one spends; empty: no reasoning. */
+  /** Accepted `reasoning_effort` levels with their reasoning tokens; empty: no reasoning. */
   readonly reasoningTokens: Readonly<Record<string, number>>;
-  /** Whether the reasoning text is shown as `reasoning_content`. */
+  /** Whether the reasoning text is returned as `reasoning_content`. */
   readonly showsReasoning: boolean;
 }
 
@@ -83,7 +83,7 @@ export function findModel(id: string): EmulatedModel | undefined {
   return byId.get(id);
 }
 
-/** The answer of `GET /v1/models`: OpenAI's list, nothing more. */
+/** The response of `GET /v1/models`, with OpenAI's fields only. */
 export function listModels(): string {
   return JSON.stringify({
     object: 'list',

@@ -1,17 +1,17 @@
 import { hashText } from './random';
 import type { Prompt } from './messages';
 
-/** Provider-like prompt caching: prompts from 1,024 tokens, counted in steps of 128. */
+/** Prompt caching as at providers: for prompts from 1,024 tokens, in steps of 128. */
 const MIN_CACHED_TOKENS = 1_024;
 const STEP_TOKENS = 128;
-/** Message prefixes remembered; the oldest go first. */
+/** Cached message prefixes; the oldest are evicted. */
 const MAX_PREFIXES = 20_000;
 
-/** Remembers the message prefixes this process has seen, per model. */
+/** Caches the message prefixes of this process, per model. */
 export class PrefixCache {
   private readonly seen = new Map<string, true>();
 
-  /** Tokens of the longest prefix (whole messages) seen before; the prompt is remembered from now on. */
+  /** Caches the prompt. @returns the tokens of its longest prefix of whole messages that was cached before. */
   lookUp(model: string, prompt: Prompt): number {
     if (prompt.tokens < MIN_CACHED_TOKENS) return 0;
     let hash = hashText(model);

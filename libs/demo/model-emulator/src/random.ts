@@ -1,4 +1,4 @@
-/** A repeatable source of numbers in [0, 1): the same seed always gives the same sequence. */
+/** Returns numbers in [0, 1): the same seed always yields the same sequence. */
 export type Random = () => number;
 
 /** Mulberry32: one 32-bit word of state, fast, and good enough to pick words. */
@@ -21,7 +21,7 @@ export function hashText(text: string, seed = 0x811c9dc5): number {
   return hash >>> 0;
 }
 
-/** A whole number in [low, high], both included. */
+/** An integer in [low, high], both inclusive. */
 export function between(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }

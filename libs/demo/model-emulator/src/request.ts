@@ -17,7 +17,7 @@ type ResponseFormat =
 
 /** A chat completion request that the model accepts. */
 export interface ChatRequest {
-  /** As the caller wrote it, suffixes included; echoed in the answer. */
+  /** As sent by the client, including suffixes; repeated in the response. */
   readonly modelName: string;
   readonly model: EmulatedModel;
   readonly prompt: Prompt;
@@ -40,7 +40,7 @@ export interface ChatRequest {
   readonly topLogprobs: number;
 }
 
-/** OpenAI's top-level fields. Anything else is refused, as OpenAI does, so that a gateway's leak is seen. */
+/** OpenAI's top-level fields. Others are rejected, which reveals fields that a gateway must not forward. */
 const KNOWN_FIELDS = new Set(
   (
     'model messages stream stream_options max_tokens max_completion_tokens temperature top_p n stop seed ' +
@@ -53,7 +53,7 @@ const KNOWN_FIELDS = new Set(
 
 type Body = { [key: string]: unknown };
 
-/** Reads a parsed body. Throws `ProviderError` in OpenAI's words for whatever the model would not accept. */
+/** Validates a parsed body. Throws `ProviderError` with OpenAI's text. */
 export function readRequest(parsed: unknown, faultHeader: string | undefined): ChatRequest {
   if (!isObject(parsed)) {
     throw badRequest('We could not parse the JSON body of your request. (It must be a JSON object.)');

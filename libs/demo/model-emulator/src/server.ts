@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Admin, type GlobalFaults } from './admin';
-import { composeAnswer } from './answer';
+import { composeCompletion } from './completion';
 import { Call } from './call';
-import { deliverStream, deliverWhole } from './deliver';
+import { deliverStream, deliverJson } from './deliver';
 import { contextLengthExceeded, ProviderError, statusFault } from './errors';
 import type { EarlyFault, FaultPlan } from './faults';
 import { parseJson, readBody, sendError, sendJson } from './http';
@@ -18,34 +18,34 @@ export interface ModelEmulatorOptions {
   readonly host?: string;
   /** Port to listen on; default 0, any free one. */
   readonly port?: number;
-  /** Changes every answer; default 1. */
+  /** Seed of all completions; default 1. */
   readonly seed?: number;
-  /** Tokens per second of every answer without a `[[rate:…]]`; default 0, as fast as possible. */
+  /** Tokens per second of every response without `[[rate:…]]`; default 0, as fast as possible. */
   readonly tokensPerSecond?: number;
-  /** Milliseconds before the first byte of every answer without a `[[delay:…]]`; default 0. */
+  /** Milliseconds before the first byte of every response without `[[delay:…]]`; default 0. */
   readonly delayMs?: number;
   /** Accepted keys; default: any key, or none. */
   readonly apiKeys?: readonly string[];
-  /** Requests that are remembered; default 200. */
+  /** The number of recent requests that are recorded; default 200. */
   readonly maxSeenRequests?: number;
 }
 
 export interface ModelEmulator {
   /** The base URL for an OpenAI SDK: `http://host:port/v1`. */
   readonly url: string;
-  /** Where the admin endpoints are: `http://host:port/_emulator`. */
+  /** The URL of the admin endpoints: `http://host:port/_emulator`. */
   readonly adminUrl: string;
   readonly port: number;
   stats(): EmulatorStats;
-  /** The last requests seen, oldest first. */
+  /** The recent requests, oldest first. */
   requests(): readonly SeenRequest[];
-  /** Resolves as soon as the counters satisfy `holds`; for tests that must not sleep. */
+  /** Resolves as soon as the counters satisfy `holds`, so that tests need not sleep. */
   until(holds: (stats: EmulatorStats) => boolean): Promise<void>;
   /** Faults for calls that name none: a share `rate` (0 to 1) of them gets one of `kinds`. */
   setFaults(faults: GlobalFaults): void;
-  /** Forgets counters, seen requests, global faults and the prompt cache. */
+  /** Resets counters, recorded requests, global faults and the prompt cache. */
   reset(): void;
-  /** Stops listening and cuts what is in flight. */
+  /** Stops listening and cuts all connections. */
   close(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ class Emulator {
       const name = path.slice(path.indexOf('/_emulator') + '/_emulator'.length);
       readBody(request, (body) => {
         try {
-          const value = this.admin.answer(request.method ?? '', name, body, () => this.reset());
+          const value = this.admin.handle(request.method ?? '', name, body, () => this.reset());
           sendJson(response, 200, JSON.stringify(value));
         } catch (error) {
           sendError(response, error instanceof ProviderError ? error : internalError(error));
@@ -133,25 +133,25 @@ class Emulator {
 
   private chat(request: IncomingMessage, response: ServerResponse): void {
     const { statistics } = this.admin;
-    statistics.begin();
-    const seen = this.admin.remember(request);
+    statistics.callStarted();
+    const seen = this.admin.record(request);
     const call = new Call(request, response, (outcome) => {
       seen.outcome = outcome;
       seen.status = response.headersSent ? response.statusCode : null;
-      statistics.end(outcome);
+      statistics.callEnded(outcome);
     });
     readBody(request, (body) => {
-      seen.body = beginningOf(body ?? '');
-      this.answer(call, seen, body).catch((error: unknown) => {
+      seen.body = firstCharacters(body ?? '');
+      this.respond(call, seen, body).catch((error: unknown) => {
         if (call.closed) return;
-        const refusal = error instanceof ProviderError ? error : internalError(error);
-        statistics.answered(refusal.status);
-        sendError(response, refusal, { 'x-request-id': requestId(seen) });
+        const providerError = error instanceof ProviderError ? error : internalError(error);
+        statistics.responded(providerError.status);
+        sendError(response, providerError, { 'x-request-id': requestId(seen) });
       });
     });
   }
 
-  private async answer(call: Call, seen: SeenRequest, body: string | undefined): Promise<void> {
+  private async respond(call: Call, seen: SeenRequest, body: string | undefined): Promise<void> {
     if (body === undefined) throw new ProviderError({ status: 413, message: 'Request body is too large.' });
     if (!this.isAuthorized(call.request)) throw invalidKey();
     const faultHeader = call.request.headers['x-emulator-fault'];
@@ -161,7 +161,7 @@ class Emulator {
     );
     const plan = this.admin.decideFaults(request);
     seen.faults = plan.names;
-    this.admin.statistics.faulted(plan);
+    this.admin.statistics.faultsInjected(plan);
 
     await call.sleep((request.directives.delayMs ?? this.options.delayMs ?? 0) + plan.delayMs);
     if (call.closed) return;
@@ -174,17 +174,17 @@ class Emulator {
 
   private async deliver(call: Call, seen: SeenRequest, request: ChatRequest, plan: FaultPlan): Promise<void> {
     const number = ++this.sequence;
-    const answer = composeAnswer(request, {
+    const completion = composeCompletion(request, {
       id: `chatcmpl-emu${this.seed.toString(36)}${number.toString(36).padStart(20, '0')}`,
       createdS: Math.floor(Date.now() / 1000),
       seed: this.seed,
       cachedTokens: this.cache.lookUp(request.model.id, request.prompt),
     });
     const { statistics } = this.admin;
-    statistics.answered(200);
+    statistics.responded(200);
     const delivery = {
       call,
-      answer,
+      completion,
       plan,
       rate: request.directives.rate ?? this.options.tokensPerSecond ?? 0,
       headers: { 'x-request-id': requestId(seen), 'openai-version': '2020-10-01' },
@@ -192,7 +192,7 @@ class Emulator {
     if (request.stream) {
       await deliverStream(delivery, request.includeUsage, (count) => statistics.wroteChunks(count));
     } else {
-      await deliverWhole(delivery);
+      await deliverJson(delivery);
     }
   }
 
@@ -211,15 +211,15 @@ class Emulator {
         call.cut();
         return;
       case 'html':
-        statistics.answered(502);
+        statistics.responded(502);
         response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>');
         return;
       case 'redirect':
-        statistics.answered(307);
+        statistics.responded(307);
         response.writeHead(307, { location: 'http://127.0.0.1:9/elsewhere' }).end();
         return;
       case 'empty':
-        statistics.answered(200);
+        statistics.responded(200);
         response
           .writeHead(200, { 'content-type': request.stream ? 'text/event-stream' : 'application/json' })
           .end();
@@ -228,13 +228,13 @@ class Emulator {
   }
 }
 
-/** Names the request as `sequence` does in the list of requests seen. */
+/** Derived from the `sequence` of the recorded request. */
 function requestId(seen: SeenRequest): string {
   return `req_emu${seen.sequence}`;
 }
 
-/** Copied, because a slice would keep the whole body in memory. */
-function beginningOf(body: string): string {
+/** Copies the text, because a slice would retain the whole body. */
+function firstCharacters(body: string): string {
   if (body.length <= MAX_SEEN_BODY_CHARACTERS) return body;
   return Buffer.from(body.slice(0, MAX_SEEN_BODY_CHARACTERS)).toString();
 }

@@ -1,42 +1,42 @@
 import type { FaultPlan } from './faults';
 
-/** Counters since the start or the last reset; the answer of `GET /_emulator/stats`. */
+/** Counters since the start or the last reset; the response of `GET /_emulator/stats`. */
 export interface EmulatorStats {
-  /** Chat completion requests received, refused ones included. */
+  /** Received chat completion requests, including rejected ones. */
   readonly received: number;
-  /** Received and neither finished nor broken off. */
+  /** Calls that have not ended. */
   readonly in_flight: number;
-  /** Answered to the end as intended, whatever the status. */
+  /** Complete responses, of any status. */
   readonly completed: number;
-  /** The caller closed the connection before the answer was complete. */
+  /** The client closed the connection before the response was complete. */
   readonly cancelled: number;
-  /** Broken off by the emulator itself, as a fault or at close. */
+  /** The emulator closed the connection, by a fault or when it stopped. */
   readonly cut: number;
-  /** Content chunks written in streams, as far as their readers took them. */
+  /** Content chunks that were written to streams. */
   readonly chunks: number;
-  /** Answers begun, by HTTP status. */
+  /** Started responses, by HTTP status. */
   readonly by_status: Readonly<Record<string, number>>;
-  /** Calls that got each fault, by its name. */
+  /** Calls by injected fault. */
   readonly by_fault: Readonly<Record<string, number>>;
 }
 
-/** One request as it was seen; `GET /_emulator/requests` answers with the last of these. */
+/** A recorded request; `GET /_emulator/requests` returns the most recent ones. */
 export interface SeenRequest {
   readonly sequence: number;
   readonly received_at: string;
-  /** The key is replaced by its last four characters. */
+  /** The API key is reduced to its last four characters. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, cut at 16 Ki characters; empty until it is read. */
+  /** The body, truncated to 16 Ki characters; empty until it has been read. */
   body: string;
   faults: readonly string[];
-  /** null: no answer begun. */
+  /** null: no response was started. */
   status: number | null;
   outcome: 'in_flight' | Outcome;
 }
 
 export type Outcome = 'completed' | 'cancelled' | 'cut';
 
-/** What a test can wait for. */
+/** A pending `until`. */
 type Waiter = { readonly holds: (stats: EmulatorStats) => boolean; readonly done: () => void };
 
 export class Statistics {
@@ -48,18 +48,18 @@ export class Statistics {
   private byFault: Record<string, number> = {};
   private waiters: Waiter[] = [];
 
-  begin(): void {
+  callStarted(): void {
     this.received++;
     this.inFlight++;
     this.changed();
   }
 
-  faulted(plan: FaultPlan): void {
+  faultsInjected(plan: FaultPlan): void {
     for (const name of plan.names) this.byFault[name] = (this.byFault[name] ?? 0) + 1;
     this.changed();
   }
 
-  answered(status: number): void {
+  responded(status: number): void {
     this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
     this.changed();
   }
@@ -69,7 +69,7 @@ export class Statistics {
     this.changed();
   }
 
-  end(outcome: Outcome): void {
+  callEnded(outcome: Outcome): void {
     this.inFlight--;
     this.outcomes[outcome]++;
     this.changed();
@@ -86,7 +86,7 @@ export class Statistics {
     };
   }
 
-  /** Sets every counter to zero, except the calls that are running. */
+  /** Resets all counters, except the calls in flight. */
   reset(): void {
     this.received = this.inFlight;
     this.outcomes.completed = this.outcomes.cancelled = this.outcomes.cut = 0;

@@ -2,56 +2,56 @@ import { loadEncoding, type Encoding } from '@gateway/tokenizer/encodings';
 
 let loaded: Encoding | undefined;
 
-/** Reads the token table; whoever only imports the emulator does not pay for it. */
+/** Loads the token table. A mere import of the emulator does not load it. */
 export async function loadTokenizer(): Promise<void> {
   loaded ??= await loadEncoding('o200k_base');
 }
 
 function encoding(): Encoding {
-  if (loaded === undefined) throw new Error('loadTokenizer() comes first');
+  if (loaded === undefined) throw new Error('loadTokenizer() was not called');
   return loaded;
 }
 
-/** BPE is quadratic on long unbroken runs, so text is counted in pieces of at most this many characters. */
-const PIECE_CHARACTERS = 4_096;
+/** BPE is quadratic in the length of unbroken runs, so text is counted in segments of at most this many characters. */
+const SEGMENT_CHARACTERS = 4_096;
 
-/** Beyond this size the count is bytes / 4: a deterministic rule by size, never by time. */
+/** Longer text counts as bytes / 4. The limit is a size and not a time, so that counts are deterministic. */
 const EXACT_LIMIT_CHARACTERS = 262_144;
 
 /** Tokens of `text` under o200k_base (bytes / 4 beyond 256 Ki characters). */
 export function countTokens(text: string): number {
-  if (text.length <= PIECE_CHARACTERS) return encoding().count(text);
+  if (text.length <= SEGMENT_CHARACTERS) return encoding().count(text);
   if (text.length > EXACT_LIMIT_CHARACTERS) return Math.ceil(Buffer.byteLength(text) / 4);
   let total = 0;
-  for (const part of inParts(text)) total += encoding().count(part);
+  for (const part of splitBySize(text)) total += encoding().count(part);
   return total;
 }
 
-/** Cuts long text, never between the two halves of a character. */
-function* inParts(text: string): Generator<string, void, void> {
+/** Splits long text, never within a surrogate pair. */
+function* splitBySize(text: string): Generator<string, void, void> {
   for (let start = 0; start < text.length;) {
-    let end = start + PIECE_CHARACTERS;
-    const isFirstHalf = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
-    if (end < text.length && isFirstHalf) end--;
+    let end = start + SEGMENT_CHARACTERS;
+    const isHighSurrogate = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    if (end < text.length && isHighSurrogate) end--;
     yield text.slice(start, end);
     start = end;
   }
 }
 
-/** One streamed piece of text and the number of tokens it stands for. */
-export interface Piece {
+/** The text of one streamed chunk, with its number of tokens. */
+export interface TextSegment {
   readonly text: string;
   readonly tokens: number;
 }
 
 /**
- * Splits text the way a model would emit it: one token per piece, except that tokens which
- * share a character are emitted together, since half a character is not valid UTF-8.
+ * Splits text as a model would stream it: one token per segment. Tokens that share a character
+ * are joined, since a partial character is not valid UTF-8.
  */
-export function splitIntoPieces(text: string): Piece[] {
+export function splitIntoSegments(text: string): TextSegment[] {
   const { lengths } = encoding();
-  const pieces: Piece[] = [];
-  for (const part of inParts(text)) {
+  const segments: TextSegment[] = [];
+  for (const part of splitBySize(text)) {
     const bytes = Buffer.from(part);
     let start = 0;
     let end = 0;
@@ -60,15 +60,15 @@ export function splitIntoPieces(text: string): Piece[] {
       end += length;
       tokens += 1;
       if (isInsideCharacter(bytes, end)) continue;
-      pieces.push({ text: bytes.toString('utf8', start, end), tokens });
+      segments.push({ text: bytes.toString('utf8', start, end), tokens });
       start = end;
       tokens = 0;
     }
   }
-  return pieces;
+  return segments;
 }
 
-/** Whether the byte there goes on with a character of UTF-8 that began before it. */
+/** Whether the byte at `at` is a UTF-8 continuation byte. */
 function isInsideCharacter(bytes: Buffer, at: number): boolean {
   return at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80;
 }

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => emulator.close());
 beforeEach(() => emulator.reset());
 
-const ask = (content: string, model = 'emu-standard') => ({
+const requestFor = (content: string, model = 'emu-standard') => ({
   model,
   messages: [{ role: 'user' as const, content }],
 });
@@ -48,7 +48,7 @@ async function collect(params: Omit<OpenAI.ChatCompletionCreateParamsStreaming, 
   return { chunks, text: chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('') };
 }
 
-async function refusal(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+async function apiError(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const error = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -63,60 +63,66 @@ describe('the official SDK reads the wire format', () => {
     expect(models.data.map((model) => model.id)).toEqual(EMULATED_MODELS.map((model) => model.id));
   });
 
-  it('answers the same prompt with the same text, and another prompt with another', async () => {
+  it('returns the same text for the same prompt, and another text for another prompt', async () => {
     const [first, again, other] = await Promise.all(
-      ['hello', 'hello', 'goodbye'].map((text) => client.chat.completions.create(ask(text))),
+      ['hello', 'hello', 'goodbye'].map((text) => client.chat.completions.create(requestFor(text))),
     );
     expect(again?.choices).toEqual(first?.choices);
     expect(again?.id).not.toBe(first?.id);
     expect(other?.choices[0]?.message.content).not.toBe(first?.choices[0]?.message.content);
   });
 
-  it('counts the completion tokens that o200k counts in the text', async () => {
+  it('reports the completion tokens that o200k counts in the text', async () => {
     for (const text of ['hello', 'Grüße, 世界 🎉', 'x [[tokens:300]]']) {
-      const answer = await client.chat.completions.create(ask(text));
-      expect(answer.usage?.completion_tokens).toBe(countTokens(answer.choices[0]?.message.content ?? ''));
+      const response = await client.chat.completions.create(requestFor(text));
+      expect(response.usage?.completion_tokens).toBe(countTokens(response.choices[0]?.message.content ?? ''));
     }
   });
 
-  it('streams the text of the whole answer, one token per chunk', async () => {
-    const params = ask('tell me [[tokens:40]]');
-    const whole = await client.chat.completions.create(params);
+  it('streams the text of the non-streaming response, one token per chunk', async () => {
+    const params = requestFor('hello [[tokens:40]]');
+    const response = await client.chat.completions.create(params);
     const { chunks, text } = await collect(params);
-    expect(text).toBe(whole.choices[0]?.message.content);
+    expect(text).toBe(response.choices[0]?.message.content);
     expect(chunks.filter((chunk) => chunk.choices[0]?.delta.content)).toHaveLength(40);
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
     expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1);
     expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
   });
 
-  it('sends usage in an extra last chunk, and null before it, only when asked', async () => {
-    const { chunks } = await collect({ ...ask('hi [[tokens:5]]'), stream_options: { include_usage: true } });
+  it('sends usage in an extra last chunk, and null before it, only on request', async () => {
+    const { chunks } = await collect({
+      ...requestFor('hi [[tokens:5]]'),
+      stream_options: { include_usage: true },
+    });
     const last = chunks.pop();
     expect(last?.choices).toEqual([]);
     expect(last?.usage?.completion_tokens).toBe(5);
     expect(chunks.every((chunk) => chunk.usage === null)).toBe(true);
   });
 
-  it('respects max_tokens and says length', async () => {
-    const answer = await client.chat.completions.create({ ...ask('hi [[tokens:50]]'), max_tokens: 7 });
-    expect(answer.usage?.completion_tokens).toBe(7);
-    expect(answer.choices[0]?.finish_reason).toBe('length');
+  it('respects max_tokens and finishes with "length"', async () => {
+    const response = await client.chat.completions.create({
+      ...requestFor('hi [[tokens:50]]'),
+      max_tokens: 7,
+    });
+    expect(response.usage?.completion_tokens).toBe(7);
+    expect(response.choices[0]?.finish_reason).toBe('length');
   });
 
   it('stops before the first stop sequence, even inside a token', async () => {
-    const answer = await client.chat.completions.create({
-      ...ask('[[say:one two three four]]'),
+    const response = await client.chat.completions.create({
+      ...requestFor('[[say:one two three four]]'),
       stop: ['never', 'hree'],
     });
-    expect(answer.choices[0]?.message.content).toBe('one two t');
-    expect(answer.choices[0]?.finish_reason).toBe('stop');
+    expect(response.choices[0]?.message.content).toBe('one two t');
+    expect(response.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('gives n different choices, whole and streamed alike', async () => {
-    const params = { ...ask('vary'), n: 3 };
-    const whole = await client.chat.completions.create(params);
-    const texts = whole.choices.map((choice) => choice.message.content);
+  it('returns n different choices, the same when streaming', async () => {
+    const params = { ...requestFor('vary'), n: 3 };
+    const response = await client.chat.completions.create(params);
+    const texts = response.choices.map((choice) => choice.message.content);
     expect(new Set(texts).size).toBe(3);
     const streamed = ['', '', ''];
     for await (const chunk of await client.chat.completions.create({ ...params, stream: true })) {
@@ -126,19 +132,19 @@ describe('the official SDK reads the wire format', () => {
   });
 
   it('reports a log probability for every token', async () => {
-    const params = { ...ask('hi [[tokens:6]]'), logprobs: true, top_logprobs: 2 };
-    const whole = await client.chat.completions.create(params);
-    const content = whole.choices[0]?.logprobs?.content ?? [];
-    expect(content.map((one) => one.token).join('')).toBe(whole.choices[0]?.message.content);
+    const params = { ...requestFor('hi [[tokens:6]]'), logprobs: true, top_logprobs: 2 };
+    const response = await client.chat.completions.create(params);
+    const content = response.choices[0]?.logprobs?.content ?? [];
+    expect(content.map((one) => one.token).join('')).toBe(response.choices[0]?.message.content);
     expect(content.every((one) => one.logprob <= 0 && one.top_logprobs.length === 2)).toBe(true);
     const { chunks } = await collect(params);
     expect(chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? [])).toEqual(content);
   });
 });
 
-describe('abilities', () => {
-  it('calls a tool with arguments that fit its schema, then answers with text', async () => {
-    const first = await client.chat.completions.create({ ...ask('weather?'), tools: [WEATHER] });
+describe('capabilities', () => {
+  it('calls a tool with arguments that match its schema, then responds with text', async () => {
+    const first = await client.chat.completions.create({ ...requestFor('weather?'), tools: [WEATHER] });
     const message = first.choices[0]?.message;
     const call = message?.tool_calls?.[0];
     if (message === undefined || call?.type !== 'function') throw new Error('no tool call');
@@ -162,33 +168,40 @@ describe('abilities', () => {
     expect(second.choices[0]?.message.content).toContain('tool');
   });
 
-  it('streams tool calls so that the SDK can put them together', async () => {
-    const stream = client.chat.completions.stream({ ...ask('weather? [[calls:2]]'), tools: [WEATHER] });
+  it('streams tool calls that the SDK can assemble', async () => {
+    const stream = client.chat.completions.stream({
+      ...requestFor('weather? [[calls:2]]'),
+      tools: [WEATHER],
+    });
     const calls = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
     expect(calls).toHaveLength(2);
     for (const call of calls) expect(JSON.parse(call.function.arguments)).toHaveProperty('city');
   });
 
-  it('obeys tool_choice', async () => {
-    const none = await client.chat.completions.create({ ...ask('x'), tools: [WEATHER], tool_choice: 'none' });
+  it('respects tool_choice', async () => {
+    const none = await client.chat.completions.create({
+      ...requestFor('x'),
+      tools: [WEATHER],
+      tool_choice: 'none',
+    });
     expect(none.choices[0]?.message.tool_calls).toBeUndefined();
     const other = { ...WEATHER, function: { ...WEATHER.function, name: 'other' } };
     const forced = await client.chat.completions.create({
-      ...ask('x'),
+      ...requestFor('x'),
       tools: [WEATHER, other],
       tool_choice: { type: 'function', function: { name: 'other' } },
     });
     expect(forced.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'other' } }]);
   });
 
-  it('answers in JSON, and in the JSON of a schema', async () => {
+  it('returns JSON, and JSON that matches a schema', async () => {
     const free = await client.chat.completions.create({
-      ...ask('json please'),
+      ...requestFor('json please'),
       response_format: { type: 'json_object' },
     });
     expect(typeof JSON.parse(free.choices[0]?.message.content ?? '')).toBe('object');
     const fitted = await client.chat.completions.create({
-      ...ask('json please'),
+      ...requestFor('json please'),
       response_format: {
         type: 'json_schema',
         json_schema: {
@@ -214,8 +227,8 @@ describe('abilities', () => {
     expect(person).toHaveProperty('nothing', null);
   });
 
-  it('sees images and counts their tokens', async () => {
-    const answer = await client.chat.completions.create({
+  it('accepts images and counts their tokens', async () => {
+    const response = await client.chat.completions.create({
       model: 'emu-vision',
       messages: [
         {
@@ -227,26 +240,26 @@ describe('abilities', () => {
         },
       ],
     });
-    expect(answer.choices[0]?.message.content).toContain('2x3');
-    expect(answer.usage?.prompt_tokens).toBe(3 + 3 + 1 + 85 + 170);
+    expect(response.choices[0]?.message.content).toContain('2x3');
+    expect(response.usage?.prompt_tokens).toBe(3 + 3 + 1 + 85 + 170);
   });
 
-  it('spends reasoning tokens by effort, inside completion_tokens', async () => {
+  it('uses reasoning tokens by effort, as part of completion_tokens', async () => {
     for (const [effort, tokens] of [
       ['low', 32],
       ['high', 512],
     ] as const) {
-      const answer = await client.chat.completions.create({
-        ...ask('think [[tokens:10]]', 'emu-reasoner'),
+      const response = await client.chat.completions.create({
+        ...requestFor('think [[tokens:10]]', 'emu-reasoner'),
         reasoning_effort: effort,
       });
-      expect(answer.usage?.completion_tokens_details?.reasoning_tokens).toBe(tokens);
-      expect(answer.usage?.completion_tokens).toBe(tokens + 10);
-      expect(answer.choices[0]?.message).toHaveProperty('reasoning_content');
+      expect(response.usage?.completion_tokens_details?.reasoning_tokens).toBe(tokens);
+      expect(response.usage?.completion_tokens).toBe(tokens + 10);
+      expect(response.choices[0]?.message).toHaveProperty('reasoning_content');
     }
   });
 
-  it('reports cached tokens when a long prefix comes again', async () => {
+  it('reports cached tokens for a repeated long prefix', async () => {
     const system = { role: 'system' as const, content: 'You are careful. '.repeat(500) };
     const send = (content: string) =>
       client.chat.completions.create({
@@ -260,19 +273,34 @@ describe('abilities', () => {
   });
 });
 
-describe('refusals are OpenAI’s', () => {
+describe('errors have OpenAI’s format', () => {
   it.each([
-    ['an unknown model', { ...ask('x'), model: 'gpt-none' }, 404, 'model_not_found'],
-    ['a prompt that does not fit', ask('word '.repeat(9000), 'emu-small'), 400, 'context_length_exceeded'],
-    ['tools the model lacks', { ...ask('x', 'emu-small'), tools: [WEATHER] }, 400, 'unsupported_parameter'],
-    ['an unknown parameter', { ...ask('x'), frobnicate: 1 }, 400, 'unknown_parameter'],
-    ['an unknown directive', ask('x [[falt:503]]'), 400, 'emulator_unknown_directive'],
-    ['an unknown fault', ask('x [[fault:cutafter]]'), 400, 'emulator_unknown_directive'],
-    ['a bad argument', ask('x [[tokens:many]]'), 400, 'emulator_bad_directive'],
-    ['one argument too many', ask('x [[fault:503:1:2]]'), 400, 'emulator_bad_directive'],
-    ['an unknown inner fault', ask('x [[fault:fail-first:1:oops]]'), 400, 'emulator_unknown_directive'],
+    ['an unknown model', { ...requestFor('x'), model: 'gpt-none' }, 404, 'model_not_found'],
+    [
+      'a prompt that does not fit',
+      requestFor('word '.repeat(9000), 'emu-small'),
+      400,
+      'context_length_exceeded',
+    ],
+    [
+      'tools the model lacks',
+      { ...requestFor('x', 'emu-small'), tools: [WEATHER] },
+      400,
+      'unsupported_parameter',
+    ],
+    ['an unknown parameter', { ...requestFor('x'), frobnicate: 1 }, 400, 'unknown_parameter'],
+    ['an unknown directive', requestFor('x [[falt:503]]'), 400, 'emulator_unknown_directive'],
+    ['an unknown fault', requestFor('x [[fault:cutafter]]'), 400, 'emulator_unknown_directive'],
+    ['a bad argument', requestFor('x [[tokens:many]]'), 400, 'emulator_bad_directive'],
+    ['one argument too many', requestFor('x [[fault:503:1:2]]'), 400, 'emulator_bad_directive'],
+    [
+      'an unknown inner fault',
+      requestFor('x [[fault:fail-first:1:oops]]'),
+      400,
+      'emulator_unknown_directive',
+    ],
   ])('%s', async (_name, params, status, code) => {
-    const error = await refusal(client.chat.completions.create(params));
+    const error = await apiError(client.chat.completions.create(params));
     expect(error).toMatchObject({ status, code });
     expect(error.error).toHaveProperty('param');
     expect(error.requestID).toBe(`req_emu${emulator.requests().at(-1)?.sequence}`);
@@ -280,12 +308,12 @@ describe('refusals are OpenAI’s', () => {
 
   it('an unknown key', async () => {
     const stranger = new OpenAI({ baseURL: emulator.url, apiKey: 'sk-wrong', maxRetries: 0 });
-    expect(await refusal(stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
-    expect(await refusal(stranger.chat.completions.create(ask('x')))).toMatchObject({ status: 401 });
+    expect(await apiError(stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(await apiError(stranger.chat.completions.create(requestFor('x')))).toMatchObject({ status: 401 });
   });
 
-  it('leaves brackets that are no directive alone', async () => {
-    const answer = await client.chat.completions.create(ask('[[1, 2], [3, 4]] and [[ -f x ]]'));
-    expect(answer.choices[0]?.message.content).toContain('[[1, 2]');
+  it('brackets that are not a directive remain in the text', async () => {
+    const response = await client.chat.completions.create(requestFor('[[1, 2], [3, 4]] and [[ -f x ]]'));
+    expect(response.choices[0]?.message.content).toContain('[[1, 2]');
   });
 });

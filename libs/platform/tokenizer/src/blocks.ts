@@ -1,14 +1,14 @@
-/** UTF-16 code units of a block that may end where a line does, and of one that does at the next. */
+/** A block ends at the end of a line. Minimum length in UTF-16 code units, and the length from which every line end is used. */
 const MIN_BLOCK_LENGTH = 256;
 export const MAX_LINES_LENGTH = 2_048;
 
 /**
- * Cuts a text into lines that are counted by themselves, so that texts with much in common, such as
- * the requests of one conversation, have blocks in common. Changes no count: no token of the
- * encodings has a line's end and an ASCII letter or digit behind it.
+ * Splits a text into blocks of lines that are counted separately, so that similar texts, such as
+ * the requests of one conversation, share blocks. Counts do not change: no token of the encodings
+ * spans a line end followed by an ASCII alphanumeric character.
  *
- * Where a block ends depends on what stands before its end more than on where in the text it is:
- * two texts that go on alike are soon cut alike. A block is one block again.
+ * The end of a block depends mostly on the text before it, not on its position. So texts with an
+ * equal continuation soon have equal blocks. Splitting a block yields that block.
  */
 export function blocksOf(
   text: string,
@@ -21,7 +21,7 @@ export function blocksOf(
     const at = lineEnd + 1;
     const unit = text.charCodeAt(at);
     const isWord = (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57);
-    // One in four of all lines, by the 48 units before its beginning.
+    // One in four lines, selected by the 48 code units before it.
     let sum = 0;
     for (let before = at - 48; isWord && before < at; before += 1)
       sum = (sum * 31 + text.charCodeAt(before)) | 0;

@@ -21,10 +21,10 @@ const unit = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'etaoinshrdlu'), maxLength: 20 }),
 );
 
-// A byte order mark is what gpt-tokenizer drops when it looks a token up.
+// gpt-tokenizer drops byte order marks.
 const text = fc.array(unit, { maxLength: 60 }).map((units) => units.join('').replaceAll('\ufeff', ''));
 
-it.each(known)('%s has the counts of gpt-tokenizer, for any text', async (name, countTokens) => {
+it.each(known)('%s has the same counts as gpt-tokenizer, for any text', async (name, countTokens) => {
   const { count } = await loadEncoding(name);
   fc.assert(
     fc.property(text, (any) => expect(count(any)).toBe(countTokens(any, allowAll))),
@@ -32,7 +32,7 @@ it.each(known)('%s has the counts of gpt-tokenizer, for any text', async (name, 
   );
 });
 
-it.each(known)('%s cuts where gpt-tokenizer does', async (name, _count, encode) => {
+it.each(known)('%s has the same token boundaries as gpt-tokenizer', async (name, _count, encode) => {
   const { lengths } = await loadEncoding(name);
   const { starts } = (await loadEncoding(name)).vocabulary;
   const lengthOf = (rank: number): number => (starts[rank + 1] as number) - (starts[rank] as number);
@@ -42,13 +42,13 @@ it.each(known)('%s cuts where gpt-tokenizer does', async (name, _count, encode) 
   );
 });
 
-it('a byte order mark is the token that it is in the vocabulary', async () => {
+it('a byte order mark is the token of the vocabulary', async () => {
   const { count, lengths } = await loadEncoding('o200k_base');
   expect(count('\ufeff')).toBe(1);
   expect(lengths('\ufeffusing')).toEqual([8]);
 });
 
-it('an encoding is read once, and a name that is none is refused each time', async () => {
+it('an encoding is loaded once, and an unknown name is rejected each time', async () => {
   expect(await loadEncoding('o200k_base')).toBe(await loadEncoding('o200k_base'));
   await expect(loadEncoding('p50k_base')).rejects.toThrow('no tokenizer');
   await expect(loadEncoding('p50k_base')).rejects.toThrow('no tokenizer');

@@ -1,26 +1,26 @@
 import { hashBytes } from './hash-bytes';
 import type { Vocabulary } from './vocabulary';
 
-/** Byte pair encoding with one vocabulary. What looks like a special token is ordinary text. */
+/** Byte pair encoding with one vocabulary. Special tokens in a text count as plain text. */
 export interface BytePairs {
-  /** The number of tokens of a text. Halves of surrogate pairs are replacement characters. */
+  /** The number of tokens of a text. Unpaired surrogates count as replacement characters. */
   count(text: string): number;
-  /** How many bytes of UTF-8 each token of a text stands for. */
+  /** The UTF-8 length of each token of a text, in bytes. */
   lengths(text: string): number[];
 }
 
 /**
- * A word that is a token is one; any other is cut into its bytes, of which those two neighbours are
- * joined again and again, the leftmost first, that are the token of the lowest rank together.
+ * A word that is a token counts as one. Any other word is split into bytes. Then the adjacent pair
+ * with the lowest rank is merged, leftmost first, until no pair is a token.
  */
 export function createBytePairs({ words, bytes, starts, slots }: Vocabulary): BytePairs {
   const NONE = 0xffffffff;
   const mask = slots.length - 1;
-  // One of its own, since it remembers how far it got.
+  // A copy, because `lastIndex` is state.
   const nextWord = new RegExp(words.source, words.flags);
-  // Of the word at hand: its bytes, where its parts begin, and the rank of each with the next together.
+  // The current word: its bytes, the offsets of its parts, and the rank of each part joined with the next.
   let word = new Uint8Array(0);
-  let begins = new Uint32Array(0);
+  let offsets = new Uint32Array(0);
   let ranks = new Uint32Array(0);
 
   function rankOf(from: number, to: number): number {
@@ -35,7 +35,7 @@ export function createBytePairs({ words, bytes, starts, slots }: Vocabulary): By
     }
   }
 
-  /** Encodes a part of a text to UTF-8, into `word`; by hand, since words are too short for a call of the system. */
+  /** Encodes a part of a text as UTF-8 into `word`. Words are too short for a call of TextEncoder. */
   function write(text: string, from: number, to: number): number {
     let length = 0;
     for (let at = from; at < to; at += 1) {
@@ -64,15 +64,15 @@ export function createBytePairs({ words, bytes, starts, slots }: Vocabulary): By
     return length;
   }
 
-  /** Cuts the word into tokens; they begin where `begins` says. */
-  function cut(length: number): number {
-    begins[0] = 0;
+  /** Splits the word into tokens, which start at `offsets`. @returns their number. */
+  function split(length: number): number {
+    offsets[0] = 0;
     if (rankOf(0, length) !== NONE) return 1;
     for (let at = 0; at < length; at += 1) {
-      begins[at] = at;
+      offsets[at] = at;
       ranks[at] = at + 1 < length ? rankOf(at, at + 2) : NONE;
     }
-    begins[length] = length;
+    offsets[length] = length;
     for (let parts = length; ; parts -= 1) {
       let lowest = NONE;
       let join = 0;
@@ -84,31 +84,31 @@ export function createBytePairs({ words, bytes, starts, slots }: Vocabulary): By
         }
       }
       if (lowest === NONE) return parts;
-      begins.copyWithin(join + 1, join + 2, parts + 1);
+      offsets.copyWithin(join + 1, join + 2, parts + 1);
       ranks.copyWithin(join + 1, join + 2, parts);
-      ranks[join] = together(join, parts - 1);
-      if (join > 0) ranks[join - 1] = together(join - 1, parts - 1);
+      ranks[join] = pairRank(join, parts - 1);
+      if (join > 0) ranks[join - 1] = pairRank(join - 1, parts - 1);
     }
   }
 
-  function together(part: number, parts: number): number {
-    return part + 1 < parts ? rankOf(begins[part] as number, begins[part + 2] as number) : NONE;
+  function pairRank(part: number, parts: number): number {
+    return part + 1 < parts ? rankOf(offsets[part] as number, offsets[part + 2] as number) : NONE;
   }
 
-  /** Calls back with the tokens of each word and its bytes. */
+  /** Calls back with the number of tokens and bytes of each word. */
   function eachWord(text: string, found: (tokens: number, length: number) => void): void {
     if (word.length < text.length * 3) {
       word = new Uint8Array(text.length * 3);
-      begins = new Uint32Array(word.length + 1);
+      offsets = new Uint32Array(word.length + 1);
       ranks = new Uint32Array(word.length);
     }
     let from = 0;
     nextWord.lastIndex = 0;
-    // Only whether there is a next word is asked for, so that no word becomes a string.
+    // `test` advances `lastIndex` without creating a string per word.
     while (nextWord.test(text)) {
       const length = write(text, from, nextWord.lastIndex);
       from = nextWord.lastIndex;
-      found(cut(length), length);
+      found(split(length), length);
     }
   }
 
@@ -122,8 +122,8 @@ export function createBytePairs({ words, bytes, starts, slots }: Vocabulary): By
       const lengths: number[] = [];
       eachWord(text, (tokens, length) => {
         for (let token = 0; token < tokens; token += 1) {
-          const end = token + 1 < tokens ? (begins[token + 1] as number) : length;
-          lengths.push(end - (begins[token] as number));
+          const end = token + 1 < tokens ? (offsets[token + 1] as number) : length;
+          lengths.push(end - (offsets[token] as number));
         }
       });
       return lengths;

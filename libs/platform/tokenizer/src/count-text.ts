@@ -1,12 +1,12 @@
 import { blocksOf } from './blocks';
 import type { BytePairs } from './byte-pairs';
-import { piecesOf } from './pieces';
+import { segmentsOf } from './segments';
 
-/** The number of tokens of a text, whose parts are counted one by one. */
+/** The number of tokens of a text, counted by segment. */
 export function countText(text: string, encoding: BytePairs): number {
   let tokens = 0;
   for (const block of blocksOf(text)) {
-    for (const piece of piecesOf(block)) tokens += encoding.count(piece);
+    for (const segment of segmentsOf(block)) tokens += encoding.count(segment);
   }
   return tokens;
 }

@@ -3,7 +3,7 @@ import { createBytePairs, type BytePairs } from './byte-pairs';
 import { countText } from './count-text';
 import type { Vocabulary } from './vocabulary';
 
-/** A job of a worker thread: how many tokens does each of these texts have? */
+/** A job of a worker thread: counts the tokens of each text. */
 export interface CountJob {
   readonly id: number;
   /** Shared with the thread, not copied. */
@@ -16,8 +16,8 @@ export type CountResult =
   | { readonly id: number; readonly error: string };
 
 /**
- * The program of a thread that counts tokens, which is bundled by itself. The
- * thread cuts the texts too, since that takes milliseconds for the longest of them.
+ * The script of a counting thread; it has a bundle of its own. The thread also
+ * splits the texts, which takes milliseconds for the longest ones.
  */
 const encodings = new Map<string, BytePairs>();
 

@@ -2,15 +2,14 @@ import { createBytePairs, type BytePairs } from './byte-pairs';
 import { loadVocabulary, type Vocabulary } from './vocabulary';
 
 export interface Encoding extends BytePairs {
-  /** For threads, which make the same encoding of it. */
+  /** Shared with threads, which create the same encoding from it. */
   readonly vocabulary: Vocabulary;
 }
 
 const loaded = new Map<string, Promise<Encoding>>();
 
 /**
- * An encoding by its name, `o200k_base` or `cl100k_base`: read when it is first asked for, and then
- * the same for all of the process.
+ * Returns the encoding with this name, `o200k_base` or `cl100k_base`. It is loaded once per process.
  */
 export function loadEncoding(name: string): Promise<Encoding> {
   const known = loaded.get(name);
@@ -20,7 +19,7 @@ export function loadEncoding(name: string): Promise<Encoding> {
     ...createBytePairs(vocabulary),
   }));
   loaded.set(name, loading);
-  // So that the next who asks tries again.
+  // The next call tries again.
   loading.catch(() => loaded.delete(name));
   return loading;
 }

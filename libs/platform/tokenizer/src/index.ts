@@ -3,7 +3,7 @@ export {
   MAX_INLINE_BYTES,
   MAX_INLINE_WORK,
   MAX_TOKENIZED_LENGTH,
-  type CountingWay,
+  type CountMethod,
   type TextSize,
   type TokenCounter,
   type TokenCounterOptions,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { fuzzRuns } from '@gateway/test-support';
-import { MAX_PIECE_LENGTH, MAX_RUN_LENGTH, piecesOf as cut, tokenizingWork } from './pieces';
+import { MAX_SEGMENT_LENGTH, MAX_RUN_LENGTH, segmentsOf, tokenizingWork } from './segments';
 
 const runs = fc
   .array(
@@ -12,23 +12,23 @@ const runs = fc
   )
   .map((parts) => parts.map(([unit, count]) => unit.repeat(count)).join(''));
 
-it('pieces are the text, each within the limit', () => {
+it('segments join to the text, and each is within the limit', () => {
   fc.assert(
     fc.property(runs, (text) => {
-      const pieces = cut(text);
-      expect(pieces.join('')).toBe(text);
-      // One more where a surrogate pair stands at the limit.
-      for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(MAX_PIECE_LENGTH + 1);
+      const segments = segmentsOf(text);
+      expect(segments.join('')).toBe(text);
+      // One more for a surrogate pair at the limit.
+      for (const segment of segments) expect(segment.length).toBeLessThanOrEqual(MAX_SEGMENT_LENGTH + 1);
     }),
     fuzzRuns(),
   );
 });
 
-it('no piece has a longer run without a change between space and non-space', () => {
+it('no segment has a longer unbroken run than the limit', () => {
   fc.assert(
     fc.property(runs, (text) => {
-      const lengths = cut(text).flatMap((piece) =>
-        (piece.match(/[ \n]+|[^ \n]+/g) ?? []).map((run) => run.length),
+      const lengths = segmentsOf(text).flatMap((segment) =>
+        (segment.match(/[ \n]+|[^ \n]+/g) ?? []).map((run) => run.length),
       );
       expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(MAX_RUN_LENGTH + 1);
     }),
@@ -36,22 +36,22 @@ it('no piece has a longer run without a change between space and non-space', () 
   );
 });
 
-it('surrogate pairs stay whole', () => {
+it('surrogate pairs are not split', () => {
   const text = `x${'\u{1f600}'.repeat(3_000)}`;
-  for (const piece of cut(text)) {
-    expect(piece.charCodeAt(0) >> 10).not.toBe(0xdc00 >> 10);
+  for (const segment of segmentsOf(text)) {
+    expect(segment.charCodeAt(0) >> 10).not.toBe(0xdc00 >> 10);
   }
 });
 
-it('ordinary text is cut before the white space in front of a word', () => {
-  const pieces = cut('word after word '.repeat(1_000));
-  expect(pieces.length).toBeGreaterThan(3);
-  for (const piece of pieces.slice(1)) expect(piece).toMatch(/^ \w/);
+it('ordinary text is split before the white space of a word', () => {
+  const segments = segmentsOf('word after word '.repeat(1_000));
+  expect(segments.length).toBeGreaterThan(3);
+  for (const segment of segments.slice(1)) expect(segment).toMatch(/^ \w/);
 });
 
-it('short text is one piece, no text is none', () => {
-  expect(cut('Hello, world')).toEqual(['Hello, world']);
-  expect(cut('')).toEqual([]);
+it('short text is one segment, empty text has none', () => {
+  expect(segmentsOf('Hello, world')).toEqual(['Hello, world']);
+  expect(segmentsOf('')).toEqual([]);
 });
 
 it('work grows with the square of an unbroken run, up to the length of a run', () => {
@@ -60,6 +60,6 @@ it('work grows with the square of an unbroken run, up to the length of a run', (
   expect(tokenizingWork('a'.repeat(MAX_RUN_LENGTH * 3))).toBe(3 * MAX_RUN_LENGTH ** 2);
 });
 
-it('prose of the inline size is a small part of the inline work', () => {
+it('prose of the inline size is well below the inline work limit', () => {
   expect(tokenizingWork('The gateway holds the amount first. '.repeat(227))).toBeLessThan(60_000);
 });

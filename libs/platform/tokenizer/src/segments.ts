@@ -1,20 +1,19 @@
-/** UTF-16 code units that are tokenized together at most. */
-export const MAX_PIECE_LENGTH = 4_096;
+/** Maximum length of a segment, in UTF-16 code units. */
+export const MAX_SEGMENT_LENGTH = 4_096;
 
 /**
- * Code units in a row without a change between space and non-space. A
+ * Maximum run without a change between space and non-space, in code units. A
  * tokenizer's work grows with the square of such a run.
  */
 export const MAX_RUN_LENGTH = 256;
 
 /**
- * Cuts a text so that tokenizing the pieces takes time in proportion to its
- * length, whatever it holds. Cuts before the white space in front of a word
- * where there is one, as tokenizers do; never inside a surrogate pair. The same
- * text is always cut the same way.
+ * Splits a text so that the time to tokenize it is linear in its length, for any
+ * content. Splits before the white space of a word where possible, as tokenizers
+ * do, and never within a surrogate pair. Deterministic.
  */
-export function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
+export function segmentsOf(text: string): string[] {
+  const segments: string[] = [];
   let from = 0;
   let wordBreak = 0;
   let runStart = 0;
@@ -31,19 +30,19 @@ export function piecesOf(text: string): string[] {
     const endsPair = unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff;
     before = unit;
     const isRunFull = at - runStart >= MAX_RUN_LENGTH;
-    if ((!isRunFull && at - from < MAX_PIECE_LENGTH) || endsPair) continue;
-    const cut = isRunFull || wordBreak <= from ? at : wordBreak;
-    pieces.push(text.slice(from, cut));
-    from = cut;
-    if (cut === at) runStart = at;
+    if ((!isRunFull && at - from < MAX_SEGMENT_LENGTH) || endsPair) continue;
+    const end = isRunFull || wordBreak <= from ? at : wordBreak;
+    segments.push(text.slice(from, end));
+    from = end;
+    if (end === at) runStart = at;
   }
-  if (from < text.length) pieces.push(text.slice(from));
-  return pieces;
+  if (from < text.length) segments.push(text.slice(from));
+  return segments;
 }
 
 /**
- * How much work tokenizing the text is: the squares of its runs without a
- * change between space and non-space, added up. A unit takes some 4 to 12 ns.
+ * The work of tokenizing a text: the sum of the squared lengths of its runs without
+ * a change between space and non-space. One unit takes about 4 to 12 ns.
  */
 export function tokenizingWork(text: string): number {
   let work = 0;

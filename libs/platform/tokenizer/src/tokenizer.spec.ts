@@ -16,7 +16,7 @@ import {
   createTokenizer,
   MAX_INLINE_BYTES,
   MAX_TOKENIZED_LENGTH,
-  type CountingWay,
+  type CountMethod,
   type TokenCounter,
   type TokenCounterOptions,
   type Tokenizer,
@@ -30,7 +30,7 @@ const program = () => workerProgram;
 
 const allowAll = { disallowedSpecial: new Set<string>() };
 
-/** Texts of some 30,000 characters, with what usually differs between tokenizers. */
+/** Texts of about 30,000 characters whose tokens usually differ between tokenizers. */
 const samples: Readonly<Record<string, string>> = {
   English: repeated(
     (n) => `The ${n}th gateway holds the amount first, and settles it exactly once. "Why?" Because!\n`,
@@ -53,8 +53,8 @@ function repeated(line: (n: number) => string): string {
   return text;
 }
 
-/** The same letters in every run. */
-function randomLetters(length: number): string {
+/** Deterministic pseudo-random text. */
+function randomText(length: number): string {
   let state = 12_345;
   let text = '';
   while (text.length < length) {
@@ -68,7 +68,7 @@ type ClosableCounter = TokenCounter & Pick<Tokenizer, 'warmUp' | 'close'>;
 
 const tokenizers: Tokenizer[] = [];
 
-/** A counter of a tokenizer of its own. */
+/** A counter with its own tokenizer. */
 function counter(options: TokenizerOptions & Partial<TokenCounterOptions> = {}): ClosableCounter {
   const tokenizer = createTokenizer({ program, ...options });
   tokenizers.push(tokenizer);
@@ -80,28 +80,31 @@ afterEach(async () => {
 });
 
 describe('the count', () => {
-  // One for all of these: starting a thread and loading vocabularies takes most of their time.
+  // Shared: starting a thread and loading vocabularies takes most of the time of these tests.
   const tokenizer = createTokenizer({ program });
   const shared = tokenizer.openCounter({ maxWaiting: 1_000 });
   afterAll(() => tokenizer.close());
 
-  it.each(Object.entries(samples))('of %s is within 1 %% of tokenizing the whole', async (_name, text) => {
-    for (const [encoding, countWhole] of [
-      ['o200k_base', countO200k],
-      ['cl100k_base', countCl100k],
-    ] as const) {
-      const whole = countWhole(text, allowAll);
-      expect(Math.abs((await shared.count(text, encoding)) / whole - 1)).toBeLessThan(0.01);
-    }
-  });
+  it.each(Object.entries(samples))(
+    'of %s is within 1 %% of that of the unsplit text',
+    async (_name, text) => {
+      for (const [encoding, countWhole] of [
+        ['o200k_base', countO200k],
+        ['cl100k_base', countCl100k],
+      ] as const) {
+        const unsplit = countWhole(text, allowAll);
+        expect(Math.abs((await shared.count(text, encoding)) / unsplit - 1)).toBeLessThan(0.01);
+      }
+    },
+  );
 
   it('of a short text is exact', async () => {
-    const short = 'Tell me a story about 3 otters, please.';
+    const short = 'Write a story about 3 otters, please.';
     expect(await shared.count(short, 'o200k_base')).toBe(countO200k(short));
     expect(await shared.count('', 'o200k_base')).toBe(0);
   });
 
-  it('of special tokens in the text is one of plain text', async () => {
+  it('of special tokens in a text is that of plain text', async () => {
     const special = '<|endoftext|><|im_start|>system<|fim_prefix|>';
     expect(await shared.count(special, 'o200k_base')).toBeGreaterThan(10);
     const long = special.repeat(1_000);
@@ -113,15 +116,15 @@ describe('the count', () => {
     expect(await shared.count('\ud800'.repeat(20_000), 'o200k_base')).toBeGreaterThan(0);
   });
 
-  it('is the same in a thread and on the spot', async () => {
+  it('is the same in a thread and on the event loop', async () => {
     const pool = new WorkerPool({ workers: 1, program });
-    const lane = pool.openLane(100);
+    const queue = pool.openQueue(100);
     for (const encoding of ['o200k_base', 'cl100k_base']) {
       const encodingHere = await loadEncoding(encoding);
       const { vocabulary } = encodingHere;
-      for (const text of [...Object.values(samples), randomLetters(20_000), '<|endoftext|>']) {
+      for (const text of [...Object.values(samples), randomText(20_000), '<|endoftext|>']) {
         const here = countText(text, encodingHere);
-        expect(await lane.count(vocabulary, ['Hello', text])).toEqual([1, here]);
+        expect(await queue.count(vocabulary, ['Hello', text])).toEqual([1, here]);
       }
     }
     await pool.close();
@@ -131,34 +134,34 @@ describe('the count', () => {
     await expect(Promise.resolve(shared.count('x', 'p50k_base'))).rejects.toThrow('no tokenizer');
   });
 
-  it('comes at once for short texts when the vocabulary is loaded', async () => {
+  it('is synchronous for short texts when the vocabulary is loaded', async () => {
     await tokenizer.warmUp(['o200k_base']);
     expect(typeof shared.count('Hello', 'o200k_base')).toBe('number');
   });
 });
 
 describe('the event loop', () => {
-  it.each<[string, string, CountingWay]>([
+  it.each<[string, string, CountMethod]>([
     ['text up to the inline limit', 'x '.repeat(MAX_INLINE_BYTES / 2), 'inline'],
     ['text above it', 'x '.repeat(MAX_INLINE_BYTES / 2 + 1), 'worker'],
     ['ideographs up to it, of three bytes each', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4), 'inline'],
     ['ideographs above it', '\u4e00 '.repeat(MAX_INLINE_BYTES / 4 + 1), 'worker'],
-    ['letters without spaces up to the inline work', 'a'.repeat(3 * 256), 'inline'],
-    ['letters without spaces above it', 'a'.repeat(4 * 256), 'worker'],
-    ['200,000 times the same letter', 'a'.repeat(200_000), 'worker'],
-    ['a megabyte of random letters', randomLetters(1_000_000), 'worker'],
-    ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'by_size'],
-  ])('%s is counted the right way', async (_name, text, expected) => {
-    const ways: CountingWay[] = [];
-    const watched = counter({ onCount: (way) => ways.push(way) });
+    ['a run without spaces up to the inline work', 'a'.repeat(3 * 256), 'inline'],
+    ['a run without spaces above it', 'a'.repeat(4 * 256), 'worker'],
+    ['200,000 times the same character', 'a'.repeat(200_000), 'worker'],
+    ['a megabyte of random text', randomText(1_000_000), 'worker'],
+    ['text above the tokenized limit', 'a'.repeat(MAX_TOKENIZED_LENGTH + 1), 'estimated'],
+  ])('%s is counted by the expected method', async (_name, text, expected) => {
+    const methods: CountMethod[] = [];
+    const watched = counter({ onCount: (method) => methods.push(method) });
     const counted = Promise.allSettled([watched.count(text, 'o200k_base')]);
-    // The way is settled at once; the count itself is what other tests look at.
-    expect(ways).toEqual([expected]);
+    // The method is chosen synchronously; other tests check the count.
+    expect(methods).toEqual([expected]);
     await watched.close();
     await counted;
   });
 
-  it('the metric tells how many texts were counted in which way', async () => {
+  it('the metric counts texts by method', async () => {
     const metrics = new Registry();
     const measured = counter({ metrics });
     await measured.count('short', 'o200k_base');
@@ -170,11 +173,11 @@ describe('the event loop', () => {
     }
   });
 
-  it('keeps turning while hostile text is counted', async () => {
+  it('is not blocked while hostile text is counted', async () => {
     const warm = counter();
     await warm.warmUp(['o200k_base']);
     let counting = true;
-    const counted = Promise.resolve(warm.count(randomLetters(200_000), 'o200k_base')).then((tokens) => {
+    const counted = Promise.resolve(warm.count(randomText(200_000), 'o200k_base')).then((tokens) => {
       counting = false;
       return tokens;
     });
@@ -184,11 +187,11 @@ describe('the event loop', () => {
       turns += 1;
     }
     expect(await counted).toBeGreaterThan(50_000);
-    // Blocked, it would have turned a few times at most.
+    // A blocked loop would have a few turns at most.
     expect(turns).toBeGreaterThan(20);
   });
 
-  it('text above the tokenized limit counts three bytes a token', () => {
+  it('text above the tokenized limit counts as one token per three bytes', () => {
     expect(counter().count('я'.repeat(3_000_000), 'o200k_base')).toBe(2_000_000);
   });
 });
@@ -196,7 +199,7 @@ describe('the event loop', () => {
 describe('the threads', () => {
   const long = 'word '.repeat(4_000);
 
-  it('refuse with no_capacity what does not fit into the queue, and count the rest', async () => {
+  it('reject texts beyond the queue limit with no_capacity, and count the others', async () => {
     const narrow = counter({ workers: 1, maxWaiting: 2 });
     const results = await Promise.allSettled([1, 2, 3, 4].map(() => narrow.count(long, 'o200k_base')));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
@@ -204,13 +207,13 @@ describe('the threads', () => {
     expect(await narrow.count(long, 'o200k_base')).toBe(4_001);
   });
 
-  it('work side by side', async () => {
+  it('count in parallel', async () => {
     const wide = counter({ workers: 2 });
     const counts = await Promise.all([...Array(8)].map(() => wide.count(long, 'o200k_base')));
     expect(new Set(counts)).toEqual(new Set([4_001]));
   });
 
-  it('closing rejects what is still being counted, and what comes later', async () => {
+  it('reject running and later counts after close', async () => {
     const closing = counter();
     const running = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
     const waiting = expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
@@ -219,10 +222,10 @@ describe('the threads', () => {
     await expect(closing.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
   });
 
-  it('that end are replaced, and what they were counting is counted once more', async () => {
+  it('are replaced after an exit, and their jobs run once more', async () => {
     const { vocabulary } = await loadEncoding('o200k_base');
     const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
-    const ending = join(folder, 'ending.js');
+    const exitingProgram = join(folder, 'ending.js');
     const ends = `
       const { existsSync, writeFileSync } = require('node:fs');
       const seen = ${JSON.stringify(join(folder, 'seen'))};
@@ -230,24 +233,24 @@ describe('the threads', () => {
         if (texts[0] === 'end once' && !existsSync(seen)) { writeFileSync(seen, ''); process.exit(3); }
         if (texts[0] === 'end') process.exit(3);
       });`;
-    // The listener that ends the thread comes first; the one that counts gets the other messages.
-    await writeFile(ending, `${ends}\nrequire(${JSON.stringify(workerProgram)});`);
-    const pool = new WorkerPool({ workers: 1, program: () => ending });
-    const lane = pool.openLane(10);
-    const interrupted = lane.count(vocabulary, ['end once']);
-    const doomed = expect(lane.count(vocabulary, ['end'])).rejects.toThrow('ended with code 3');
-    const next = lane.count(vocabulary, ['Hello']);
+    // This listener runs first and may end the thread; the worker's own listener then counts.
+    await writeFile(exitingProgram, `${ends}\nrequire(${JSON.stringify(workerProgram)});`);
+    const pool = new WorkerPool({ workers: 1, program: () => exitingProgram });
+    const queue = pool.openQueue(10);
+    const interrupted = queue.count(vocabulary, ['end once']);
+    const doomed = expect(queue.count(vocabulary, ['end'])).rejects.toThrow('ended with code 3');
+    const next = queue.count(vocabulary, ['Hello']);
     expect(await interrupted).toEqual([2]);
     await doomed;
     expect(await next).toEqual([1]);
     const broken = { ...vocabulary, encoding: 'broken', words: undefined as unknown as RegExp };
-    await expect(lane.count(broken, ['x'])).rejects.toThrow('TypeError');
-    expect(await lane.count(vocabulary, ['Hello'])).toEqual([1]);
+    await expect(queue.count(broken, ['x'])).rejects.toThrow('TypeError');
+    expect(await queue.count(vocabulary, ['Hello'])).toEqual([1]);
     await pool.close();
     await rm(folder, { recursive: true });
   });
 
-  it('take turns between the counters, each of which has a queue of its own', async () => {
+  it('alternate between the counters, each of which has its own queue', async () => {
     const tokenizer = createTokenizer({ program });
     tokenizers.push(tokenizer);
     const busy = tokenizer.openCounter({ maxWaiting: 20 });
@@ -259,15 +262,15 @@ describe('the threads', () => {
     waiting.push(noted('other', other.count(long, 'o200k_base')));
     await expect(other.count(long, 'o200k_base')).rejects.toMatchObject({ code: 'no_capacity' });
     await Promise.all(waiting);
-    // One was being counted when the other came, and one had its turn before.
+    // One job was running when the other arrived, and one was next.
     expect(order.indexOf('other')).toBeLessThanOrEqual(2);
   });
 });
 
-describe('whoever asks', () => {
+describe('every counter', () => {
   const tokenizer = createTokenizer({ program });
-  const ofRequests = tokenizer.openCounter({ maxWaiting: 1_000 });
-  const ofAnswers = tokenizer.openCounter({ maxWaiting: 1_000 });
+  const requestCounter = tokenizer.openCounter({ maxWaiting: 1_000 });
+  const responseCounter = tokenizer.openCounter({ maxWaiting: 1_000 });
   afterAll(() => tokenizer.close());
 
   const texts = fc.array(
@@ -280,31 +283,31 @@ describe('whoever asks', () => {
     { maxLength: 6 },
   );
 
-  it('gets the same count, for one text or several', async () => {
+  it('returns the same count, for one text or several', async () => {
     await fc.assert(
       fc.asyncProperty(texts, async (parts) => {
         const text = parts.join('');
-        const one = await ofRequests.count(text, 'o200k_base');
-        expect(await ofAnswers.count(text, 'o200k_base')).toBe(one);
-        expect(await ofAnswers.countAll([text], 'o200k_base')).toBe(one);
+        const one = await requestCounter.count(text, 'o200k_base');
+        expect(await responseCounter.count(text, 'o200k_base')).toBe(one);
+        expect(await responseCounter.countAll([text], 'o200k_base')).toBe(one);
         let each = 0;
-        for (const part of parts) each += await ofRequests.count(part, 'o200k_base');
-        expect(await ofAnswers.countAll(parts, 'o200k_base')).toBe(each);
+        for (const part of parts) each += await requestCounter.count(part, 'o200k_base');
+        expect(await responseCounter.countAll(parts, 'o200k_base')).toBe(each);
       }),
       { numRuns: Math.min(fuzzRuns().numRuns ?? 100, 500) },
     );
   }, 120_000);
 
-  it('gets the same count of 1.5 million characters', async () => {
+  it('returns the same count of 1.5 million characters', async () => {
     for (const text of ['a'.repeat(1_500_000), 'word after word '.repeat(93_750)]) {
-      const one = await ofRequests.count(text, 'o200k_base');
+      const one = await requestCounter.count(text, 'o200k_base');
       expect(one).toBeLessThan(text.length / 4);
-      expect(await ofAnswers.countAll([text], 'o200k_base')).toBe(one);
+      expect(await responseCounter.countAll([text], 'o200k_base')).toBe(one);
     }
   });
 });
 
-it('a thread that has nothing to do is ended, and the next text has another', async () => {
+it('an idle thread is ended, and the next text starts another', async () => {
   const { vocabulary } = await loadEncoding('o200k_base');
   const folder = await mkdtemp(join(tmpdir(), 'tokenizer-'));
   const numbered = join(folder, 'numbered.js');
@@ -314,20 +317,20 @@ it('a thread that has nothing to do is ended, and the next text has another', as
      parentPort.on('message', ({ id }) => parentPort.postMessage({ id, tokens: [threadId] }));`,
   );
   const pool = new WorkerPool({ workers: 1, idleThreadMs: 20, program: () => numbered });
-  const lane = pool.openLane(10);
-  const [first] = await lane.count(vocabulary, ['x']);
-  expect(await lane.count(vocabulary, ['x'])).toEqual([first]);
+  const queue = pool.openQueue(10);
+  const [first] = await queue.count(vocabulary, ['x']);
+  expect(await queue.count(vocabulary, ['x'])).toEqual([first]);
   let next = first;
   for (let waitMs = 20; next === first; waitMs *= 2) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    [next] = await lane.count(vocabulary, ['x']);
+    [next] = await queue.count(vocabulary, ['x']);
   }
   await pool.close();
   await rm(folder, { recursive: true });
 });
 
-it('counts the same from a production bundle', async () => {
-  // Inside node_modules, so that the bundle finds the packages outside it.
+it('a production bundle returns the same counts', async () => {
+  // Inside node_modules, so that the bundle finds external packages.
   const cache = join(process.cwd(), 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'token-counter-'));

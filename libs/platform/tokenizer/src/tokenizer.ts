@@ -2,26 +2,25 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Counter, type Registry } from 'prom-client';
 import { blocksOf } from './blocks';
-import { CountMemory } from './count-memory';
+import { CountCache } from './count-cache';
 import { countText } from './count-text';
 import { loadEncoding, type Encoding } from './encodings';
-import { tokenizingWork } from './pieces';
+import { tokenizingWork } from './segments';
 import { WorkerPool } from './worker-pool';
 
-/** Texts of more bytes of UTF-8 are counted in a thread. */
+/** Longer texts, in UTF-8 bytes, are counted in a thread. */
 export const MAX_INLINE_BYTES = 8_192;
 
 /**
- * So are texts that are more work than this, in units of `tokenizingWork`: two
- * milliseconds at most. Prose of the inline size has a tenth of it; three
- * unbroken runs of 256 characters fill it.
+ * So are texts with more work than this, in units of `tokenizingWork`: at most 2 ms.
+ * Prose of the inline size has a tenth of it; three unbroken runs of 256 characters
+ * reach it.
  */
 export const MAX_INLINE_WORK = 200_000;
 
 /**
- * Texts above this many UTF-16 code units are not tokenized: their size is
- * taken for it. The limit is a size, never a time, so that the same text always
- * counts the same.
+ * Texts with more UTF-16 code units are estimated from their size. The limit is a
+ * size and not a time, so that equal texts always have equal counts.
  */
 export const MAX_TOKENIZED_LENGTH = 2_000_000;
 const BYTES_PER_TOKEN_BY_SIZE = 3;
@@ -29,77 +28,76 @@ const BYTES_PER_TOKEN_BY_SIZE = 3;
 const PROGRAM = 'count-worker.js';
 const ROOT = '../../../..';
 
-/** Of longer texts nothing is looked up, since that takes a microsecond for each kilobyte. */
-const MAX_LOOKED_UP_LENGTH = 500_000;
+/** Longer texts are not cached, since hashing takes 1 µs per kilobyte. */
+const MAX_CACHED_TEXT_LENGTH = 500_000;
 
-/** How texts were counted, or what was not remembered of them. */
-export type CountingWay = 'memory' | 'inline' | 'worker' | 'by_size';
+/** How a text, or its part that was not cached, was counted. */
+export type CountMethod = 'cached' | 'inline' | 'worker' | 'estimated';
 
 /**
- * Counts the tokens of texts. The same texts and encoding always give the same
- * count, however loaded the process is, whoever asks, and whatever is
- * remembered. Answers at once or later, and never holds up the event loop for
- * more than some 3 ms. A count that cannot be taken now rejects with the
- * GatewayError `no_capacity`.
+ * Counts the tokens of texts. Equal texts and encodings always have equal counts,
+ * independent of load, counter and cache. Returns the count or a promise, and never
+ * blocks the event loop for more than about 3 ms. Without capacity it rejects with
+ * the GatewayError `no_capacity`.
  */
 export interface TokenCounter {
   /**
-   * Of one text.
+   * Counts one text.
    *
-   * @param owner - the id of whose text it is, when parts of it are likely to come again: what they
-   *   count is remembered for this owner. Makes no difference to the count.
+   * @param owner - when present, the counts of the text's blocks are cached for this owner's id.
+   *   Does not change the count.
    */
   count(text: string, encoding: string, owner?: string): number | Promise<number>;
-  /** Of several texts, added up. One text counts as with `count`. */
+  /** Counts several texts and returns the sum. */
   countAll(texts: readonly string[], encoding: string): number | Promise<number>;
-  /** Of a text above MAX_TOKENIZED_LENGTH that is not at hand; the same as `count` says of it. */
+  /** Estimates a text above MAX_TOKENIZED_LENGTH from its size, with the same result as `count`. */
   countSize(size: TextSize): number;
 }
 
 /** The size of a text. */
 export interface TextSize {
-  /** UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly length: number;
-  /** Of UTF-8. */
+  /** In UTF-8. */
   readonly bytes: number;
 }
 
 export interface TokenizerOptions {
   /** Threads for long texts, shared by all counters. */
   readonly workers?: number;
-  /** Path of the bundled `count-worker.ts`, which the build puts next to the program when absent. */
+  /** Path of the bundled `count-worker.ts`; by default it is next to the executable. */
   readonly program?: () => string;
-  /** Told of each count. */
-  readonly onCount?: (way: CountingWay) => void;
-  /** Counts the counts by their way. */
+  /** Called for each count. */
+  readonly onCount?: (method: CountMethod) => void;
+  /** Registry for the metric. */
   readonly metrics?: Registry;
 }
 
 export interface TokenCounterOptions {
-  /** Long counts that may wait for a thread at once; more are refused with `no_capacity`. */
+  /** Maximum queued counts in threads; further ones are rejected with `no_capacity`. */
   readonly maxWaiting: number;
 }
 
-/** One per process: vocabularies and threads take memory. */
+/** Use one per process: vocabularies and threads use memory. */
 export interface Tokenizer {
-  /** A counter with a queue of its own; the queues take turns at the threads. */
+  /** Creates a counter with its own queue. The threads alternate between the queues. */
   openCounter(options: TokenCounterOptions): TokenCounter;
-  /** Loads vocabularies before the first text needs them: some 5 MB and 50 ms of this thread for each. */
+  /** Loads vocabularies in advance: about 5 MB and 50 ms of this thread for each. */
   warmUp(encodings: readonly string[]): Promise<void>;
-  /** Rejects what is still being counted. */
+  /** Rejects running and queued counts. */
   close(): Promise<void>;
 }
 
-/** The tokenizer for the encodings o200k_base and cl100k_base. */
+/** Creates the tokenizer for the encodings o200k_base and cl100k_base. */
 export function createTokenizer({
   workers = 1,
   program = builtProgram,
   metrics,
-  onCount = metrics ? countWays(metrics) : () => undefined,
+  onCount = metrics ? countMethods(metrics) : () => undefined,
 }: TokenizerOptions = {}): Tokenizer {
   const pool = new WorkerPool({ workers, program });
   const loaded = new Map<string, Encoding>();
-  const memory = new CountMemory();
+  const cache = new CountCache();
 
   async function load(name: string): Promise<Encoding> {
     const encoding = await loadEncoding(name);
@@ -109,26 +107,26 @@ export function createTokenizer({
 
   return {
     openCounter({ maxWaiting }) {
-      const lane = pool.openLane(maxWaiting);
+      const queue = pool.openQueue(maxWaiting);
 
       function countAll(texts: readonly string[], encoding: string): number | Promise<number> {
-        const way = wayOf(texts);
-        if (way === 'by_size') {
-          onCount(way);
+        const method = methodOf(texts);
+        if (method === 'estimated') {
+          onCount(method);
           return tokensBySize(sizeOf(texts, Buffer.byteLength));
         }
-        const counts = countEach(texts, encoding, way);
+        const counts = countEach(texts, encoding, method);
         return counts instanceof Promise ? counts.then(total) : total(counts);
       }
 
       function count(text: string, encoding: string, owner?: string): number | Promise<number> {
-        if (owner === undefined || text.length > MAX_LOOKED_UP_LENGTH) return countAll([text], encoding);
+        if (owner === undefined || text.length > MAX_CACHED_TEXT_LENGTH) return countAll([text], encoding);
         let known = 0;
         const unknown: string[] = [];
         const keys: (string | undefined)[] = [];
         for (const block of blocksOf(text)) {
-          const key = memory.keyOf(block, encoding, owner);
-          const tokens = key === undefined ? undefined : memory.recall(key);
+          const key = cache.keyOf(block, encoding, owner);
+          const tokens = key === undefined ? undefined : cache.get(key);
           if (tokens !== undefined) known += tokens;
           else {
             unknown.push(block);
@@ -136,38 +134,39 @@ export function createTokenizer({
           }
         }
         if (unknown.length === 0) {
-          onCount('memory');
+          onCount('cached');
           return known;
         }
-        const learn = (counts: Counts): number => {
+        const addToCache = (counts: Counts): number => {
           counts.forEach((tokens, index) => {
             const key = keys[index];
-            if (key !== undefined) memory.remember(key, tokens);
+            if (key !== undefined) cache.set(key, tokens);
           });
           return known + total(counts);
         };
-        const counts = countEach(unknown, encoding, wayOf(unknown));
-        return counts instanceof Promise ? counts.then(learn) : learn(counts);
+        const counts = countEach(unknown, encoding, methodOf(unknown));
+        return counts instanceof Promise ? counts.then(addToCache) : addToCache(counts);
       }
 
-      /** Of each text, none of which is counted by its size. */
+      /** Counts each text with a tokenizer. */
       function countEach(
         texts: readonly string[],
         encoding: string,
-        way: Exclude<CountingWay, 'memory'>,
+        method: Exclude<CountMethod, 'cached'>,
       ): Counts | Promise<Counts> {
-        onCount(way);
+        onCount(method);
         const countWith = (loadedEncoding: Encoding): Counts | Promise<Counts> =>
-          way === 'inline'
+          method === 'inline'
             ? texts.map((text) => countText(text, loadedEncoding))
-            : lane.count(loadedEncoding.vocabulary, texts);
+            : queue.count(loadedEncoding.vocabulary, texts);
         const known = loaded.get(encoding);
         return known ? countWith(known) : load(encoding).then(countWith);
       }
 
       function countSize({ length, bytes }: TextSize): number {
-        if (length <= MAX_TOKENIZED_LENGTH) throw new Error('a text of this size is counted by what it says');
-        onCount('by_size');
+        if (length <= MAX_TOKENIZED_LENGTH)
+          throw new Error('a text of this size is tokenized, not estimated');
+        onCount('estimated');
         return tokensBySize(bytes);
       }
 
@@ -182,10 +181,10 @@ export function createTokenizer({
 
 type Counts = readonly number[];
 
-/** By the texts alone: neither load nor time has a say. */
-function wayOf(texts: readonly string[]): Exclude<CountingWay, 'memory'> {
+/** Depends only on the texts, not on load or time. */
+function methodOf(texts: readonly string[]): Exclude<CountMethod, 'cached'> {
   const length = sizeOf(texts, (text) => text.length);
-  if (length > MAX_TOKENIZED_LENGTH) return 'by_size';
+  if (length > MAX_TOKENIZED_LENGTH) return 'estimated';
   const isShort = length <= MAX_INLINE_BYTES && sizeOf(texts, Buffer.byteLength) <= MAX_INLINE_BYTES;
   return isShort && sizeOf(texts, tokenizingWork) <= MAX_INLINE_WORK ? 'inline' : 'worker';
 }
@@ -206,13 +205,13 @@ function total(counts: Counts): number {
   return tokens;
 }
 
-/** Tests that run from the sources use the program of the built gateway. */
+/** Tests that run from the sources use the worker of the built gateway. */
 function builtProgram(): string {
-  const besideBundle = path.join(__dirname, PROGRAM);
-  return existsSync(besideBundle) ? besideBundle : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
+  const nextToBundle = path.join(__dirname, PROGRAM);
+  return existsSync(nextToBundle) ? nextToBundle : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
 }
 
-function countWays(metrics: Registry): (way: CountingWay) => void {
+function countMethods(metrics: Registry): (method: CountMethod) => void {
   const texts = new Counter({
     name: 'gateway_tokenizer_counts_total',
     help: 'Token counts by method: cached, on the event loop (inline), in a worker thread (worker), or estimated from the size of the text (estimated).',
@@ -220,10 +219,10 @@ function countWays(metrics: Registry): (way: CountingWay) => void {
     registers: [metrics],
   });
   const bound = {
-    memory: texts.labels('cached'),
+    cached: texts.labels('cached'),
     inline: texts.labels('inline'),
     worker: texts.labels('worker'),
-    by_size: texts.labels('estimated'),
+    estimated: texts.labels('estimated'),
   };
-  return (way) => bound[way].inc();
+  return (method) => bound[method].inc();
 }

@@ -3,24 +3,24 @@ import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer
 import { hashBytes } from './hash-bytes';
 
 /**
- * The tokens of an encoding, as plain bytes and numbers: a Map of 200,000 strings takes ten times
- * the memory and the time to make. All of it can be shared with threads, at no cost for each.
+ * The tokens of an encoding, as bytes and numbers in shared memory. A Map of 200,000 strings would
+ * use ten times the memory and loading time.
  */
 export interface Vocabulary {
   readonly encoding: string;
-  /** Cuts a text into words without a gap; no token reaches from one into another. */
+  /** Splits a text into words without gaps; no token spans two words. */
   readonly words: RegExp;
-  /** The tokens' bytes, one after the other in the order of their ranks. */
+  /** The bytes of all tokens, concatenated in the order of their ranks. */
   readonly bytes: Uint8Array;
-  /** Where each token begins among the bytes, and after the last of them where it ends. */
+  /** The offset of each token in `bytes`, followed by the end of the last one. */
   readonly starts: Uint32Array;
-  /** A hash table: at the hash of a token or behind it, its rank + 1. As long as a power of two; 0 is a free slot. */
+  /** A hash table with linear probing: rank + 1, or 0 for a free slot. The length is a power of two. */
   readonly slots: Uint32Array;
 }
 
 interface Source {
   readonly words: RegExp;
-  /** Absolute path of the vocabulary as OpenAI publishes it: per line the base64 of a token, and its rank. */
+  /** Absolute path of OpenAI's vocabulary file: per line the base64 of a token, and its rank. */
   readonly path: () => string;
 }
 
@@ -38,11 +38,13 @@ const sources: ReadonlyMap<string, Source> = new Map([
   ],
 ]);
 
-/** Reads a vocabulary: some 5 MB and 50 ms of this thread for the largest. */
+/** Loads a vocabulary: about 5 MB and 50 ms of this thread for the largest. */
 export async function loadVocabulary(encoding: string): Promise<Vocabulary> {
   const source = sources.get(encoding);
   if (!source) {
-    throw new Error(`no tokenizer for the encoding ${encoding}; known are ${[...sources.keys()].join(', ')}`);
+    throw new Error(
+      `no tokenizer for the encoding ${encoding}; known encodings: ${[...sources.keys()].join(', ')}`,
+    );
   }
   return { encoding, words: source.words, ...parseTokens(await readFile(source.path())) };
 }
@@ -51,17 +53,17 @@ const LINE_FEED = 10;
 const SPACE = 32;
 const EQUALS = 61;
 const DIGIT_0 = 48;
-/** Of base64: the six bits that each character stands for. */
+/** The six bits of each base64 character. */
 const SIX_BITS = new Uint8Array(128);
 [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach(
   (character, bits) => (SIX_BITS[character.charCodeAt(0)] = bits),
 );
-/** Of the shortest line: four characters of base64, a space, a digit and the line's end. */
+/** The shortest line: four base64 characters, a space, a digit and a line feed. */
 const MIN_LINE_BYTES = 7;
 
-/** @throws Error when the ranks are not 0, 1, 2 …, as they are in all encodings that are known here. */
+/** @throws Error when the ranks are not 0, 1, 2 …, as in all known encodings. */
 function parseTokens(file: Uint8Array): Pick<Vocabulary, 'bytes' | 'starts' | 'slots'> {
-  // As long as they can become: pages that nothing is written to take no memory.
+  // Allocated at the maximum length: unused pages use no memory.
   const bytes = new Uint8Array(new SharedArrayBuffer(file.length));
   const starts = new Uint32Array(new SharedArrayBuffer(4 * Math.ceil(file.length / MIN_LINE_BYTES + 1)));
   let count = 0;
@@ -83,7 +85,7 @@ function parseTokens(file: Uint8Array): Pick<Vocabulary, 'bytes' | 'starts' | 's
     for (at += 1; at < file.length && file[at] !== LINE_FEED; at += 1) {
       rank = rank * 10 + (file[at] as number) - DIGIT_0;
     }
-    if (rank !== count) throw new Error(`the vocabulary has rank ${rank} where ${count} is due`);
+    if (rank !== count) throw new Error(`the vocabulary has rank ${rank} instead of ${count}`);
     count += 1;
     starts[count] = end;
   }
@@ -93,7 +95,7 @@ function parseTokens(file: Uint8Array): Pick<Vocabulary, 'bytes' | 'starts' | 's
 
 function slotsOf(bytes: Uint8Array, starts: Uint32Array): Uint32Array {
   const count = starts.length - 1;
-  // At most half full, so that few slots are looked at for a token that does not exist.
+  // At most half full, so that a lookup of a missing token probes few slots.
   const length = 2 ** Math.ceil(Math.log2(2 * count));
   const slots = new Uint32Array(new SharedArrayBuffer(4 * length));
   for (let rank = 0; rank < count; rank += 1) {

@@ -5,17 +5,17 @@ import type { Vocabulary } from './vocabulary';
 import type { CountJob, CountResult } from './count-worker';
 
 export interface WorkerPoolOptions {
-  /** Threads at most; each is started when there is work for it. */
+  /** Maximum number of threads; each is started on demand. */
   readonly workers: number;
-  /** A thread holds some megabytes, so one that has had nothing to do for this long is ended. */
+  /** A thread that is idle for this long is ended, since it holds several megabytes. */
   readonly idleThreadMs?: number;
   /** Path of the bundled `count-worker.ts`, resolved when the first thread starts. */
   readonly program: () => string;
 }
 
-/** A queue of its own before the threads that all share. */
-export interface Lane {
-  /** Of each text. Rejects with `no_capacity` when too many jobs of this lane wait already, or the pool is closed. */
+/** A queue of jobs for the shared threads. */
+export interface CountQueue {
+  /** Counts each text. Rejects with `no_capacity` when the queue is full or the pool is closed. */
   count(vocabulary: Vocabulary, texts: readonly string[]): Promise<readonly number[]>;
 }
 
@@ -24,20 +24,20 @@ interface PendingJob {
   readonly texts: readonly string[];
   readonly resolve: (tokens: readonly number[]) => void;
   readonly reject: (error: Error) => void;
-  /** A thread was lost with it; the next one is the last. */
+  /** A thread ended while it ran this job; the job is retried only once. */
   readonly hasLostThread?: boolean;
 }
 
 const IDLE_THREAD_MS = 60_000;
 
 /**
- * Counts tokens in threads, so that long texts never stop the event loop. Lanes
- * take turns: however much waits in one, the next job of another is next but one.
+ * Counts tokens in threads, so that long texts never block the event loop. The
+ * queues alternate, so a long queue does not delay the jobs of another.
  */
 export class WorkerPool {
-  /** In the order of their turns. */
-  private readonly lanes: PendingJob[][] = [];
-  /** Jobs whose thread was lost. They run before all that wait. */
+  /** In round-robin order. */
+  private readonly queues: PendingJob[][] = [];
+  /** Jobs whose thread ended. They run first. */
   private readonly interrupted: PendingJob[] = [];
   private readonly pool: ThreadPool;
   private closed = false;
@@ -59,16 +59,14 @@ export class WorkerPool {
     });
   }
 
-  /** @param maxWaitingJobs that may wait for a thread in this lane; what is counted already is not among them. */
-  openLane(maxWaitingJobs: number): Lane {
+  /** @param maxWaitingJobs maximum queued jobs, not counting running ones. */
+  openQueue(maxWaitingJobs: number): CountQueue {
     const waiting: PendingJob[] = [];
-    this.lanes.push(waiting);
+    this.queues.push(waiting);
     return {
       count: (vocabulary, texts) => {
         if (this.closed || waiting.length >= maxWaitingJobs) {
-          return Promise.reject(
-            noCapacity(this.closed ? 'is closed' : `has ${maxWaitingJobs} texts waiting`),
-          );
+          return Promise.reject(noCapacity(this.closed ? 'is closed' : `has ${maxWaitingJobs} queued jobs`));
         }
         return new Promise((resolve, reject) => {
           waiting.push({ vocabulary, texts, resolve, reject });
@@ -78,11 +76,11 @@ export class WorkerPool {
     };
   }
 
-  /** Stops the threads; what is still being counted is rejected. */
+  /** Ends the threads, and rejects running and queued jobs. */
   async close(): Promise<void> {
     this.closed = true;
     const error = noCapacity('is closed');
-    for (const waiting of [this.interrupted, ...this.lanes]) {
+    for (const waiting of [this.interrupted, ...this.queues]) {
       for (const { reject } of waiting.splice(0)) reject(error);
     }
     await this.pool.close();
@@ -91,14 +89,14 @@ export class WorkerPool {
   private takeNext(): PendingJob | undefined {
     const interrupted = this.interrupted.shift();
     if (interrupted) return interrupted;
-    const turn = this.lanes.findIndex((waiting) => waiting.length > 0);
-    const [lane] = turn < 0 ? [] : this.lanes.splice(turn, 1);
-    if (!lane) return undefined;
-    this.lanes.push(lane);
-    return lane.shift();
+    const turn = this.queues.findIndex((waiting) => waiting.length > 0);
+    const [queue] = turn < 0 ? [] : this.queues.splice(turn, 1);
+    if (!queue) return undefined;
+    this.queues.push(queue);
+    return queue.shift();
   }
 
-  /** A text that ends two threads would end all that follow. */
+  /** A text that ended two threads would probably end any other. */
   private repeatOnce(job: PendingJob, error: Error): void {
     if (this.closed) job.reject(noCapacity('is closed'));
     else if (job.hasLostThread) job.reject(error);
