@@ -10,7 +10,7 @@ export interface CatalogueSource {
   start(): Promise<void>;
   stop(): Promise<void>;
   current(): Catalogue;
-  /** Calls the listener after each change, never synchronously. @returns a function that unsubscribes. */
+  /** Calls the listener after each change, but not during this call. @returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
   /** The source of the active catalogue, and the rejected change if there is one. */
   status(): CatalogueStatus;
@@ -177,7 +177,7 @@ export interface FinishedSpool {
   names(): readonly string[];
   read(name: string): Promise<Uint8Array>;
   remove(name: string): Promise<void>;
-  /** Moves an unreadable record out of the queue, for manual inspection. */
+  /** Renames an unreadable record, so that it is no longer replayed but can be inspected. */
   setAside(name: string): Promise<void>;
   bytes(): number;
 }

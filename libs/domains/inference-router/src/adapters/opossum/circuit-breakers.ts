@@ -138,7 +138,7 @@ class TargetCircuits {
 
   private async fire(breaker: Breaker, organizationId: string, action: Action): Promise<unknown> {
     if (breaker.closed) return breaker.fire(action, organizationId);
-    // A slow trial reopens the circuit, so that another organization gets a trial. It still closes it on success.
+    // A slow trial reopens the circuit, so that another trial follows. It still closes the circuit when it succeeds.
     const slow = setTimeout(() => {
       if (!breaker.halfOpen) return;
       if (breaker === this.shared) this.failed(organizationId);

@@ -40,7 +40,7 @@ type MaxTokensParameter = (typeof maxTokensParameters)[number];
 interface ProviderTimeouts {
   /** Until the connection is established. */
   readonly connectMs: number;
-  /** From sending a streamed request to its first event. */
+  /** From sending a streaming request to its first event. */
   readonly firstEventMs: number;
   /** From sending a non-streaming request to the first byte of its response, which arrives after generation. */
   readonly firstByteMs: number;

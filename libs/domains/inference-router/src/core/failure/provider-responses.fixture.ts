@@ -220,7 +220,7 @@ export const unknownModel: readonly ErrorResponseFixture[] = [
   },
 ];
 
-/** Errors about the request itself that resemble one of the others. */
+/** Errors about the request itself, with texts that resemble those above. */
 export const invalidRequests: readonly ErrorResponseFixture[] = [
   {
     server: 'about a tool that does not exist',

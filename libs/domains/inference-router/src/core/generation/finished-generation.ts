@@ -56,7 +56,7 @@ export interface FinishedGeneration {
   readonly latencyMs: number;
   /** From the first event to the last. */
   readonly generationTimeMs: number;
-  /** From admission to the first output; undefined unless streamed. */
+  /** From admission to the first output; undefined when not streaming. */
   readonly timeToFirstTokenMs: number | undefined;
   /** In chronological order. */
   readonly attempts: readonly ProviderAttempt[];

@@ -16,7 +16,7 @@ export type GenerationEvent =
   | Frames
   | {
       readonly kind: 'finished';
-      /** The chat.completion object, unless streamed. */
+      /** The chat.completion object; undefined when streaming. */
       readonly responseJson: string | undefined;
       readonly usage: Usage;
       readonly finishReason: FinishedGeneration['finishReason'];

@@ -82,7 +82,7 @@ function kindOfStatus(status: number, error: ProviderError, target: Target): Fai
     case 529:
       return 'unavailable';
     default:
-      // Redirects are not followed. They and other 4xx mean that our address, key or mapping is wrong.
+      // Redirects are not followed. They and other 4xx mean that our address, key or model mapping is wrong.
       return status >= 500 ? 'failed' : 'misconfigured';
   }
 }
