@@ -1,7 +1,7 @@
 import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './public-text';
 
 describe("a provider's text", () => {
-  it('loses what identifies an account, and "rate limit"', () => {
+  it('does not contain account identifiers or "rate limit"', () => {
     const names = ['own', 'https://api.p.example/v1', 'api.p.example'];
     for (const [text, shown] of [
       ['key my-own-key is bad', 'key [removed] is bad'],
