@@ -11,7 +11,7 @@ export const settings = z.object({
   ...targets.billingLedger,
   ...targets.inferenceRouter,
   ...targets.generationQuery,
-  /** Where browsers see the dashboard, whose playground may call this edge from there. */
+  /** The dashboard's origin, whose playground may call this edge from the browser. */
   GATEWAY_DASHBOARD_ORIGIN: originSetting.optional(),
 });
 

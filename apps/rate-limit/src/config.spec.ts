@@ -8,7 +8,7 @@ describe('docs/cluster.md', () => {
     expect([...documented.keys()].sort()).toEqual(Object.keys(settings.shape).sort());
   });
 
-  it('tells every default', () => {
+  it('documents every default', () => {
     for (const [name, text] of documented) {
       const read = settings.shape[name as keyof typeof settings.shape].safeParse(undefined);
       const value: unknown = read.success ? read.data : undefined;

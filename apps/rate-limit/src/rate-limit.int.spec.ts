@@ -61,7 +61,7 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
     );
 
   let ids = 0;
-  const ask = (concurrency: number): Admission => ({
+  const request = (concurrency: number): Admission => ({
     admissionId: `gen-${(ids += 1)}`,
     organizationId: 'org-1',
     keyId: 'key-1',
@@ -71,39 +71,41 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
   });
 
   async function outcomes(admissions: readonly Admission[]): Promise<(string | undefined)[]> {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       admissions.map((admission) => client.admit({ admissions: [admission] })),
     );
-    return answers.map(({ results }) => results[0]?.outcome?.$case);
+    return responses.map(({ results }) => results[0]?.outcome?.$case);
   }
 
-  const count = (told: readonly (string | undefined)[], outcome: string) =>
-    told.filter((each) => each === outcome).length;
+  const count = (decided: readonly (string | undefined)[], outcome: string) =>
+    decided.filter((each) => each === outcome).length;
 
-  it('admits exactly the limit over both', async () => {
+  it('admits exactly the limit across both replicas', async () => {
     await open();
-    const told = await outcomes(Array.from({ length: 60 }, () => ask(20)));
-    expect([count(told, 'admitted'), count(told, 'refused')]).toEqual([20, 40]);
+    const decided = await outcomes(Array.from({ length: 60 }, () => request(20)));
+    expect([count(decided, 'admitted'), count(decided, 'refused')]).toEqual([20, 40]);
   });
 
-  it('is not ready and decides nothing while Redis is away, and comes back by itself', async () => {
+  it('is not ready and decides nothing while Redis is unavailable, and recovers automatically', async () => {
     await open();
     await server.kill();
-    await eventually('both to notice', async () => ((await readiness()).some(Boolean) ? undefined : true));
-    expect(await outcomes([ask(5), ask(5)])).toEqual(['undecided', 'undecided']);
+    await eventually('both to be not ready', async () =>
+      (await readiness()).some(Boolean) ? undefined : true,
+    );
+    expect(await outcomes([request(5), request(5)])).toEqual(['undecided', 'undecided']);
     await server.start();
     await eventually('both to be ready again', async () =>
       (await readiness()).every(Boolean) ? true : undefined,
     );
-    expect(await outcomes([ask(5), ask(5)])).toEqual(['admitted', 'admitted']);
+    expect(await outcomes([request(5), request(5)])).toEqual(['admitted', 'admitted']);
   });
 
-  it('admits its share by setting while Redis is away, and stays ready', async () => {
+  it('admits its share while Redis is unavailable when so configured, and stays ready', async () => {
     await open({ GATEWAY_LIMITS_WITHOUT_REDIS: 'share', GATEWAY_RATE_LIMIT_REPLICAS: '2' });
     await server.kill();
-    const told = await outcomes(Array.from({ length: 40 }, () => ask(10)));
-    expect(count(told, 'undecided')).toBe(0);
-    expect(count(told, 'admitted')).toBe(10);
+    const decided = await outcomes(Array.from({ length: 40 }, () => request(10)));
+    expect(count(decided, 'undecided')).toBe(0);
+    expect(count(decided, 'admitted')).toBe(10);
     expect(await readiness()).toEqual([true, true]);
   });
 });

@@ -17,24 +17,24 @@ export async function wireRateLimit({
 }: ServiceDeps<Config>): Promise<ServiceWiring> {
   const redis = connectRedis({
     url: config.REDIS_URL,
-    onError: (error) => log.warn({ err: error }, 'Redis cannot be reached'),
+    onError: (error) => log.warn({ err: error }, 'Redis connection error'),
   });
   life.onStop(async () => redis.disconnect());
   const shared = createRedisLimitStore({
     redis,
-    onFailure: (error) => log.warn({ err: error }, 'admissions could not be decided'),
+    onFailure: (error) => log.warn({ err: error }, 'could not decide admissions'),
   });
-  const shares = config.GATEWAY_LIMITS_WITHOUT_REDIS === 'share';
+  const isDegrading = config.GATEWAY_LIMITS_WITHOUT_REDIS === 'share';
 
-  function withOwnShare(): LimitStore {
+  function createDegradingStore(): LimitStore {
     return createDegradingLimitStore(
-      { shared, own: createMemoryLimitStore({ clock }), clock },
+      { shared, local: createMemoryLimitStore({ clock }), clock },
       { replicas: config.GATEWAY_RATE_LIMIT_REPLICAS },
     );
   }
 
   return {
-    modules: [createRateLimitModule({ store: shares ? withOwnShare() : shared, metrics })],
-    ready: () => shares || redis.status === 'ready',
+    modules: [createRateLimitModule({ store: isDegrading ? createDegradingStore() : shared, metrics })],
+    ready: () => isDegrading || redis.status === 'ready',
   };
 }

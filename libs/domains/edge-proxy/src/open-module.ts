@@ -11,8 +11,8 @@ import { edgeProxySettingsOf, type EdgeProxyEnvironment } from './service/enviro
 import { createEdgeProxyModule, type EdgeProxyModule } from './service/module';
 import type { EdgeProxySettings } from './service/settings';
 
-/** Long prompts that wait to be counted; further ones are refused with `no_capacity`. */
-const MAX_WAITING_COUNTS = 64;
+/** Long prompts queued for token counting; further ones are refused with `no_capacity`. */
+const MAX_QUEUED_COUNTS = 64;
 
 export interface OpenEdgeProxyOptions extends Omit<RpcServicesPorts, 'clock'> {
   readonly auth: KeyDirectoryPorts['auth'];
@@ -20,7 +20,7 @@ export interface OpenEdgeProxyOptions extends Omit<RpcServicesPorts, 'clock'> {
     readonly GATEWAY_HOST: string;
     readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
   };
-  /** In place of the ones that follow from `config`. */
+  /** Overrides the values derived from `config`. */
   readonly settings?: Partial<EdgeProxySettings>;
   readonly tokenizer: Tokenizer;
 }
@@ -32,7 +32,7 @@ export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyMod
   return createEdgeProxyModule({
     ...createRpcServices({ ...clients, clock }),
     keyDirectory: createKeyDirectory({ auth, edgeId: newId('edge'), clock, log, metrics }),
-    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS }),
+    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
     bodyThreads: openBodyThreads({
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
       maxTextLength: MAX_TOKENIZED_LENGTH,

@@ -4,7 +4,7 @@ import { isWithin, parseRange, type AddressRange } from './address-range';
 /** Whether an address is on a list of addresses and CIDR ranges. */
 export type AddressMatcher = (address: string, ranges: readonly string[]) => boolean;
 
-/** Compares by value, in any spelling. Each list is read once; an entry that cannot be read allows nobody. */
+/** Compares by value, in any notation. Each list is parsed once; an invalid entry matches no address. */
 export function createAddressMatcher(): AddressMatcher {
   const parsed = new WeakMap<readonly string[], AddressRange[]>();
   return (text, list) => {

@@ -3,15 +3,15 @@ import ipaddr from 'ipaddr.js';
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Reads an address, strictly: four decimal parts or IPv6, no octal, no short
- * forms, no zone. An IPv4 address inside an IPv6 one reads as IPv4.
+ * Parses an address strictly: four decimal parts or IPv6, no octal, no short
+ * forms, no zone. An IPv4-mapped IPv6 address becomes IPv4.
  */
 export function parseAddress(text: string): Address | undefined {
   const address = parseAsWritten(text);
   return address && unmap(address);
 }
 
-/** The same, but for the family that it was written in. */
+/** The same, but an IPv4-mapped IPv6 address stays IPv6. */
 export function parseAsWritten(text: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   if (!text.includes('%') && ipaddr.IPv6.isValid(text)) return ipaddr.IPv6.parse(text);

@@ -7,10 +7,10 @@ function from(remoteAddress: string | undefined, forwarded?: string): IncomingMe
 }
 
 it.each([
-  // no trusted proxy: the header is what anybody wrote
+  // no trusted proxy: the header can be forged by any client
   [[], '203.0.113.9', '1.2.3.4', '203.0.113.9'],
   [['10.0.0.0/8'], '203.0.113.9', '1.2.3.4', '203.0.113.9'],
-  // the rightmost hop that is not trusted, however many are forged to its left
+  // the rightmost untrusted hop, whatever is forged to its left
   [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, 203.0.113.9', '203.0.113.9'],
   [['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
   [['10.0.0.0/8'], '::ffff:10.0.0.1', '203.0.113.9', '203.0.113.9'],
@@ -19,7 +19,7 @@ it.each([
   [['fd00::/8'], 'fd00::1', '2001:DB8:0::1', '2001:db8::1'],
   [['10.0.0.1'], '10.0.0.1', '203.0.113.9:4711', '203.0.113.9'],
   [['10.0.0.1'], '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
-  // nothing that can be read: no address, rather than a wrong one
+  // an invalid hop: no address, rather than a wrong one
   [['10.0.0.1'], '10.0.0.1', '1.1.1.1, unknown', undefined],
   [['10.0.0.1'], '10.0.0.1', '010.0.0.1', undefined],
   [['10.0.0.1'], '10.0.0.1', '', undefined],
@@ -29,6 +29,6 @@ it.each([
   expect(createClientAddressReader(trusted)(from(peer, forwarded))).toBe(expected);
 });
 
-it('a trusted proxy that is neither an address nor a range is refused by name', () => {
+it('rejects a trusted proxy that is neither an address nor a range, and names it', () => {
   expect(() => createClientAddressReader(['10.0.0.0/8', 'nonsense'])).toThrow(/"nonsense"/);
 });

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { parseAddress, type Address } from './address';
 import { isWithin, parseRange } from './address-range';
 
-/** Tells the address a request comes from, in canonical form; undefined when none can be read. */
+/** Returns the client's address in canonical form; undefined when it cannot be determined. */
 export type ClientAddressReader = (request: IncomingMessage) => string | undefined;
 
 /**
- * The socket's peer, unless that is a trusted proxy: then the rightmost hop of
- * X-Forwarded-For that is not one. Hops further left are whatever the caller
- * chose to write, so they are never believed.
+ * The socket's peer or, when that is a trusted proxy, the rightmost untrusted hop
+ * of X-Forwarded-For. Hops further left can be forged by the client and are
+ * ignored.
  *
  * @param trustedProxies addresses or CIDR ranges.
  * @throws Error when one of them is neither.
@@ -37,12 +37,12 @@ export function createClientAddressReader(trustedProxies: readonly string[]): Cl
   };
 }
 
-/** The zone of a link-local peer ("%eth0") means something on this machine only. */
+/** Removes the zone of a link-local peer ("%eth0"), which is local to this machine. */
 function parsePeer(remoteAddress: string | undefined): Address | undefined {
   return parseAddress(remoteAddress?.replace(/%.*$/, '') ?? '');
 }
 
-/** `1.2.3.4:5678` and `[::1]:80` carry a port; a bare IPv6 address has colons of its own. */
+/** `1.2.3.4:5678` and `[::1]:80` have a port; a bare IPv6 address has only its own colons. */
 function withoutPort(hop: string): string {
   const bracketed = /^\[(.+)\](?::\d+)?$/.exec(hop);
   if (bracketed?.[1]) return bracketed[1];

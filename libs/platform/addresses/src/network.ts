@@ -1,16 +1,15 @@
 import { parseAddress } from './address';
 import { rangeText } from './address-range';
 
-/** An IPv6 subscriber is given at least this much, and could change address within it at will. */
+/** The smallest network that an IPv6 subscriber usually gets. */
 const IPV6_SUBSCRIBER_BITS = 64;
 
-/** Whom everybody without a readable address counts as, together. */
+/** The shared network of all clients without a valid address. */
 export const UNKNOWN_NETWORK = 'unknown';
 
 /**
- * Whom an address stands for when something is counted by address: an IPv4
- * address itself, an IPv6 address its /64, whose addresses are all one
- * subscriber's to choose from.
+ * The network by which an address is counted: an IPv4 address itself, or the /64
+ * of an IPv6 address, since one subscriber can use all addresses of a /64.
  */
 export function networkOf(text: string): string {
   const address = parseAddress(text);

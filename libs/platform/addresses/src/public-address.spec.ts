@@ -1,11 +1,8 @@
 import { isPublicAddress } from './public-address';
 
-it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
-  '%s is of the internet',
-  (address) => {
-    expect(isPublicAddress(address)).toBe(true);
-  },
-);
+it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s is public', (address) => {
+  expect(isPublicAddress(address)).toBe(true);
+});
 
 it.each([
   '127.0.0.1',
@@ -34,6 +31,6 @@ it.each([
   '0177.0.0.1',
   'localhost',
   '',
-])('%s is not', (address) => {
+])('%s is not public', (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });

@@ -1,8 +1,9 @@
 import { parseAddress } from './address';
 
 /**
- * Whether an address is one of the internet: not private, local, shared by a
- * carrier, reserved or for many, and not one that stands for another address.
+ * Whether an address is a public unicast address: not private, local,
+ * carrier-grade NAT, reserved or multicast, and no translated or tunnelled
+ * address.
  */
 export function isPublicAddress(text: string): boolean {
   return parseAddress(text)?.range() === 'unicast';

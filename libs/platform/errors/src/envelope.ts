@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorType } from './error-table';
 import type { ErrorMetadata, GatewayError } from './gateway-error';
 
-/** The body of every error answer. `param` is left out when there is none. */
+/** The body of every error response. `param` is omitted when there is none. */
 export interface ErrorEnvelope {
   readonly error: {
     readonly message: string;

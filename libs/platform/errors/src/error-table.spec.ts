@@ -1,6 +1,6 @@
 import { errorCodes, errorTable, GrpcStatus, isErrorCode } from './error-table';
 
-/** The public contract, row by row; written out so that a change of the table is a change of two files. */
+/** The public contract, row by row. Duplicated, so that a change of the table needs a change of this file. */
 const contract = `
 context_length_exceeded        400 invalid_request_error
 image_url_not_supported        400 invalid_request_error
@@ -41,7 +41,7 @@ no_capacity                    503 service_unavailable_error
 `;
 
 describe('the error table', () => {
-  it('holds exactly the 36 codes of the contract with their status and type', () => {
+  it('contains exactly the 36 codes of the contract with their status and type', () => {
     const rows = errorCodes.map((code) => [code, String(errorTable[code].httpStatus), errorTable[code].type]);
     const expected = contract
       .trim()
@@ -51,7 +51,7 @@ describe('the error table', () => {
     expect([...rows].sort()).toEqual([...expected].sort());
   });
 
-  it('advises to fix the request for every 400, 401, 403, 404, 413 and 422', () => {
+  it('advises clients to fix the request for every 400, 401, 403, 404, 413 and 422', () => {
     for (const code of errorCodes) {
       const { httpStatus, advice } = errorTable[code];
       if ([400, 401, 403, 404, 413, 422].includes(httpStatus)) expect([code, advice]).toEqual([code, 'fix']);
@@ -59,7 +59,7 @@ describe('the error table', () => {
     }
   });
 
-  it('never says "rate limit" outside 429, nor words that make clients give up on a minute limit', () => {
+  it('never mentions "rate limit" outside 429, nor words that make SDKs stop retrying a per-minute limit', () => {
     for (const code of errorCodes) {
       const { httpStatus, message } = errorTable[code];
       if (httpStatus !== 429) expect(message).not.toMatch(/rate[\s_-]*limit/i);
@@ -67,7 +67,7 @@ describe('the error table', () => {
     }
   });
 
-  it('knows how long to wait for no capacity and for a key in flight, and for nothing else', () => {
+  it('has a fixed wait for no_capacity and idempotency_key_in_flight only', () => {
     const fixed = errorCodes.filter((code) => errorTable[code].retryAfterMs !== undefined);
     expect(fixed.map((code) => [code, errorTable[code].retryAfterMs])).toEqual([
       ['idempotency_key_in_flight', 2_000],
@@ -76,11 +76,11 @@ describe('the error table', () => {
     expect(errorTable.no_capacity.message).toContain('Retry in 10 seconds');
   });
 
-  it('gives each code a gRPC status that is an error', () => {
+  it('maps each code to a gRPC error status', () => {
     for (const code of errorCodes) expect(GrpcStatus[errorTable[code].grpcStatus]).toBeDefined();
   });
 
-  it('does not take inherited names for codes', () => {
+  it('does not accept inherited property names as codes', () => {
     expect(isErrorCode('toString')).toBe(false);
     expect(isErrorCode('__proto__')).toBe(false);
     expect(isErrorCode('no_capacity')).toBe(true);

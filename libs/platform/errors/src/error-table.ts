@@ -1,7 +1,6 @@
 /**
- * Every error the gateway can answer with: the closed table of the public
- * contract. Mappings to HTTP, gRPC and retry advice are columns of this table,
- * never switches elsewhere.
+ * The closed table of every error that the gateway returns. Mappings to HTTP,
+ * gRPC and retry advice are columns of this table, never switches elsewhere.
  */
 
 export type ErrorType =
@@ -31,11 +30,11 @@ export enum GrpcStatus {
 }
 
 /**
- * What a caller should do.
- * - `backoff`: try the same request again later.
+ * What a client should do.
+ * - `backoff`: retry the same request later.
  * - `fix`: change the request first.
- * - `act`: do something outside the request: top up, raise a budget, wait for midnight.
- * - `none`: nothing helps; the service has to be mended.
+ * - `act`: act outside the request: top up, raise a budget, wait until midnight.
+ * - `none`: do not retry; the service must be fixed.
  */
 export type Advice = 'backoff' | 'fix' | 'act' | 'none';
 
@@ -45,12 +44,12 @@ export interface ErrorRow {
   readonly grpcStatus: GrpcStatus;
   readonly advice: Advice;
   /**
-   * How long a caller waits before it tries again, in milliseconds, where that
-   * is always the same; undefined where whoever raises the error knows it (the
-   * end of a minute, midnight), or where waiting does not help.
+   * How long a client waits before a retry, in milliseconds. Undefined where it
+   * varies (the end of the minute, midnight) and the error itself carries it, or
+   * where a retry cannot succeed.
    */
   readonly retryAfterMs?: number;
-  /** Public text when the place that raises the error has nothing more precise to say. */
+  /** Default public text, used where the error has no more specific message. */
   readonly message: string;
 }
 
@@ -108,7 +107,7 @@ export const errorTable = {
   unknown_parameter: invalid('The request has an unknown parameter.'),
   vision_not_available: invalid('This model cannot read images.'),
   invalid_api_key: unauthenticated('The API key is unknown. Check the Authorization header.'),
-  ip_not_allowed: unauthenticated("The caller's address is not on this API key's allowlist."),
+  ip_not_allowed: unauthenticated("The client's IP address is not on this API key's allowlist."),
   key_expired: unauthenticated('This API key has expired.'),
   key_revoked: unauthenticated('This API key was revoked.'),
   insufficient_credits: row(
@@ -118,7 +117,7 @@ export const errorTable = {
     'act',
     'The balance does not cover the estimated cost of this request.',
   ),
-  missing_scope: forbidden('This API key lacks the scope that the endpoint needs.'),
+  missing_scope: forbidden('This API key lacks the scope that the endpoint requires.'),
   model_not_allowed: forbidden('This API key may not use that model.'),
   org_suspended: forbidden('The organization is suspended. Retrying does not help.'),
   generation_not_found: notFound(
@@ -131,7 +130,7 @@ export const errorTable = {
     'timeout_error',
     GrpcStatus.DeadlineExceeded,
     'backoff',
-    'The model did not answer in time.',
+    'The model did not respond in time.',
   ),
   idempotency_key_in_flight: row(
     409,
@@ -188,7 +187,7 @@ export const errorTable = {
     'api_error',
     GrpcStatus.Internal,
     'none',
-    'This model is not set up correctly on our side. The team was alerted.',
+    'This model is misconfigured on our side. The team was alerted.',
   ),
   upstream_error: row(
     502,

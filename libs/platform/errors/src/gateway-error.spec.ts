@@ -12,7 +12,7 @@ describe('GatewayError', () => {
     expect(errorEnvelope(error).error.code).toBe('upstream_error');
   });
 
-  it('leaves param out when there is none, and always has a metadata object', () => {
+  it('omits param when there is none, and always has a metadata object', () => {
     expect(errorEnvelope(new GatewayError('invalid_json')).error).toEqual({
       message: 'The request body is not valid JSON.',
       type: 'invalid_request_error',
@@ -22,14 +22,14 @@ describe('GatewayError', () => {
     expect(errorEnvelope(new GatewayError('unknown_parameter', { param: 'foo' })).error.param).toBe('foo');
   });
 
-  it('asks to wait as long as the table says, and as long as it is told where the table says nothing', () => {
+  it('uses the wait of the table, and the given wait where the table has none', () => {
     expect(new GatewayError('no_capacity').retryAfterMs).toBe(10_000);
     expect(new GatewayError('no_capacity', { retryAfterMs: 3 }).retryAfterMs).toBe(10_000);
     expect(new GatewayError('rpm_exceeded', { retryAfterMs: 3 }).retryAfterMs).toBe(3);
     expect(new GatewayError('rpm_exceeded').retryAfterMs).toBeUndefined();
   });
 
-  it('turns anything unknown into a bare internal_error', () => {
+  it('converts any unknown error to an internal_error without details', () => {
     const error = toGatewayError(new TypeError('cannot read secret of undefined'));
     expect(errorEnvelope(error).error.message).not.toContain('secret');
     expect(error.internalMessage).toContain('secret');
@@ -37,7 +37,7 @@ describe('GatewayError', () => {
     expect(toGatewayError(error)).toBe(error);
   });
 
-  it('carries every part of a refusal', () => {
+  it('carries every property of a refusal', () => {
     const error = refusalError(
       refuse('max_tokens_exceeds_cap', {
         message: 'The cap is 10.',

@@ -4,14 +4,14 @@ import { errorTable, type ErrorCode, type ErrorRow } from './error-table';
 export type ErrorMetadata = Readonly<Record<string, unknown>>;
 
 export interface GatewayErrorOptions {
-  /** Public text; the error table's when absent. Never holds keys, prompts or internals. */
+  /** Public text; the error table's by default. Must not contain keys, prompts or internal details. */
   readonly message?: string;
   /** Path of the offending field, in the style of `messages[0].content`. */
   readonly param?: string;
   readonly metadata?: ErrorMetadata;
-  /** How long the caller should wait; counts only where the error table names no time of its own. */
+  /** How long the client should wait; used only where the error table has no fixed time. */
   readonly retryAfterMs?: number;
-  /** Whether a model's provider had been called by then: the request counts as one, whatever came back. */
+  /** Whether a provider was called. The request then counts against its limits, although it failed. */
   readonly providerCalled?: boolean;
   /** For our logs only. */
   readonly internalMessage?: string;
@@ -19,9 +19,8 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * An error of the error table, on its way to the caller. `message` is public;
- * what only we may read is in `internalMessage` and `cause`, which never cross
- * a process boundary.
+ * A thrown error of the error table. `message` is public. `internalMessage` and
+ * `cause` are for our logs and never cross a process boundary.
  */
 export class GatewayError extends Error {
   override readonly name: string = 'GatewayError';
@@ -47,7 +46,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Any thrown value as an error of the table; what is unknown becomes a bare `internal_error`. */
+/** Converts any thrown value; unknown errors become an `internal_error` with the table's text. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal_error', {

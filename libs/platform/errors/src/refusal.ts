@@ -1,7 +1,7 @@
 import type { ErrorCode } from './error-table';
 import { GatewayError, type GatewayErrorOptions } from './gateway-error';
 
-/** An expected refusal as a value: what core code returns instead of throwing. */
+/** An expected error as a value, which core code returns instead of throwing. */
 export interface Refusal extends GatewayErrorOptions {
   readonly kind: 'refusal';
   readonly code: ErrorCode;
@@ -12,8 +12,8 @@ export function refuse(code: ErrorCode, options: GatewayErrorOptions = {}): Refu
 }
 
 /**
- * Whether a result is a refusal, of this kind or of a domain's own (`kind:
- * 'refusal'`), and not what was asked for. Narrows the union that it is given.
+ * Whether a result is a refusal: this type, or a domain's own with `kind:
+ * 'refusal'`. Narrows the type of its argument.
  */
 export function isRefusal<Result>(result: Result): result is Extract<Result, { readonly kind: 'refusal' }> {
   return typeof result === 'object' && result !== null && 'kind' in result && result.kind === 'refusal';

@@ -4,7 +4,7 @@ import { handlersUnavailableAsNoCapacity, unavailableAsNoCapacity } from './unav
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const isUnavailable = (error: unknown) => error === refused;
 
-it('an unavailable dependency is a lack of capacity', async () => {
+it('converts the error of an unavailable dependency to no_capacity', async () => {
   await expect(unavailableAsNoCapacity(Promise.reject(refused), isUnavailable)).rejects.toMatchObject({
     code: 'no_capacity',
     retryAfterMs: 10_000,
@@ -14,13 +14,13 @@ it('an unavailable dependency is a lack of capacity', async () => {
 });
 
 it.each([
-  ['an error of ours', new TypeError('x is undefined')],
-  ['an error that has its code already', new GatewayError('invalid_request', { cause: refused })],
-])('%s stays what it is', async (_name, error) => {
+  ['an internal error', new TypeError('x is undefined')],
+  ['an error that already has a code', new GatewayError('invalid_request', { cause: refused })],
+])('%s is rethrown unchanged', async (_name, error) => {
   await expect(unavailableAsNoCapacity(Promise.reject(error), isUnavailable)).rejects.toBe(error);
 });
 
-it('each handler is wrapped; its results and streams are passed on', async () => {
+it('wraps each handler and passes its results and streams through', async () => {
   const stream = (async function* () {
     yield 1;
   })();

@@ -3,8 +3,8 @@ import { GatewayError } from './gateway-error';
 type Handler = (...args: never[]) => unknown;
 
 /**
- * The result of a call to a dependency. When that is unavailable, the error is
- * `no_capacity`: nothing was run or billed, and the client may retry.
+ * The result of a call to a dependency. When the dependency is unavailable, the
+ * error is `no_capacity`: nothing ran or was billed, and the client may retry.
  */
 export async function unavailableAsNoCapacity<Result>(
   call: Promise<Result>,
@@ -18,7 +18,7 @@ export async function unavailableAsNoCapacity<Result>(
   }
 }
 
-/** The same for each handler of a service. Streams are passed on: they report their own errors. */
+/** The same for each handler of a service. Streams are returned unchanged: they report their own errors. */
 export function handlersUnavailableAsNoCapacity<
   Handlers extends { readonly [Name in keyof Handlers]: Handler },
 >(handlers: Handlers, isUnavailable: (error: unknown) => boolean): Handlers {

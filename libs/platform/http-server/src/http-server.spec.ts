@@ -32,7 +32,7 @@ beforeAll(async () => {
   ({ port } = await server.start());
 });
 beforeEach(() => {
-  handle = (_request, response) => void response.end('answered');
+  handle = (_request, response) => void response.end('served');
 });
 afterAll(async () => {
   const closed = server.drain();
@@ -40,7 +40,7 @@ afterAll(async () => {
   await closed;
 });
 
-/** Everything that comes back until the connection is closed. */
+/** Everything received until the connection closes. */
 function exchange(bytes: string, to = port): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(to, '127.0.0.1', () => socket.write(bytes));
@@ -53,17 +53,17 @@ function exchange(bytes: string, to = port): Promise<string> {
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
-describe('malformed bytes behind a request on the same connection', () => {
-  it('leave its answer whole, and are answered after it', async () => {
-    handle = (_request, response) => void setImmediate(() => response.end('answered'));
+describe('malformed bytes after a request on the same connection', () => {
+  it('do not affect its response, and get their error after it', async () => {
+    handle = (_request, response) => void setImmediate(() => response.end('served'));
     const received = await exchange(`${GET}nonsense\r\n\r\n`);
-    expect(received.indexOf('answered')).toBeGreaterThan(0);
-    expect(received.slice(received.indexOf('answered'))).toMatch(
-      /^answered(\r\n)?(0\r\n\r\n)?HTTP\/1\.1 400 Bad Request\r\n.*\{"request":"malformed"\}$/s,
+    expect(received.indexOf('served')).toBeGreaterThan(0);
+    expect(received.slice(received.indexOf('served'))).toMatch(
+      /^served(\r\n)?(0\r\n\r\n)?HTTP\/1\.1 400 Bad Request\r\n.*\{"request":"malformed"\}$/s,
     );
   });
 
-  it('leave a stream whole that is being written', async () => {
+  it('do not interrupt a stream in progress', async () => {
     handle = (_request, response) => {
       response.write('first ');
       setImmediate(() => response.end('last'));
@@ -72,14 +72,14 @@ describe('malformed bytes behind a request on the same connection', () => {
     expect(received).toMatch(/first .*last.*"malformed"/s);
   });
 
-  it('leave the answers to all requests in front of them whole', async () => {
+  it('do not affect the responses to any earlier requests', async () => {
     const received = await exchange(`${GET}${GET}${GET}nonsense\r\n\r\n`);
-    expect(received.match(/answered/g)).toHaveLength(3);
+    expect(received.match(/served/g)).toHaveLength(3);
     expect(received).toMatch(/"malformed"\}$/);
   });
 });
 
-it('reads every header line, however many there are', async () => {
+it('reads every header line, without a limit on their number', async () => {
   let read: string | string[] | undefined;
   handle = (request, response) => {
     read = request.headers['x-forwarded-for'];
@@ -92,21 +92,21 @@ it('reads every header line, however many there are', async () => {
   expect(read).toBe('192.0.2.1');
 });
 
-it('answers headers that are too large, and a tunnel, with what its owner says', async () => {
+it("responds to oversized headers and to CONNECT with its owner's error", async () => {
   expect(await exchange(`GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(70_000)}\r\n\r\n`)).toMatch(
     /\{"request":"headers_too_large"\}$/,
   );
   expect(await exchange('CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/\{"request":"tunnel"\}$/);
 });
 
-describe('a client that takes too long', () => {
+describe('a client that is too slow', () => {
   let hasty: HttpServer;
   let hastyPort: number;
 
   beforeAll(async () => {
     hasty = createHttpServer(
       {
-        handle: (_request, response) => void response.end('answered'),
+        handle: (_request, response) => void response.end('served'),
         answerUnreadable: (request) => ({ httpStatus: 408, requestId: 'req_1', body: request }),
         onError: () => undefined,
       },
@@ -120,17 +120,17 @@ describe('a client that takes too long', () => {
     await closed;
   });
 
-  it('is told so in the middle of a request', async () => {
+  it('gets an error in the middle of a request', async () => {
     expect(await exchange('GET / HTTP/1.1\r\nhost: ', hastyPort)).toMatch(/^HTTP\/1.1 408 [^]*overdue$/);
   });
 
-  it('is disconnected without a word when it has only connected', async () => {
+  it('is disconnected without a response when it has sent nothing', async () => {
     expect(await exchange('', hastyPort)).toBe('');
   });
 });
 
-/** Connects so many times; ends well once all of them are connected, and else when it is told to. */
-const CALLERS = `
+/** Opens `count` connections and exits with 0 when all are connected. */
+const CLIENTS = `
 const { connect } = require('node:net');
 const [port, count] = process.argv.slice(1).map(Number);
 let connected = 0;
@@ -139,8 +139,8 @@ for (let index = 0; index < count; index += 1) {
 }
 `;
 
-it('a thousand callers who come while the event loop is busy all find a place to wait', () => {
-  // Nothing is accepted while this thread waits for them.
-  const callers = spawnSync(process.execPath, ['-e', CALLERS, String(port), '1000'], { timeout: 20_000 });
-  expect(callers.status).toBe(0);
+it('queues a thousand connections that arrive while the event loop is blocked', () => {
+  // spawnSync blocks this thread, so nothing is accepted meanwhile.
+  const clients = spawnSync(process.execPath, ['-e', CLIENTS, String(port), '1000'], { timeout: 20_000 });
+  expect(clients.status).toBe(0);
 });

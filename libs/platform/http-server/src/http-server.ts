@@ -8,78 +8,78 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Requests that reach no handler, since nobody could read them. */
+/** Requests that reach no handler. */
 export type UnreadableRequest =
-  /** What came is not HTTP, or is HTTP that contradicts itself. */
+  /** Not HTTP, or contradictory HTTP. */
   | 'malformed'
   | 'headers_too_large'
   /** The headers or the body did not arrive in time. */
   | 'overdue'
-  /** CONNECT, which asks for a tunnel. */
+  /** CONNECT. */
   | 'tunnel';
 
-/** A whole answer, for where there is no response object to write to. */
-export interface BareAnswer {
+/** A complete response, for connections without a response object. */
+export interface RawResponse {
   readonly httpStatus: number;
   readonly requestId: string;
-  /** As JSON text. */
+  /** JSON text. */
   readonly body: string;
 }
 
 export interface HttpServerPorts {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly answerUnreadable: (request: UnreadableRequest) => BareAnswer;
-  /** The server goes on after such an error. */
+  readonly answerUnreadable: (request: UnreadableRequest) => RawResponse;
+  /** The server continues after such an error. */
   readonly onError: (error: Error) => void;
 }
 
 export interface HttpServerOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Of all header lines of one request. */
+  /** Total of all header lines of one request. */
   readonly maxHeaderBytes: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to its last. */
   readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept; longer than the idle time of the load balancer in front. */
+  /** How long an idle connection stays open; longer than the idle timeout of the load balancer in front. */
   readonly keepAliveMs: number;
-  /** Connections at once; those beyond are closed at once. Default no limit. */
+  /** Maximum concurrent connections; further ones are closed immediately. Default: no limit. */
   readonly maxConnections?: number;
 }
 
 export interface HttpServer {
   start(): Promise<{ readonly port: number }>;
-  /** Takes no more connections and closes idle ones; resolves when the last is closed. */
+  /** Accepts no more connections and closes idle ones; resolves when the last one is closed. */
   drain(): Promise<void>;
-  /** Closes whatever is left at once. */
+  /** Closes all connections immediately. */
   destroy(): void;
 }
 
 interface Connection {
-  /** The response to the latest request, until it is written or given up. Those before it are written first. */
-  answering: ServerResponse | undefined;
+  /** The response to the latest request, until it closes. Earlier responses are written first. */
+  latestResponse: ServerResponse | undefined;
 }
 
 /**
- * Connections that may wait to be accepted; the kernel allows as many of them as it is set to
- * (`net.core.somaxconn`). Node's own 511 would reset those of a thousand callers who come in one moment.
+ * Connections that may wait to be accepted, up to the kernel's `net.core.somaxconn`. Node's default
+ * of 511 would reset connections when a thousand clients connect at the same time.
  */
 const BACKLOG = 16_384;
 
-/** An HTTP server whose every answer has the shape of its owner's. */
+/** An HTTP server whose error responses all have the format of its owner. */
 export function createHttpServer(ports: HttpServerPorts, options: HttpServerOptions): HttpServer {
-  // An entry per connection, not per request: a map that changes with every
-  // request would keep requests alive until the next full garbage collection.
+  // One entry per connection, not per request: a WeakMap that changes with every
+  // request would retain requests until the next full garbage collection.
   const connections = new WeakMap<Duplex, Connection>();
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     let connection = connections.get(request.socket);
-    if (!connection) connections.set(request.socket, (connection = { answering: undefined }));
-    connection.answering = response;
+    if (!connection) connections.set(request.socket, (connection = { latestResponse: undefined }));
+    connection.latestResponse = response;
     response.once('close', () => {
-      if (connection.answering === response) connection.answering = undefined;
+      if (connection.latestResponse === response) connection.latestResponse = undefined;
     });
     ports.handle(request, response);
   }
@@ -91,24 +91,24 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     }
     const refuse = () => {
       if (socket.writable)
-        socket.end(rawAnswer(ports.answerUnreadable(kindOf(error.code))), () => socket.destroy());
+        socket.end(serializeResponse(ports.answerUnreadable(kindOf(error.code))), () => socket.destroy());
       else socket.destroy();
     };
-    const answering = connections.get(socket)?.answering;
-    // The fault is of the request that is being read: its own body, or one behind it.
-    const isOwnBody = answering !== undefined && !answering.req.complete;
-    if (!answering || (isOwnBody && !answering.headersSent)) return refuse();
+    const response = connections.get(socket)?.latestResponse;
+    // The malformed bytes belong to the body of the latest request, or to a request after it.
+    const isOwnBody = response !== undefined && !response.req.complete;
+    if (!response || (isOwnBody && !response.headersSent)) return refuse();
     if (isOwnBody) {
       socket.destroy();
       return;
     }
-    answering.once('close', refuse);
+    response.once('close', refuse);
   }
 
   const server: Server = createServer({
     maxHeaderSize: options.maxHeaderBytes,
     requireHostHeader: false,
-    // Node looks every thirty seconds otherwise, whatever the timeouts.
+    // Node's default is 30 s, independent of the timeouts.
     connectionsCheckingInterval: Math.min(options.headersTimeoutMs, options.requestTimeoutMs) / 2,
   });
   // Lines beyond a number would be dropped in silence, and the last one is the proxy's own.
@@ -117,14 +117,14 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
   server.headersTimeout = options.headersTimeoutMs;
   server.requestTimeout = options.requestTimeoutMs;
   server.keepAliveTimeout = options.keepAliveMs;
-  // Without this, Node would answer "100 Continue" before the key is even looked at.
+  // Without this listener, Node would send "100 Continue" before the key is checked.
   server.on('checkContinue', onRequest);
-  // An expectation that nobody knows is not one that needs to be met.
+  // Unknown expectations are ignored.
   server.on('checkExpectation', onRequest);
   server.on('request', onRequest);
   server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawAnswer(ports.answerUnreadable('tunnel')));
+    socket.end(serializeResponse(ports.answerUnreadable('tunnel')));
   });
 
   function start(): Promise<{ readonly port: number }> {
@@ -132,7 +132,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
       server.once('error', reject);
       server.listen(options.port, options.host, BACKLOG, () => {
         server.off('error', reject);
-        // Such as too many open files: connections are refused, running requests go on.
+        // For example, too many open files: new connections fail, running requests continue.
         server.on('error', ports.onError);
         resolve({ port: (server.address() as AddressInfo).port });
       });
@@ -141,7 +141,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
 
   function drain(): Promise<void> {
     return new Promise((resolve) => {
-      // The error says only that the server was not listening.
+      // The only error is that the server was not listening.
       server.close(() => resolve());
       server.closeIdleConnections();
     });
@@ -155,9 +155,9 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
 }
 
 /**
- * A connection that was opened ahead of need, as clients and balancers do, and
- * has waited for too long. An answer to nothing would be taken for that of the
- * request which is on its way at this very moment.
+ * A preconnected socket (clients and load balancers open them) that sent nothing
+ * before the timeout. A response would be mistaken for the response to a request
+ * that the client sends at the same moment.
  */
 function hasOnlyConnected({ code }: NodeJS.ErrnoException, socket: Duplex): boolean {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0;
@@ -174,7 +174,7 @@ function kindOf(errorCode: string | undefined): UnreadableRequest {
   }
 }
 
-function rawAnswer({ httpStatus, requestId, body }: BareAnswer): string {
+function serializeResponse({ httpStatus, requestId, body }: RawResponse): string {
   return [
     `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? 'Error'}`,
     'content-type: application/json',

@@ -2,5 +2,5 @@ export { FairQueue } from './overload/fair-queue';
 export { AdmissionQueue, type Admission } from './overload/admission-queue';
 export { limits } from './limits';
 export * from './ports';
-export { MinuteCounts } from './floods/minute-counts';
+export { MinuteCounts } from './abuse-limit/minute-counts';
 export { readTraceContext, type TraceContext } from './tracing/trace-context';

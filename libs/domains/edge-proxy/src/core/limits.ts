@@ -8,27 +8,27 @@ export const limits = {
     holdMs: 5_000,
     voidHoldMs: 5_000,
     claimMs: 5_000,
-    /** Of the endpoints that only read. */
+    /** For read-only endpoints. */
     readMs: 5_000,
   },
-  /** Admissions and holds travel together: what is asked for while one batch is under way is the next. */
+  /** Admissions and holds are sent in batches: requests that arrive while a batch is in flight form the next one. */
   batches: {
     maxSize: 256,
-    /** One that is being decided and one on its way: more would only make the batches smaller. */
+    /** One batch being decided and one in transit. More would only make the batches smaller. */
     maxConcurrent: 2,
     maxQueued: 10_000,
   },
-  /** What is released is delivered in the background, and again when its service cannot be reached. */
+  /** Releases are delivered in the background and retried while their service is unreachable. */
   releases: {
     maxBatchSize: 256,
     maxConcurrentBatches: 4,
     maxPending: 50_000,
-    /** About twenty seconds in all. */
+    /** About 20 s in total. */
     maxAttempts: 8,
     backoff: { firstMs: 200, maxMs: 10_000 },
-    /** The longest that an answer waits for what its request reserved to be released. */
-    answerWaitMs: 250,
-    /** For what is still to be released when the process stops. */
+    /** The longest that a response waits for the releases of its request. */
+    maxResponseDelayMs: 250,
+    /** For pending releases when the process stops. */
     stopGraceMs: 5_000,
   },
   leases: {
@@ -36,54 +36,54 @@ export const limits = {
     claimTickMs: 1_000,
     maxRefsPerCall: 1_000,
   },
-  /** Of chat completions that arrive faster than they can be begun. */
+  /** Chat completions that arrive faster than they can start. */
   overload: {
-    /** Some twenty milliseconds of work. */
+    /** About 20 ms of work. */
     maxPerTurn: 64,
     usualTurnMs: 40,
     maxPerLongTurn: 512,
     maxWaitMs: 5_000,
-    /** Some kilobytes each. */
-    maxWaiting: 10_000,
-    maxWaitingOfOwner: 5_000,
+    /** A few kilobytes each. */
+    maxQueued: 10_000,
+    maxQueuedPerOwner: 5_000,
   },
-  floods: {
-    /** Addresses, and keys, that are counted; of each kind about a megabyte. */
+  abuse: {
+    /** Counted addresses, and counted keys; about 1 MB of memory for each kind. */
     maxCounted: 10_000,
-    /** A key may err this many times as often as it may send. */
+    /** A key may send this many invalid requests per allowed request. */
     timesRequestsPerMinute: 20,
-    /** An invalid body counts once more for each of these bytes. */
+    /** An invalid body counts once more for each block of this size. */
     bytesPerCount: 64 * 1024,
   },
   keys: {
-    /** Far above the length of any key; a longer one is not worth hashing. */
+    /** Far above the length of any key. Longer values are rejected without hashing. */
     maxLength: 256,
-    /** Keys remembered as valid when they were last used; some ten megabytes. */
-    maxRemembered: 100_000,
+    /** Keys that were valid when last used; about 10 MB. */
+    maxCached: 100_000,
   },
   http: {
     headersTimeoutMs: 20_000,
     maxHeaderBytes: 32 * 1024,
-    /** Beyond the body's own limit, for the server's coarser check. */
+    /** Added to the body timeout for the server's own, coarser check. */
     requestTimeoutMarginMs: 30_000,
-    /** How long a caller whose body was refused early has, to be read and to come to its answer. */
+    /** How long a client whose body was refused early may continue to send before the connection closes. */
     maxDrainMs: 5_000,
-    /** So much of the rest of such a body is read and dropped, also where whole ones may be smaller. */
+    /** At least this much of a refused body is read and discarded, even where `maxBodyBytes` is smaller. */
     minDrainBytes: 4 * 1024 * 1024,
-    /** A body that is at most this long is read to its end after a refusal, and the connection kept. */
-    keptBodyBytes: 64 * 1024,
+    /** After a refusal, a body of at most this size is read completely, so that the connection can be reused. */
+    maxReusableBodyBytes: 64 * 1024,
   },
   logs: {
-    /** Refusals for want of capacity: a line per reason and this long, with the number of those untold. */
-    refusalsEveryMs: 5_000,
+    /** `no_capacity` refusals: one line per reason and interval, with the number of suppressed lines. */
+    refusalIntervalMs: 5_000,
   },
   bodies: {
-    /** Larger ones are checked in a thread; of this size the worst takes some five milliseconds. */
+    /** Larger bodies are validated in a thread. The worst body of this size takes about 5 ms. */
     maxInlineBytes: 256 * 1024,
-    /** So are those with more values, see measureJson: parsing costs by the value. */
+    /** So are bodies with more JSON values (see measureJson), since parsing time depends on their number. */
     maxInlineValues: 4_000,
-    /** Bodies of several pieces are collected in memory of this size: copied as they arrive, never as a whole. */
-    pieceBytes: 1024 * 1024,
+    /** Bodies that arrive in parts are copied into chunks of this size as they arrive, never as a whole. */
+    chunkBytes: 1024 * 1024,
   },
   catalogue: { reconnect: { firstMs: 100, maxMs: 5_000 } },
 } as const;

@@ -1,13 +1,13 @@
 import type { CancelSignal, NanoUsd } from '@gateway/base';
 
 /**
- * Whose key a request carries. `Grant` is what the owner of keys says of one.
+ * Looks up API keys. `Grant` is what auth knows of one key.
  *
- * Duties: a key that was revoked is never answered as valid after its
- * revocation was confirmed; the grant may come from a cache, and is then the
- * same object as before; a failed lookup rejects with a GatewayError
- * (`no_capacity` when the owner is unavailable), and is never reported as an
- * unknown key. Lookups work before the start, and concurrently.
+ * Duties: a revoked key is never returned as valid after its revocation was
+ * confirmed. A cached grant is the same object each time. A failed lookup
+ * rejects with a GatewayError (`no_capacity` when auth is unavailable), and is
+ * never reported as an unknown key. Lookups work before `start`, and
+ * concurrently.
  */
 export interface KeyDirectory<Grant extends object> {
   /** @returns undefined for a key that does not exist. */
@@ -16,41 +16,41 @@ export interface KeyDirectory<Grant extends object> {
   stop(): Promise<void> | void;
 }
 
-/** A body to be checked away from the event loop. */
+/** A body to validate off the event loop. */
 export interface BodyCheck<Rules> {
-  /** Whose it is: owners take turns. */
+  /** Owners take turns. */
   readonly owner: string;
-  /** Its bytes, in order. They are given away: nobody may look at them afterwards. */
-  readonly pieces: readonly Uint8Array[];
+  /** Its bytes, in order. They may be transferred to a thread: the caller must not read them afterwards. */
+  readonly chunks: readonly Uint8Array[];
   readonly rules: Rules;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Checks large request bodies in threads.
+ * Validates large request bodies in threads.
  *
- * Duties: it answers what the same check answers on the event loop, and never
- * holds that up itself; owners take turns, so that whoever sends much delays
- * itself; what waits is bounded, for one owner and in all, beyond which it
- * rejects with the GatewayError `no_capacity`; a check that is cancelled frees
- * its place and rejects with the signal's reason; a thread that ends over a body
- * is replaced, and that body alone is refused (`request_too_large`) if it took
- * too much memory, and else rejects with the GatewayError `internal_error`.
+ * Duties: the result is the same as that of the check on the event loop, which
+ * is never blocked. Owners take turns, so that an owner with many bodies delays
+ * only itself. The queue is bounded per owner and in total; beyond that, `check`
+ * rejects with the GatewayError `no_capacity`. A cancelled check leaves the
+ * queue and rejects with the signal's reason. A thread that terminates is
+ * replaced. Only the body that it was checking fails: with `request_too_large`
+ * when it ran out of memory, with `internal_error` otherwise.
  */
 export interface BodyThreads<Rules, Checked> {
   check(body: BodyCheck<Rules>): Promise<Checked>;
-  /** Rejects what is not answered yet; nothing can be checked afterwards. */
+  /** Rejects pending checks and all later ones. */
   stop(): Promise<void>;
 }
 
-/** Travels with a call made for one request: its id and trace context. */
+/** Sent with a call made for one request: its id and trace context. */
 type RequestMetadata = Readonly<Record<string, string>>;
 
 /** A resource that works in the background between `start` and `stop`. */
 interface Background {
   start(): void;
-  /** Resolves when everything released is delivered. */
+  /** Resolves when all pending releases are delivered. */
   idle(): Promise<void>;
   stop(): void;
 }
@@ -73,10 +73,10 @@ export interface RateLimiter<Admission, Decision, Finished> extends Background {
    * reserved; `no_capacity` when the limiter could not decide.
    */
   admit(admission: Admission): Promise<Decision>;
-  /** Finishes an admission; resolves when that is delivered or given up. */
+  /** Finishes an admission; resolves when this is delivered, or dropped after the last attempt. */
   finish(finished: Finished): Promise<void>;
-  /** Renews a slot until the returned function is called. */
-  keepSlot(slot: SlotRef, leaseMs: number): () => void;
+  /** Renews the slot's lease until the returned function is called. */
+  startSlotRenewal(slot: SlotRef, leaseMs: number): () => void;
 }
 
 export interface HoldRef {
@@ -116,9 +116,9 @@ export interface Ledger<Hold, HoldDecision, ClaimDecision, ClaimOutcome> extends
   voidHold(hold: HoldRef): Promise<void>;
   /** After a rejection it is unknown whether the key was claimed. */
   claim(request: ClaimRequest): Promise<ClaimDecision>;
-  /** Renews a claim until the returned function is called. */
-  keepClaim(claim: ClaimRef, leaseMs: number): () => void;
-  /** Reports how the request of a claim ended; the ledger decides what becomes of its key. */
+  /** Renews the claim's lease until the returned function is called. */
+  startClaimRenewal(claim: ClaimRef, leaseMs: number): () => void;
+  /** Reports how the claim's request ended. The ledger decides whether its Idempotency-Key is released. */
   endClaim(claim: ClaimRef, outcome: ClaimOutcome): Promise<void>;
   balance(organizationId: string, metadata: RequestMetadata): Promise<Balance>;
 }
@@ -126,16 +126,16 @@ export interface Ledger<Hold, HoldDecision, ClaimDecision, ClaimOutcome> extends
 /**
  * A copy of the model catalogue that follows the router's.
  *
- * Duties: `current` never blocks; a broken watch keeps the last catalogue.
+ * Duties: `current` never blocks; the last catalogue stays in use while the watch is broken.
  */
 export interface ModelCatalogue<Model> {
-  /** All models by id, disabled ones too; another object for each version. Undefined until one has arrived. */
+  /** All models by id, disabled ones included; a new object for each version. Undefined before the first one. */
   current(): ReadonlyMap<string, Model> | undefined;
-  /** With disabled ones. */
+  /** All models, disabled ones included. */
   all(): Iterable<Model>;
-  /** Whether a catalogue has ever arrived. */
+  /** Whether a catalogue has been received. */
   isReady(): boolean;
-  /** Resolves at the first catalogue, or after `timeoutMs` without one. */
+  /** Resolves with the first catalogue, or after `timeoutMs` without one. */
   start(timeoutMs: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -144,7 +144,7 @@ export interface ModelCatalogue<Model> {
  * Runs generations.
  *
  * Duties: messages arrive in order and no faster than `onMessage` resolves; an
- * aborted signal cancels the generation; a passed timeout rejects with
+ * aborted signal cancels the generation; an exceeded timeout rejects with
  * `request_timeout`, since the provider may have been called.
  */
 export interface GenerationRunner<Request, Message> {

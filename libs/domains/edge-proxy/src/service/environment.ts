@@ -12,7 +12,7 @@ const MIN_CLAIM_LEASE_MS = 3_000;
 const MAX_CLAIM_LEASE_MS = 3_600_000;
 
 const bytes = z.coerce.number().int();
-/** 0 stands for no limit. */
+/** 0 means no limit. */
 const perMinute = z.coerce.number().int().min(0).max(1_000_000_000);
 
 /** Settings of each app that runs this module. */
@@ -66,7 +66,7 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
   };
 }
 
-/** As browsers write it: in lower case, without a path and without the scheme's own port. No patterns. */
+/** In the form that browsers send: lower case, without a path or the scheme's default port. No patterns. */
 function isOrigin(text: string): boolean {
   return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -1,15 +1,15 @@
 import { refusalError } from '@gateway/errors';
 import { routeNotFound } from '@gateway/public-api';
-import { answerChatCompletion, type ChatCompletionsPorts } from './chat/answer-chat-completion';
+import { handleChatCompletion, type ChatCompletionsPorts } from './chat/handle-chat-completion';
 import { listModels } from './endpoints/list-models';
 import { lookUpGeneration, type LookUpGenerationPorts } from './endpoints/look-up-generation';
 import { readCredits, type ReadCreditsPorts } from './endpoints/read-credits';
 import { readUsage, type ReadUsagePorts } from './endpoints/read-usage';
-import type { Cors } from './http/answer/cors';
+import type { Cors } from './http/response/cors';
 import type { Exchange, RouteName } from './http/exchange';
 import { pathOf } from './http/request/query';
 
-/** Answers one request of its route; what it throws is answered for it. */
+/** Handles one request of its route. The request server responds to thrown errors. */
 export type Handler = (exchange: Exchange) => Promise<void> | void;
 
 export type HandlerPorts = ChatCompletionsPorts &
@@ -17,22 +17,22 @@ export type HandlerPorts = ChatCompletionsPorts &
   ReadCreditsPorts &
   ReadUsagePorts & { readonly cors: Cors };
 
-/** Every route of the public API with what answers it. */
+/** The handler of every route of the public API. */
 export function createHandlers(ports: HandlerPorts): Readonly<Record<RouteName, Handler>> {
   return {
-    chat_completions: (exchange) => answerChatCompletion(ports, exchange),
+    chat_completions: (exchange) => handleChatCompletion(ports, exchange),
     models: (exchange) => listModels(ports, exchange),
     credits: (exchange) => readCredits(ports, exchange),
     generation: (exchange) => lookUpGeneration(ports, exchange),
     usage: (exchange) => readUsage(ports, exchange),
-    unknown: (exchange) => answerUnknown(ports, exchange),
+    unknown: (exchange) => handleUnknownRoute(ports, exchange),
   };
 }
 
-/** What is no route may still be a browser that asks whether it may call one; it has no key to show for that. */
-function answerUnknown({ answer, cors }: HandlerPorts, exchange: Exchange): void {
+/** A CORS preflight is no route and has no key; everything else is `route_not_found`. */
+function handleUnknownRoute({ writer, cors }: HandlerPorts, exchange: Exchange): void {
   const path = pathOf(exchange.request);
   const preflight = cors.preflight(exchange.request, path);
-  if (preflight) answer.empty(exchange, preflight);
-  else answer.error(exchange, refusalError(routeNotFound(path)));
+  if (preflight) writer.empty(exchange, preflight);
+  else writer.error(exchange, refusalError(routeNotFound(path)));
 }

@@ -2,10 +2,10 @@ import { DailyBudgetExceeded } from '@gateway/contracts/billing-ledger';
 import { Refused } from '@gateway/contracts/rate-limit';
 import { exceededBudget, exceededLimit } from './messages';
 
-/** A value that only a later version of the contract has. */
+/** An enum value of a later version of the contract. */
 const UNKNOWN = Number(1_000);
 
-it('refusals of a later version are refusals still, in words that the public API has', () => {
+it('maps unknown enum values of a later version to values of the public API', () => {
   expect(
     exceededLimit(Refused.fromPartial({ limitType: UNKNOWN, scope: UNKNOWN, limit: 5, retryAfterMs: 1_000 })),
   ).toEqual({ limitType: 'requests', scope: 'organization', limit: 5, retryAfterMs: 1_000 });

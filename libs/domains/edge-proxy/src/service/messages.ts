@@ -7,7 +7,7 @@ import {
 import { LimitScope, LimitType, type Refused } from '@gateway/contracts/rate-limit';
 import type { ExceededBudget, ExceededLimit, MissingCredits } from '@gateway/public-api';
 
-/** What the services answer, in the words of the public API. */
+/** Refusals of other services, converted for the public API. */
 
 export function exceededLimit({ limitType, scope, limit, retryAfterMs }: Refused): ExceededLimit {
   const ofKey = scope === LimitScope.LIMIT_SCOPE_KEY;
@@ -26,18 +26,18 @@ function limitTypeOf(type: LimitType): ExceededLimit['limitType'] {
   }
 }
 
-export function missingCredits(answer: InsufficientCredits): MissingCredits {
+export function missingCredits(refusal: InsufficientCredits): MissingCredits {
   return {
-    available: nanoUsd(answer.availableNanoUsd),
-    estimatedCost: nanoUsd(answer.estimatedCostNanoUsd),
+    available: nanoUsd(refusal.availableNanoUsd),
+    estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
 }
 
-export function exceededBudget(answer: DailyBudgetExceeded): ExceededBudget {
+export function exceededBudget(refusal: DailyBudgetExceeded): ExceededBudget {
   return {
-    scope: answer.scope === BudgetScope.BUDGET_SCOPE_KEY ? 'key' : 'organization',
-    limit: nanoUsd(answer.limitNanoUsd),
-    used: nanoUsd(answer.usedNanoUsd),
-    estimatedCost: nanoUsd(answer.estimatedCostNanoUsd),
+    scope: refusal.scope === BudgetScope.BUDGET_SCOPE_KEY ? 'key' : 'organization',
+    limit: nanoUsd(refusal.limitNanoUsd),
+    used: nanoUsd(refusal.usedNanoUsd),
+    estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
 }

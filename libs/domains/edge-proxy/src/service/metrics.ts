@@ -1,56 +1,56 @@
 import type { Usage } from '@gateway/contracts/common';
 import { type BoundLatency, createLatencyHistogram } from '@gateway/runtime';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { FloodKind } from './floods/flood-guard';
+import type { AbuseLimitKind } from './abuse-limit/abuse-limiter';
 import type { Exchange, RouteName } from './http/exchange';
 
-/** What the edge counts. Every label set is bound once and kept. */
+/** The edge's metrics. Every label set is bound once and cached. */
 export interface EdgeMetrics {
   requestOpened(): void;
-  /** @param status 499 when the caller cancelled before the answer was complete. */
+  /** @param status 499 when the client disconnected before the response was complete. */
   requestClosed(exchange: Exchange, status: number, durationMs: number): void;
-  /** @param durationMs from the end of a chat completion's body until the router was asked. */
+  /** @param durationMs from the end of a chat completion's body to the call of the router. */
   admitted(durationMs: number): void;
   streamOpened(): void;
   streamClosed(): void;
   tokensUsed(usage: Usage): void;
-  floodRefused(kind: FloodKind): void;
+  abuseLimited(kind: AbuseLimitKind): void;
   overloadRefused(): void;
 }
 
 export interface EdgeMetricsSources {
-  /** Chat completions that have not begun, asked when metrics are. */
-  readonly waiting: () => number;
+  /** Chat completions that have not started; read when metrics are scraped. */
+  readonly queued: () => number;
 }
 
 const ADMISSION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600];
 
-export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSources): EdgeMetrics {
+export function createEdgeMetrics(registry: Registry, { queued }: EdgeMetricsSources): EdgeMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_edge_proxy_requests_total',
-    help: 'Requests answered, by route, HTTP status and error code ("ok" when there was none).',
+    help: 'Finished requests, by route, HTTP status and error code ("ok" without an error).',
     labelNames: ['route', 'status', 'code'] as const,
     registers,
   });
   const durations = createLatencyHistogram({
     name: 'gateway_edge_proxy_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer, by route.',
+    help: 'From the headers of a request to the end of its response, by route.',
     labelNames: ['route'],
     buckets: DURATION_BUCKETS_S,
     registers,
   });
   const admissions = createLatencyHistogram({
     name: 'gateway_edge_proxy_admission_seconds',
-    help: 'From the end of the body of a chat completion until the router is asked: checks, limits and the hold.',
+    help: 'From the end of the body of a chat completion to the call of the router: validation, limits and the hold.',
     buckets: ADMISSION_BUCKETS_S,
     registers,
   });
   let inFlight = 0;
   new Gauge({
     name: 'gateway_edge_proxy_requests_in_flight',
-    help: 'Requests that are being answered.',
+    help: 'Requests in flight.',
     collect() {
       this.set(inFlight);
     },
@@ -59,7 +59,7 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
   let streams = 0;
   new Gauge({
     name: 'gateway_edge_proxy_streams_open',
-    help: 'Event streams that are being written.',
+    help: 'Open event streams.',
     collect() {
       this.set(streams);
     },
@@ -72,23 +72,23 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
     registers,
   });
 
-  const floods = new Counter({
+  const abuseLimited = new Counter({
     name: 'gateway_edge_proxy_abuse_limited_total',
-    help: 'Requests refused because their address had too many failed authentications, or their key too many invalid requests, by which of both.',
+    help: 'Requests refused by an abuse limit: too many failed authentications of the address, or too many invalid requests of the key, by kind.',
     labelNames: ['kind'],
     registers,
   });
   new Gauge({
     name: 'gateway_edge_proxy_requests_queued',
-    help: 'Chat completions that wait for their turn to begin, since more arrive than this process can begin.',
+    help: 'Chat completions queued until they can start.',
     collect() {
-      this.set(waiting());
+      this.set(queued());
     },
     registers,
   });
   const overload = new Counter({
     name: 'gateway_edge_proxy_overload_refused_total',
-    help: 'Chat completions refused since too many waited to begin, or had waited for too long.',
+    help: 'Chat completions refused because too many were queued, or the oldest had waited too long.',
     registers,
   });
 
@@ -98,7 +98,7 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
   const admission = admissions.labels({});
   const promptTokens = tokens.labels({ kind: 'prompt' });
   const completionTokens = tokens.labels({ kind: 'completion' });
-  const refusedFloods = { address: floods.labels('address'), key: floods.labels('key') };
+  const abuseLimitedByKind = { address: abuseLimited.labels('address'), key: abuseLimited.labels('key') };
 
   return {
     requestOpened: () => void (inFlight += 1),
@@ -123,7 +123,7 @@ export function createEdgeMetrics(registry: Registry, { waiting }: EdgeMetricsSo
       promptTokens.inc(usage.promptTokens);
       completionTokens.inc(usage.completionTokens);
     },
-    floodRefused: (kind) => refusedFloods[kind].inc(),
+    abuseLimited: (kind) => abuseLimitedByKind[kind].inc(),
     overloadRefused: () => overload.inc(),
   };
 }

@@ -1,7 +1,7 @@
 import { BODY, KEY, rawRequest, startEdge, until } from '../testing/start-edge';
 import { aborted, finished, frames } from '../testing/stub-router';
 
-it('it is ready when it listens and knows the models, and no longer when it stops', async () => {
+it('is ready when it listens and has a model catalogue, until it stops', async () => {
   const edge = await startEdge();
   expect(edge.module.isReady()).toBe(true);
   await edge.stop();
@@ -9,7 +9,7 @@ it('it is ready when it listens and knows the models, and no longer when it stop
   await edge.stop();
 });
 
-it('without a model catalogue it says that it has no capacity, rather than that models do not exist', async () => {
+it('returns no_capacity without a model catalogue, not model_not_found', async () => {
   const edge = await startEdge({ models: [], settings: { catalogueWaitMs: 10 }, noCatalogue: true });
   expect(edge.module.isReady()).toBe(false);
   for (const response of [await edge.chat(), await edge.get('/v1/models')]) {
@@ -19,7 +19,7 @@ it('without a model catalogue it says that it has no capacity, rather than that 
   await edge.stop();
 });
 
-it('a stop lets running streams finish and takes no new connection', async () => {
+it('lets running streams finish on stop, and accepts no new connection', async () => {
   const edge = await startEdge();
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
@@ -38,21 +38,21 @@ it('a stop lets running streams finish and takes no new connection', async () =>
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-it('a stop cancels what outlives the grace, and releases what it had reserved', async () => {
+it('cancels requests that outlast the grace period on stop, and releases their reservations', async () => {
   const edge = await startEdge({ settings: { stopGraceMs: 50 } });
   edge.router.script = async function* (request, signal) {
     yield frames(request, 'Hel', 3);
     await aborted(signal);
   };
   const response = await edge.chat({ ...BODY, stream: true });
-  const text = response.text().catch(() => 'cut off');
+  const text = response.text().catch(() => 'disconnected');
   await edge.stop();
-  expect(await text).toBe('cut off');
+  expect(await text).toBe('disconnected');
   expect(edge.router.cancelled).toBe(1);
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-it('requests are counted by route, status and code', async () => {
+it('counts requests by route, status and code', async () => {
   const edge = await startEdge();
   await (await edge.chat()).text();
   await (await edge.get('/v1/models', {})).text();

@@ -8,15 +8,15 @@ import { openReservation, type ReservationPorts } from './admission/reservation'
 import { createAuthenticator } from './access/authenticate';
 import { createEdgeMetrics } from './metrics';
 import { createHandlers, type HandlerPorts } from './handlers';
-import { createFloodGuard } from './floods/flood-guard';
-import { createAnswerer } from './http/answer/answer';
-import { createCors } from './http/answer/cors';
+import { createAbuseLimiter } from './abuse-limit/abuse-limiter';
+import { createResponseWriter } from './http/response/response-writer';
+import { createCors } from './http/response/cors';
 import { createApp } from './http/server/app';
-import { createKeepAlive } from './http/answer/event-stream';
-import { answerUnreadable } from './http/server/unreadable-requests';
+import { createKeepAlive } from './http/response/event-stream';
+import { unreadableResponse } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
 import { AdmissionQueue, type KeyDirectory, limits } from '../core';
-import { createServerOfRequests } from './http/server/serve-requests';
+import { createRequestServer } from './http/server/request-server';
 import { defaultEdgeProxySettings, type EdgeProxySettings } from './settings';
 
 export interface EdgeProxyPorts
@@ -32,18 +32,18 @@ export interface EdgeProxyPorts
   readonly metrics: Registry;
   /** Calls back in the next turn of the event loop; setImmediate when absent. */
   readonly inNextTurn?: (callback: () => void) => void;
-  /** What is absent has the value of `defaultEdgeProxySettings`. */
+  /** Overrides `defaultEdgeProxySettings`. */
   readonly settings?: Partial<EdgeProxySettings>;
 }
 
 export interface EdgeProxyModule extends GatewayModule {
-  /** Where the public server listens; undefined before the start. */
+  /** The port of the public server; undefined before the start. */
   port(): number | undefined;
-  /** Whether it should be sent requests: it listens, knows the models, and is not stopping. */
+  /** Whether it accepts requests: it listens, has a model catalogue, and is not stopping. */
   isReady(): boolean;
 }
 
-/** The public HTTP API, with a server of its own. Owns no data; see the README. */
+/** The public HTTP API with its own server. Owns no data; see the README. */
 export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const { keyDirectory, rateLimiter, ledger, catalogue, clock, log } = ports;
   const settings = { ...defaultEdgeProxySettings, ...ports.settings };
@@ -52,7 +52,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     { now, inNextTurn: ports.inNextTurn ?? setImmediate },
     limits.overload,
   );
-  const metrics = createEdgeMetrics(ports.metrics, { waiting: () => admissionQueue.waiting });
+  const metrics = createEdgeMetrics(ports.metrics, { queued: () => admissionQueue.queuedCount });
   const newRequestId = () => newId('req').replace('-', '_');
 
   let stopping = false;
@@ -61,7 +61,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
 
   const keepAlive = createKeepAlive(now, { idleMs: settings.keepAliveCommentMs });
   const cors = createCors(settings.corsOrigins, settings.isDashboardOrigin);
-  const answer = createAnswerer(
+  const writer = createResponseWriter(
     { cors, now, isStopping: () => stopping },
     {
       stalledReaderMs: settings.stalledReaderMs,
@@ -70,8 +70,8 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     },
   );
   const clientAddress = createClientAddressReader(settings.trustedProxies);
-  const floods = createFloodGuard(
-    { clientAddress, clock, onRefused: metrics.floodRefused },
+  const abuseLimiter = createAbuseLimiter(
+    { clientAddress, clock, onRefused: metrics.abuseLimited },
     {
       maxFailedAuthentications: settings.maxFailedAuthenticationsPerMinute,
       maxInvalidRequests: settings.maxInvalidRequestsPerMinute,
@@ -81,23 +81,23 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     keyDirectory,
     clientAddress,
     isAddressAllowed: createAddressMatcher(),
-    floods,
+    abuseLimiter,
     clock,
   });
   const reservationOptions = {
-    maxWaitMs: limits.releases.answerWaitMs,
+    maxWaitMs: limits.releases.maxResponseDelayMs,
     claimLeaseMs: settings.claimLeaseMs,
   };
   const handlers = createHandlers({
     cors,
     authenticate,
-    floods,
+    abuseLimiter,
     admissionQueue,
     readBody: createBodyReader({
       maxBytes: settings.maxBodyBytes,
       maxInflightBytes: settings.maxInflightBodyBytes,
       timeoutMs: settings.bodyTimeoutMs,
-      pieceBytes: limits.bodies.pieceBytes,
+      chunkBytes: limits.bodies.chunkBytes,
     }),
     catalogue,
     tokenCounter: ports.tokenCounter,
@@ -107,7 +107,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     clock,
     holdMarginMs: settings.holdMarginMs,
     generationRunner: ports.generationRunner,
-    answer,
+    writer,
     keepAlive,
     metrics,
     log,
@@ -116,9 +116,9 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     ledger,
     settledGenerations: ports.settledGenerations,
   });
-  const requests = createServerOfRequests({
+  const requests = createRequestServer({
     handlers,
-    answer,
+    writer,
     metrics,
     log,
     now,
@@ -128,7 +128,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const server = createHttpServer(
     {
       handle: createApp(requests),
-      answerUnreadable: (request) => answerUnreadable(request, newRequestId()),
+      answerUnreadable: (request) => unreadableResponse(request, newRequestId()),
       onError: (error) => log.error({ err: error }, 'the public server failed'),
     },
     {
@@ -148,7 +148,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     ledger.start();
     keepAlive.start();
     ({ port } = await server.start());
-    log.info({ host: settings.host, port }, 'the public API is open');
+    log.info({ host: settings.host, port }, 'the public API is listening');
   }
 
   async function stop(): Promise<void> {
@@ -156,7 +156,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     stopping = true;
     const closed = server.drain();
     await noneRunning(settings.stopGraceMs);
-    // What still runs is cancelled, which ends and settles what it runs.
+    // Closing the connections cancels the remaining requests; cancelled generations settle.
     server.destroy();
     await closed;
     await noneRunning(limits.releases.stopGraceMs);
@@ -173,7 +173,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     await keyDirectory.stop();
   }
 
-  /** Resolves when no request runs any more, or the time is over. */
+  /** Resolves when no request is running, or after `graceMs`. */
   function noneRunning(graceMs: number): Promise<void> {
     const done = new Promise<void>((resolve) => {
       onIdle = () => {

@@ -1,44 +1,44 @@
 import { defaultPublicLimits } from '@gateway/public-api';
 
-/** What an operator may set of the edge. Sizes in bytes, times in milliseconds. */
+/** Settings of the edge. Sizes in bytes, times in milliseconds. */
 export interface EdgeProxySettings {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Origins whose pages may read answers; "*" for all, none: CORS is off. */
+  /** Origins whose pages may read responses; "*" for all. Empty: CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** Whether pages of this origin are the dashboard's; asked request by request. Absent: none are. */
+  /** Whether the origin is the dashboard's; called for each request. Absent: never. */
   readonly isDashboardOrigin?: (origin: string) => boolean;
   /** Of one request body, after decompression. */
   readonly maxBodyBytes: number;
-  /** Of the bodies of all requests that are being answered; beyond it there is no capacity. */
+  /** Total of the bodies of all requests in flight; beyond it, requests get `no_capacity`. */
   readonly maxInflightBodyBytes: number;
   /**
-   * Failed authentications per client address and minute, after which the
-   * address is served with valid keys only; 0: no limit. Per edge.
+   * Failed authentications per client address and minute. After that, the address
+   * is served with known valid keys only. 0 means no limit. Per edge.
    */
   readonly maxFailedAuthenticationsPerMinute: number;
   /**
-   * Invalid requests per key and minute, after which the key's chat completions
-   * are refused unread; 20 times the key's requests per minute when that is
-   * more; 0: no limit. Per edge.
+   * Invalid requests per key and minute, or 20 times the key's requests per minute
+   * when that is more. After that, the key's chat completions are refused unread.
+   * 0 means no limit. Per edge.
    */
   readonly maxInvalidRequestsPerMinute: number;
   /** A body that takes longer to arrive is refused. */
   readonly bodyTimeoutMs: number;
   /** The router's total timeout of one generation, retries included. */
   readonly generationTimeoutMs: number;
-  /** What the call to the router has beyond that, so that the router's own error arrives. */
+  /** Added for the call to the router, so that the router's own timeout error arrives. */
   readonly generationMarginMs: number;
   /** How long a hold outlives that call before it is voided. */
   readonly holdMarginMs: number;
-  /** How long a claimed Idempotency-Key stays blocked when this edge dies; renewed while it lives. */
+  /** How long a claimed Idempotency-Key stays blocked after this edge crashes; renewed while it runs. */
   readonly claimLeaseMs: number;
-  /** Silence in a stream after which a keep-alive comment is written. */
+  /** Idle time of a stream after which a keep-alive comment is written. */
   readonly keepAliveCommentMs: number;
-  /** A reader that takes nothing for this long after the end of its answer is disconnected. */
+  /** A client that reads nothing for this long after the end of its response is disconnected. */
   readonly stalledReaderMs: number;
   /** How long an idle connection is kept open. */
   readonly idleConnectionMs: number;

@@ -1,11 +1,11 @@
 /**
- * Makes a chosen moment go wrong. Stubs pass each of their moments through
- * `reach`; a first run without faults tells which moments there are.
+ * Injects faults at named steps. Stubs call `reach` at each of their steps; a run
+ * without faults records which steps exist.
  */
 export interface FaultPlan {
-  /** Waits for one turn of the event loop, so that every moment can be interrupted. */
+  /** Waits for one turn of the event loop, so that every step can be interrupted. */
   reach(moment: string): Promise<void>;
-  /** What happens the first time that this moment is reached. */
+  /** Runs `happen` the first time that this step is reached. */
   at(moment: string, happen: () => void | Promise<void>): void;
   readonly reached: readonly string[];
 }

@@ -31,18 +31,18 @@ export interface TestEdge {
   readonly router: StubRouter;
   readonly faults: FaultPlan;
   readonly metrics: Registry;
-  /** Every line that was logged. */
+  /** Every log line. */
   readonly logLines: readonly string[];
   /** Keys by value; changes apply to the next request. */
   readonly keys: Map<string, KeyGrant>;
-  /** For whom tokens were counted. */
+  /** The owner of each token count. */
   readonly countedFor: readonly (string | undefined)[];
   readonly query: { handlers: RpcHandlers<GenerationQueryType> };
   /** Makes the key directory fail once. */
   failNextLookup(error: Error): void;
-  /** Makes the next call to the router fail in the transport, without the router's doing. */
+  /** Makes the next call to the router fail in the transport. */
   failNextGenerate(error: Error): void;
-  /** Sends a chat completion; the answer is whatever fetch gives. */
+  /** Sends a chat completion with fetch. */
   chat(body?: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
@@ -108,9 +108,9 @@ export interface StartEdgeOptions {
   readonly settings?: Partial<EdgeProxySettings>;
   readonly models?: readonly Model[];
   readonly clock?: Clock;
-  /** The router never tells its models. */
+  /** The router sends no catalogue. */
   readonly noCatalogue?: boolean;
-  /** Of chat completions that may begin; the event loop's own when absent. */
+  /** Starts the next turn of the admission queue; the event loop by default. */
   readonly inNextTurn?: (callback: () => void) => void;
 }
 
@@ -136,8 +136,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     }),
   ]);
   const keys = new Map([[KEY, grant()]]);
-  let lookupFault: Error | undefined;
-  let generateFault: Error | undefined;
+  let lookupError: Error | undefined;
+  let generateError: Error | undefined;
   const inferenceRouter = createClient(InferenceRouterDefinition, transport);
   const logLines: string[] = [];
   const metrics = createMetrics({ processMetrics: false });
@@ -154,8 +154,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     keyDirectory: {
       lookup: async (keySha256) => {
         await faults.reach('keys.lookup');
-        const fault = lookupFault;
-        lookupFault = undefined;
+        const fault = lookupError;
+        lookupError = undefined;
         if (fault) throw fault;
         return [...keys].find(([key]) => createHash('sha256').update(key).digest().equals(keySha256))?.[1];
       },
@@ -177,8 +177,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       inferenceRouter: {
         ...inferenceRouter,
         generate: (request, call) => {
-          const fault = generateFault;
-          generateFault = undefined;
+          const fault = generateError;
+          generateError = undefined;
           return fault ? failing(fault) : inferenceRouter.generate(request, call);
         },
       },
@@ -210,8 +210,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     keys,
     countedFor,
     query,
-    failNextLookup: (error) => (lookupFault = error),
-    failNextGenerate: (error) => (generateFault = error),
+    failNextLookup: (error) => (lookupError = error),
+    failNextGenerate: (error) => (generateError = error),
     chat: (body = BODY, headers = {}, signal) =>
       fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -242,7 +242,7 @@ const MAX_WAIT_MS = 15_000;
 export async function until(condition: () => boolean): Promise<void> {
   const giveUpAt = Date.now() + MAX_WAIT_MS;
   while (!condition()) {
-    if (Date.now() > giveUpAt) throw new Error(`still not so: ${condition.toString()}`);
+    if (Date.now() > giveUpAt) throw new Error(`timed out waiting for ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

@@ -3,12 +3,12 @@ import { checkChatBody } from '@gateway/public-api';
 import type { CheckBodyPorts } from '../service/chat/check-body';
 import type { FaultPlan } from './fault-plan';
 
-/** Checks where it stands, after the test's faults. */
+/** Checks bodies on the event loop, after the injected faults. */
 export function stubBodyThreads(faults: FaultPlan): CheckBodyPorts['bodyThreads'] {
   return {
-    check: async ({ pieces, rules, signal }) => {
+    check: async ({ chunks, rules, signal }) => {
       await Promise.race([faults.reach('bodies.check'), aborted(signal)]);
-      return checkChatBody(Buffer.concat(pieces), rules, (text) =>
+      return checkChatBody(Buffer.concat(chunks), rules, (text) =>
         createHash('sha256').update(text).digest(),
       );
     },

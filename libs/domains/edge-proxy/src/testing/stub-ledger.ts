@@ -19,25 +19,25 @@ export interface StubLedger {
   readonly handlers: RpcHandlers<typeof BillingLedgerDefinition>;
   /** Holds that are neither settled nor voided. */
   readonly held: Map<string, Hold>;
-  /** What was asked to be held, in order. */
+  /** Requested amounts of holds, in order. */
   readonly amounts: bigint[];
   /** Calls of HoldCredit. */
   holdCalls: number;
   readonly claims: Map<string, StubClaim>;
-  /** Scopes of requests that ended with an answer: in flight until they are settled. */
-  readonly answeredClaims: string[];
+  /** Scopes of requests that ended with a response: in flight until they are settled. */
+  readonly completedClaims: string[];
   /** Renewals of claims, in order. */
   readonly renewals: { readonly claims: readonly ClaimRef[]; readonly leaseMs: number }[];
-  /** Leases that claims were asked for with, in order. */
+  /** Requested lease times of claims, in order. */
   readonly claimLeasesMs: number[];
   refuse: HoldResult['outcome'];
-  /** What the consumer of generation.finished does; without a response the claim is released. */
+  /** Simulates the consumer of generation.finished; without a response the claim is released. */
   settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
 }
 
-/** A ledger that keeps what is held and claimed. */
+/** A ledger that records holds and claims. */
 export function createStubLedger(faults: FaultPlan): StubLedger {
-  const refuseToAnswer = (): never => {
+  const unexpectedCall = (): never => {
     throw new Error('the edge does not call this');
   };
   const stub: StubLedger = {
@@ -45,7 +45,7 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
     amounts: [],
     holdCalls: 0,
     claims: new Map(),
-    answeredClaims: [],
+    completedClaims: [],
     renewals: [],
     claimLeasesMs: [],
     refuse: undefined,
@@ -89,9 +89,9 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
       endIdempotencyClaims: async ({ endings }) => {
         await faults.reach('ledger.release');
         for (const { claim: ended, ending } of endings) {
-          // An answered request keeps its claim until it is settled; every other frees its key.
+          // A request with a response stays claimed until it is settled; all others release their key.
           if (ended && ending === IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED) {
-            stub.answeredClaims.push(ended.scope);
+            stub.completedClaims.push(ended.scope);
             continue;
           }
           const current = ended && stub.claims.get(ended.scope);
@@ -110,8 +110,8 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
           availableNanoUsd: 74_400_000_000n,
         };
       },
-      settleGenerations: refuseToAnswer,
-      addCredit: refuseToAnswer,
+      settleGenerations: unexpectedCall,
+      addCredit: unexpectedCall,
     },
   };
 

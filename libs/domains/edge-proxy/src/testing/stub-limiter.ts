@@ -4,18 +4,18 @@ import type { FaultPlan } from './fault-plan';
 
 export interface StubLimiter {
   readonly handlers: RpcHandlers<typeof RateLimitDefinition>;
-  /** Admissions that nobody has finished. */
+  /** Unfinished admissions. */
   readonly outstanding: Map<string, Admission>;
-  /** Tokens that finished requests are said to have used. */
+  /** Reported tokens of finished requests. */
   readonly usedTokens: number[];
   readonly renewed: string[];
-  /** Admissions that were released whole. */
+  /** Admissions finished as returned. */
   returned: number;
   refuse: Refused | undefined;
   slotLeaseMs: number;
 }
 
-/** A limiter that counts what is outstanding. */
+/** A rate-limit service that records outstanding admissions. */
 export function createStubLimiter(faults: FaultPlan): StubLimiter {
   const stub: StubLimiter = {
     outstanding: new Map(),

@@ -10,13 +10,13 @@ import type { CallMetadata, RpcHandlers } from '@gateway/rpc';
 import type { FaultPlan } from './fault-plan';
 import type { StubLedger } from './stub-ledger';
 
-/** What a generation does, step by step; may throw, and may watch the signal. */
+/** The messages of a generation; may throw, and may wait for the signal. */
 type Script = (request: GenerateRequest, signal: CancelSignal) => AsyncIterable<GenerateResponse>;
 
 export interface StubRouter {
   readonly handlers: RpcHandlers<typeof InferenceRouterDefinition>;
   readonly requests: GenerateRequest[];
-  /** What came beside each of them. */
+  /** The metadata of each request. */
   readonly metadata: CallMetadata[];
   /** Calls that were cancelled. */
   cancelled: number;
@@ -31,7 +31,7 @@ const USAGE = {
   reasoningTokens: 0,
 };
 
-/** A router whose generations follow a script, and settle as the real ones do. */
+/** A router whose generations follow a script, and settle like real ones. */
 export function createStubRouter(
   faults: FaultPlan,
   ledger: StubLedger,
@@ -76,7 +76,7 @@ export function createStubRouter(
   return stub;
 }
 
-/** Two frames and an end, or one answer. */
+/** Two frames and the last message, or a non-streaming response. */
 export async function* hello(request: GenerateRequest): AsyncIterable<GenerateResponse> {
   if (request.stream) {
     yield frames(request, 'Hel', 3);

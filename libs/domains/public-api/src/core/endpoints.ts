@@ -3,25 +3,25 @@ import type { KeyScope } from './access/check-key-grant';
 
 export type EndpointName = 'chat_completions' | 'models' | 'credits' | 'generation' | 'usage';
 
-/** A public endpoint and every error that it can answer with. */
+/** A public endpoint and every error that it can return. */
 export interface Endpoint {
   readonly name: EndpointName;
-  /** HEAD works wherever GET does. */
+  /** GET implies HEAD. */
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Absent when any valid key will do. */
+  /** Absent when any valid key is enough. */
   readonly scope?: KeyScope;
   /** In the order of checks. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Of HTTP itself, on any connection: what is not HTTP, headers that are too slow or too large. */
-const OF_HTTP = ['invalid_request', 'request_timeout', 'request_too_large'] as const;
+/** Errors of HTTP itself: malformed requests, headers that are too slow or too large. */
+const HTTP_ERRORS = ['invalid_request', 'request_timeout', 'request_too_large'] as const;
 
-/** Of an address from which too many authentications failed, before its key is looked up. */
-const OF_A_FLOOD = ['rpm_exceeded'] as const;
+/** The abuse limit of an address, which is checked before its key is looked up. */
+const ABUSE_LIMIT_ERRORS = ['rpm_exceeded'] as const;
 
-const OF_ANY_KEY = [
+const KEY_ERRORS = [
   'invalid_api_key',
   'key_revoked',
   'key_expired',
@@ -29,11 +29,11 @@ const OF_ANY_KEY = [
   'org_suspended',
 ] as const;
 
-const OF_ANY_SERVER = ['no_capacity', 'internal_error'] as const;
+const SERVER_ERRORS = ['no_capacity', 'internal_error'] as const;
 
 /**
- * The public API. The routes, the documentation and its tests are made from
- * this table; whatever is not in it is `route_not_found`.
+ * The public API. The routes, the documentation and its tests are generated from
+ * this table; all other paths are `route_not_found`.
  */
 export const endpoints: readonly Endpoint[] = [
   {
@@ -42,7 +42,7 @@ export const endpoints: readonly Endpoint[] = [
     path: '/v1/chat/completions',
     scope: 'chat',
     errors: [
-      ...OF_ANY_KEY,
+      ...KEY_ERRORS,
       'missing_scope',
       'request_too_large',
       'request_timeout',
@@ -70,21 +70,21 @@ export const endpoints: readonly Endpoint[] = [
       'daily_budget_exceeded',
       'upstream_config_error',
       'upstream_error',
-      ...OF_ANY_SERVER,
+      ...SERVER_ERRORS,
     ],
   },
   {
     name: 'models',
     method: 'GET',
     path: '/v1/models',
-    errors: [...OF_HTTP, ...OF_A_FLOOD, ...OF_ANY_KEY, ...OF_ANY_SERVER],
+    errors: [...HTTP_ERRORS, ...ABUSE_LIMIT_ERRORS, ...KEY_ERRORS, ...SERVER_ERRORS],
   },
   {
     name: 'credits',
     method: 'GET',
     path: '/v1/credits',
     scope: 'usage:read',
-    errors: [...OF_HTTP, ...OF_A_FLOOD, ...OF_ANY_KEY, 'missing_scope', ...OF_ANY_SERVER],
+    errors: [...HTTP_ERRORS, ...ABUSE_LIMIT_ERRORS, ...KEY_ERRORS, 'missing_scope', ...SERVER_ERRORS],
   },
   {
     name: 'generation',
@@ -92,12 +92,12 @@ export const endpoints: readonly Endpoint[] = [
     path: '/v1/generation',
     scope: 'usage:read',
     errors: [
-      ...OF_HTTP,
-      ...OF_A_FLOOD,
-      ...OF_ANY_KEY,
+      ...HTTP_ERRORS,
+      ...ABUSE_LIMIT_ERRORS,
+      ...KEY_ERRORS,
       'missing_scope',
       'generation_not_found',
-      ...OF_ANY_SERVER,
+      ...SERVER_ERRORS,
     ],
   },
   {
@@ -105,9 +105,9 @@ export const endpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/v1/usage',
     scope: 'usage:read',
-    errors: [...OF_HTTP, ...OF_A_FLOOD, ...OF_ANY_KEY, 'missing_scope', ...OF_ANY_SERVER],
+    errors: [...HTTP_ERRORS, ...ABUSE_LIMIT_ERRORS, ...KEY_ERRORS, 'missing_scope', ...SERVER_ERRORS],
   },
 ];
 
-/** Of GET /v1/generation's `id`, in characters; longer ones are not found. */
+/** Maximum characters of the `id` of GET /v1/generation; longer ids are not found. */
 export const MAX_GENERATION_ID_LENGTH = 128;

@@ -9,12 +9,12 @@ export {
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
 export * from './endpoints';
-export { bodyTakesTooMuchMemory, bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
+export { bodyExceedsMemory, bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
 export {
   IDEMPOTENCY_KEY_PATTERN,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
-  unusableIdempotencyKey,
+  invalidIdempotencyKey,
 } from './errors/idempotency';
 export { ofChatCompletion } from './errors/no-capacity';
 export { addressFloods, type ExceededLimit, keyFloods, limitExceeded } from './errors/limits';
@@ -30,7 +30,7 @@ export {
   addRetryHeaders,
   type AnswerHeaders,
   type RateLimitState,
-} from './headers/answer-headers';
+} from './headers/response-headers';
 export { canonicalBodySha256Input } from './json/canonical-json';
 export { isJsonObject, type JsonObject, type JsonValue } from './json/json-value';
 export { measureJson, type JsonMeasure } from './json/measure-json';

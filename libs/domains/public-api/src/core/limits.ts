@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024;
 
-/** The limits of the edge that its callers can meet, as they are unless an operator sets others. */
+/** Default limits of the edge that clients can reach. */
 export const defaultPublicLimits = {
   /** Of one request body, after decompression. */
   maxBodyBytes: 32 * MIB,

@@ -1,34 +1,34 @@
 import { msLeftInMinute, type UnixMs } from '@gateway/base';
 import type { Admission, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
 
-/** What an organization or a key has reserved: requests and tokens of the current window, slots in use. */
-export interface Reserved {
+/** The counts of an organization or key: requests and tokens of the current window, and slots in use. */
+export interface ReservedCounts {
   readonly requests: number;
   readonly tokens: number;
   readonly slots: number;
 }
 
-/** Of the current window alone. */
-export type WindowsByScope = Readonly<Record<LimitScope, Omit<Reserved, 'slots'>>>;
+/** The counts of the current window. */
+export type WindowCountsByScope = Readonly<Record<LimitScope, Omit<ReservedCounts, 'slots'>>>;
 
-/** The pair that every decision is about. */
-export interface ReservedByScope {
-  readonly key: Reserved;
-  readonly organization: Reserved;
+/** The counts that a decision is based on. */
+export interface ReservedCountsByScope {
+  readonly key: ReservedCounts;
+  readonly organization: ReservedCounts;
 }
 
 type Refusal = Omit<Refused, keyof WindowStates>;
 
-/** One of the six limits that an admission is held against. */
+/** One of the six limits of an admission. */
 export interface Check {
   readonly limitType: LimitType;
   readonly scope: LimitScope;
 }
 
-/** When slots are full: one may be free at any moment. */
+/** A slot may become free at any moment. */
 const CONCURRENCY_RETRY_AFTER_MS = 1_000;
 
-/** Requests before tokens before slots; of each the key's limit, which is the narrower, before the organization's. */
+/** The order of checks: requests, tokens, slots; for each, the key's limit before the organization's. */
 export const CHECKS: readonly Check[] = [
   { limitType: 'requests', scope: 'key' },
   { limitType: 'requests', scope: 'organization' },
@@ -38,10 +38,10 @@ export const CHECKS: readonly Check[] = [
   { limitType: 'concurrency', scope: 'organization' },
 ];
 
-/** The limit that refuses an admission, or undefined when none does. All or nothing: it decides for key and organization at once. */
+/** The first limit that refuses an admission, or undefined. Decides for key and organization together. */
 export function findRefusal(
   admission: Admission,
-  reserved: ReservedByScope,
+  reserved: ReservedCountsByScope,
   now: UnixMs,
 ): Refusal | undefined {
   const check = CHECKS.find(({ limitType, scope }) => {
@@ -51,14 +51,14 @@ export function findRefusal(
   return check && refusalBy(check, admission, now);
 }
 
-/** The refusal of an admission by a limit that it has. */
+/** The refusal of an admission by one of its limits. */
 export function refusalBy(check: Check, admission: Admission, now: UnixMs): Refusal {
   const { limitType, scope } = check;
   const retryAfterMs = limitType === 'concurrency' ? CONCURRENCY_RETRY_AFTER_MS : msLeftInMinute(now);
   return { kind: 'refused', limitType, scope, limit: limitOf(admission, check) ?? 0, retryAfterMs };
 }
 
-/** The limit that a check is about, of this admission's key or organization. */
+/** The value of a limit for this admission; undefined when it does not apply. */
 export function limitOf(admission: Admission, { limitType, scope }: Check): number | undefined {
   const limits = scope === 'key' ? admission.keyLimits : admission.organizationLimits;
   switch (limitType) {
@@ -71,8 +71,8 @@ export function limitOf(admission: Admission, { limitType, scope }: Check): numb
   }
 }
 
-/** The windows as the caller should see them, given what is reserved after the decision. */
-export function windowStates(admission: Admission, reserved: WindowsByScope, now: UnixMs): WindowStates {
+/** The windows to report to the client, from the counts after the decision. */
+export function windowStates(admission: Admission, reserved: WindowCountsByScope, now: UnixMs): WindowStates {
   const { keyLimits, organizationLimits } = admission;
   const resetMs = msLeftInMinute(now);
   return {
@@ -87,12 +87,12 @@ export function windowStates(admission: Admission, reserved: WindowsByScope, now
   };
 }
 
-function fits(limitType: LimitType, limit: number, reserved: Reserved, tokens: number): boolean {
+function fits(limitType: LimitType, limit: number, reserved: ReservedCounts, tokens: number): boolean {
   switch (limitType) {
     case 'requests':
       return reserved.requests < limit;
     case 'tokens':
-      // A request larger than the whole limit would otherwise wait for ever: an empty window takes it.
+      // An empty window admits a request larger than the whole limit, which could otherwise never run.
       return limit > 0 && (reserved.tokens === 0 || reserved.tokens + tokens <= limit);
     case 'concurrency':
       return reserved.slots < limit;

@@ -2,11 +2,11 @@
 export interface Limits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
-  /** Requests running at once. */
+  /** Concurrent requests. */
   readonly concurrency?: number;
 }
 
-/** One request that asks to run. */
+/** A request to be admitted. */
 export interface Admission extends AdmissionRef {
   /** Input estimate plus effective output limit. */
   readonly tokens: number;
@@ -14,7 +14,7 @@ export interface Admission extends AdmissionRef {
   readonly keyLimits: Limits;
 }
 
-/** What names an admission; all three together. */
+/** Identifies an admission by all three ids. */
 export interface AdmissionRef {
   readonly admissionId: string;
   readonly organizationId: string;
@@ -28,14 +28,13 @@ export type LimitScope = 'key' | 'organization';
 export interface WindowState {
   readonly limit: number;
   readonly remaining: number;
-  /** To the end of the window. */
+  /** Until the end of the window. */
   readonly resetMs: number;
 }
 
 /**
- * The most restrictive window of organization and key: the one with the least
- * left, since it is the first that refuses; the key's when they are level.
- * Absent where neither has such a limit.
+ * The more restrictive window of organization and key: the one with the least
+ * remaining, the key's on a tie. Absent where neither has such a limit.
  */
 export interface WindowStates {
   readonly requests?: WindowState;
@@ -44,7 +43,7 @@ export interface WindowStates {
 
 interface Admitted extends WindowStates {
   readonly kind: 'admitted';
-  /** Unless renewed, the slot is free again after this long. */
+  /** Without renewal, the slot is freed after this long. */
   readonly slotLeaseMs: number;
 }
 
@@ -57,8 +56,8 @@ export interface Refused extends WindowStates {
 }
 
 /**
- * The store did not answer for this admission's organization: it may have been
- * reserved or not. Whoever asked finishes it as returned, or asks again.
+ * The store could not decide for this admission's organization. Whether it was
+ * reserved is unknown: the caller finishes it as returned, or admits it again.
  */
 interface Undecided extends WindowStates {
   readonly kind: 'undecided';
@@ -66,8 +65,8 @@ interface Undecided extends WindowStates {
 
 export type Decision = Admitted | Refused | Undecided;
 
-/** How an admitted request ended. */
+/** The outcome of an admitted request. */
 export interface FinishedAdmission extends AdmissionRef {
-  /** `returned`: refused before a provider was called, so it never was. `used`: it ran, and used this many tokens. */
+  /** `returned`: refused before a provider was called; no longer counted. `used`: it ran and used this many tokens. */
   readonly outcome: { readonly kind: 'returned' } | { readonly kind: 'used'; readonly tokens: number };
 }

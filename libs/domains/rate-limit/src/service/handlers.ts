@@ -4,10 +4,10 @@ import type { LimitStore } from '../core';
 import { fromDecision, toAdmission, toFinished, toRef } from './messages';
 import type { RateLimitMetrics } from './metrics';
 
-/** Items in one call. A caller batches what arrived while its last call was under way, which is far less. */
+/** Maximum items in one call; far above the batches of an edge. */
 const MAX_ITEMS_PER_CALL = 10_000;
 
-/** Every item is read before the store sees any, so that a malformed one leaves no half of a call behind. */
+/** Converts every item before it calls the store, so that a malformed item fails the whole call. */
 export function createRateLimitHandlers(
   store: LimitStore,
   metrics: RateLimitMetrics,
@@ -30,6 +30,7 @@ export function createRateLimitHandlers(
 }
 
 function readAll<Message, Item>(messages: readonly Message[], read: (message: Message) => Item): Item[] {
-  if (messages.length > MAX_ITEMS_PER_CALL) throw new Error(`${messages.length} items in one call`);
+  if (messages.length > MAX_ITEMS_PER_CALL)
+    throw new Error(`${messages.length} items in one call, more than ${MAX_ITEMS_PER_CALL}`);
   return messages.map(read);
 }

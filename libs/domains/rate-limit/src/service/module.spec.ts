@@ -9,7 +9,7 @@ const SLOT_LEASE_MS = 30_000;
 
 function setUp() {
   const metrics = createMetrics({ processMetrics: false });
-  // Standing still, so that no test runs over the end of a minute.
+  // A fixed clock, so that no test crosses the end of a minute.
   const now = systemClock.now();
   const store = createMemoryLimitStore({ clock: { now: () => now }, slotLeaseMs: SLOT_LEASE_MS });
   const module = createRateLimitModule({ store, metrics });
@@ -30,7 +30,7 @@ function admission(admissionId: string, rest: Partial<Admission> = {}): Admissio
 }
 
 describe('the rate-limit service', () => {
-  it('answers each admission in its order, with the limit that refused it', async () => {
+  it('returns one result per admission in order, with the limit that refused it', async () => {
     const { client } = setUp();
     const organizationLimits = { requestsPerMinute: 100, tokensPerMinute: 1_000, concurrency: undefined };
     const keyLimits = { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: 1 };
@@ -58,7 +58,7 @@ describe('the rate-limit service', () => {
     expect(results[2]?.tokens).toMatchObject({ limit: 1_000, remaining: 980 });
   });
 
-  it('applies no limit and shows no window where none is set', async () => {
+  it('applies no limit and returns no window where none is set', async () => {
     const { client } = setUp();
     const admissions = Array.from({ length: 500 }, (_, index) => admission(`gen-${index}`));
     const { results } = await client.admit({ admissions });
@@ -72,11 +72,11 @@ describe('the rate-limit service', () => {
     }
   });
 
-  it('releases what was returned and corrects what was used', async () => {
+  it('releases returned admissions and corrects used tokens', async () => {
     const { client } = setUp();
     const keyLimits = { requestsPerMinute: 3, tokensPerMinute: 100, concurrency: 2 };
-    const ask = (id: string, tokens: number) => admission(id, { keyLimits, tokens });
-    await client.admit({ admissions: [ask('gen-1', 60), ask('gen-2', 40)] });
+    const request = (id: string, tokens: number) => admission(id, { keyLimits, tokens });
+    await client.admit({ admissions: [request('gen-1', 60), request('gen-2', 40)] });
     const ids = { organizationId: 'org-1', keyId: 'key-1' };
     await client.finish({
       admissions: [
@@ -84,7 +84,7 @@ describe('the rate-limit service', () => {
         { ...ids, admissionId: 'gen-2', outcome: { $case: 'used', value: { tokens: 15 } } },
       ],
     });
-    const { results } = await client.admit({ admissions: [ask('gen-3', 85)] });
+    const { results } = await client.admit({ admissions: [request('gen-3', 85)] });
     expect(results[0]).toMatchObject({
       outcome: { $case: 'admitted' },
       requests: { limit: 3, remaining: 1 },
@@ -99,7 +99,7 @@ describe('the rate-limit service', () => {
     expect(store.size().admissions).toBe(1);
   });
 
-  it('counts every decision by the limit that made it', async () => {
+  it('counts every decision by its outcome', async () => {
     const { client, metrics } = setUp();
     const refused = admission('gen-2', {
       keyLimits: { requestsPerMinute: 0, tokensPerMinute: undefined, concurrency: undefined },
@@ -110,7 +110,7 @@ describe('the rate-limit service', () => {
     expect(text).toContain('gateway_rate_limit_decisions_total{outcome="requests",scope="key"} 1');
   });
 
-  it('says and counts which admissions could not be decided', async () => {
+  it('reports and counts undecided admissions', async () => {
     const metrics = createMetrics({ processMetrics: false });
     const silent: LimitStore = {
       admit: async (admissions) => admissions.map(() => ({ kind: 'undecided' })),
@@ -126,7 +126,7 @@ describe('the rate-limit service', () => {
     );
   });
 
-  it('refuses a malformed call as a whole, with nothing taken', async () => {
+  it('rejects a malformed call as a whole, without reserving anything', async () => {
     const { client, store } = setUp();
     await expect(
       client.admit({ admissions: [admission('gen-1'), admission('gen-2', { keyId: '' })] }),

@@ -39,7 +39,7 @@ const LEFT_MS = 45_000;
 const used = (tokens: number): FinishedAdmission['outcome'] => ({ kind: 'used', tokens });
 const returned: FinishedAdmission['outcome'] = { kind: 'returned' };
 
-/** The duties of a LimitStore, whatever keeps the counts. */
+/** The duties of every LimitStore. */
 export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderTest): void {
   describe(`limit store ${name}`, () => {
     let clock: ManualClock;
@@ -53,7 +53,7 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
     });
     afterEach(() => opened.close());
 
-    function ask(
+    function request(
       { key = {}, organization = {} }: { key?: Limits; organization?: Limits },
       rest: Partial<Admission> = {},
     ): Admission {
@@ -87,9 +87,9 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
       const limits = { key: { requestsPerMinute: 2 } };
 
       it('are admitted up to the limit and refused to the end of the UTC minute', async () => {
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
-        expect(await admit(ask(limits))).toMatchObject({
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({
           kind: 'refused',
           limitType: 'requests',
           scope: 'key',
@@ -97,25 +97,25 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
           retryAfterMs: LEFT_MS,
         });
         clock.pass(LEFT_MS - 1);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'refused', retryAfterMs: 1 });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'refused', retryAfterMs: 1 });
         clock.pass(1);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('are counted for each key by itself and for the organization over all keys', async () => {
+      it('are counted per key, and per organization over all keys', async () => {
         const both = { key: { requestsPerMinute: 2 }, organization: { requestsPerMinute: 3 } };
         for (const keyId of ['key-1', 'key-1', 'key-2']) {
-          expect(await admit(ask(both, { keyId }))).toMatchObject({ kind: 'admitted' });
+          expect(await admit(request(both, { keyId }))).toMatchObject({ kind: 'admitted' });
         }
-        expect(await admit(ask(both, { keyId: 'key-2' }))).toMatchObject({
+        expect(await admit(request(both, { keyId: 'key-2' }))).toMatchObject({
           kind: 'refused',
           scope: 'organization',
         });
-        expect(await admit(ask(both, { organizationId: 'org-2' }))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(both, { organizationId: 'org-2' }))).toMatchObject({ kind: 'admitted' });
       });
 
       it('of zero admit nothing', async () => {
-        expect(await admit(ask({ organization: { requestsPerMinute: 0 } }))).toMatchObject({
+        expect(await admit(request({ organization: { requestsPerMinute: 0 } }))).toMatchObject({
           kind: 'refused',
           limitType: 'requests',
           scope: 'organization',
@@ -124,8 +124,8 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
       });
 
       it('are counted before a limit is set', async () => {
-        await admit(ask({}));
-        expect(await admit(ask({ key: { requestsPerMinute: 1 } }))).toMatchObject({ kind: 'refused' });
+        await admit(request({}));
+        expect(await admit(request({ key: { requestsPerMinute: 1 } }))).toMatchObject({ kind: 'refused' });
       });
     });
 
@@ -133,33 +133,33 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
       const limits = { organization: { tokensPerMinute: 100 } };
 
       it('are admitted while they fit', async () => {
-        expect(await admit(ask(limits, { tokens: 60 }))).toMatchObject({ kind: 'admitted' });
-        expect(await admit(ask(limits, { tokens: 41 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 60 }))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits, { tokens: 41 }))).toMatchObject({
           kind: 'refused',
           limitType: 'tokens',
           scope: 'organization',
           limit: 100,
           retryAfterMs: LEFT_MS,
         });
-        expect(await admit(ask(limits, { tokens: 40 }))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits, { tokens: 40 }))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('of a request above the whole limit are admitted into an empty window, and only there', async () => {
-        expect(await admit(ask(limits, { tokens: 1_000 }))).toMatchObject({
+      it('of a request above the whole limit are admitted into an empty window only', async () => {
+        expect(await admit(request(limits, { tokens: 1_000 }))).toMatchObject({
           kind: 'admitted',
           tokens: { limit: 100, remaining: 0 },
         });
-        expect(await admit(ask(limits, { tokens: 1 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 1 }))).toMatchObject({
           kind: 'refused',
           limitType: 'tokens',
         });
         clock.passToNextMinute();
-        await admit(ask(limits, { tokens: 1 }));
-        expect(await admit(ask(limits, { tokens: 1_000 }))).toMatchObject({ kind: 'refused' });
+        await admit(request(limits, { tokens: 1 }));
+        expect(await admit(request(limits, { tokens: 1_000 }))).toMatchObject({ kind: 'refused' });
       });
 
       it('of zero admit nothing, not even into an empty window', async () => {
-        expect(await admit(ask({ key: { tokensPerMinute: 0 } }))).toMatchObject({
+        expect(await admit(request({ key: { tokensPerMinute: 0 } }))).toMatchObject({
           kind: 'refused',
           limit: 0,
         });
@@ -169,10 +169,10 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
     describe('concurrency', () => {
       const limits = { key: { concurrency: 1 } };
 
-      it('is refused while the slots are taken, whatever the minute, and admitted when one is free', async () => {
-        const first = ask(limits);
+      it('is refused while all slots are in use, and admitted when one is free', async () => {
+        const first = request(limits);
         expect(await admit(first)).toMatchObject({ kind: 'admitted', slotLeaseMs: SLOT_LEASE_MS });
-        expect(await admit(ask(limits))).toMatchObject({
+        expect(await admit(request(limits))).toMatchObject({
           kind: 'refused',
           limitType: 'concurrency',
           scope: 'key',
@@ -180,81 +180,81 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
           retryAfterMs: 1_000,
         });
         await finish(first, used(1));
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('counts a request that runs on into the next minute', async () => {
-        const longLease = ask(limits);
+      it('counts a request that continues in the next minute', async () => {
+        const longLease = request(limits);
         await admit(longLease);
         for (let passed = 0; passed < LEFT_MS; passed += SLOT_LEASE_MS / 2) {
           clock.pass(SLOT_LEASE_MS / 2);
           await renew(longLease);
         }
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'refused', limitType: 'concurrency' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'refused', limitType: 'concurrency' });
         await finish(longLease, used(1));
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('is free again when a lease runs out, and not a moment before', async () => {
-        await admit(ask(limits));
+      it('is free again exactly when a lease expires', async () => {
+        await admit(request(limits));
         clock.pass(SLOT_LEASE_MS - 1);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'refused' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'refused' });
         clock.pass(1);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('stays taken for a whole lease from each renewal', async () => {
-        const running = ask(limits);
+      it('stays in use for a full lease after each renewal', async () => {
+        const running = request(limits);
         await admit(running);
         clock.pass(SLOT_LEASE_MS - 1);
         await renew(running);
         clock.pass(SLOT_LEASE_MS - 1);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'refused' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'refused' });
         clock.pass(1);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('is not taken again by renewing a lease that ran out', async () => {
-        const slow = ask(limits);
+      it('is not taken again by renewing an expired lease', async () => {
+        const slow = request(limits);
         await admit(slow);
         clock.pass(SLOT_LEASE_MS);
         await renew(slow);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('is not freed twice when a lease runs out and the request then finishes', async () => {
+      it('is not freed twice when a lease expires and the request then finishes', async () => {
         const pair = { key: { concurrency: 2 } };
-        const slow = ask(pair);
+        const slow = request(pair);
         await admit(slow);
         clock.pass(SLOT_LEASE_MS);
-        await admit(ask(pair));
-        await admit(ask(pair));
+        await admit(request(pair));
+        await admit(request(pair));
         await finish(slow, used(1));
-        expect(await admit(ask(pair))).toMatchObject({ kind: 'refused', limitType: 'concurrency' });
+        expect(await admit(request(pair))).toMatchObject({ kind: 'refused', limitType: 'concurrency' });
       });
     });
 
     describe('all or nothing', () => {
-      it('takes nothing from the organization when the key refuses, and the other way round', async () => {
+      it('reserves nothing for the organization when the key refuses, and vice versa', async () => {
         const organization = { requestsPerMinute: 2, tokensPerMinute: 10, concurrency: 2 };
         for (const key of [{ requestsPerMinute: 0 }, { tokensPerMinute: 0 }, { concurrency: 0 }]) {
-          expect(await admit(ask({ key, organization }, { tokens: 5 }))).toMatchObject({
+          expect(await admit(request({ key, organization }, { tokens: 5 }))).toMatchObject({
             kind: 'refused',
             scope: 'key',
           });
-          const turned = ask({ key: organization, organization: key }, { tokens: 5 });
+          const turned = request({ key: organization, organization: key }, { tokens: 5 });
           expect(await admit(turned)).toMatchObject({ kind: 'refused', scope: 'organization' });
         }
         const both = { key: organization, organization };
-        expect(await admit(ask(both, { tokens: 5 }))).toMatchObject({
+        expect(await admit(request(both, { tokens: 5 }))).toMatchObject({
           kind: 'admitted',
           requests: { remaining: 1 },
           tokens: { remaining: 5 },
         });
-        expect(await admit(ask(both, { tokens: 5 }))).toMatchObject({ kind: 'admitted' });
+        expect(await admit(request(both, { tokens: 5 }))).toMatchObject({ kind: 'admitted' });
       });
 
-      it('names requests before tokens before concurrency, and the key before the organization', async () => {
+      it('checks requests before tokens before concurrency, and the key before the organization', async () => {
         const order = [
           ['key', 'requests', 'requestsPerMinute'],
           ['organization', 'requests', 'requestsPerMinute'],
@@ -267,54 +267,57 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
           const exhausted = { key: {} as Record<string, number>, organization: {} as Record<string, number> };
           for (const [scope, , limit] of order.slice(from)) exhausted[scope][limit] = 0;
           const [scope, limitType] = order[from] ?? order[0];
-          expect(await admit(ask(exhausted))).toMatchObject({ kind: 'refused', scope, limitType });
+          expect(await admit(request(exhausted))).toMatchObject({ kind: 'refused', scope, limitType });
         }
       });
 
-      it('decides the admissions of one call in their order, each by itself', async () => {
+      it('decides the admissions of one call in order and separately', async () => {
         const limits = { key: { tokensPerMinute: 10 } };
         const decisions = await opened.store.admit([
-          ask(limits, { tokens: 6 }),
-          ask(limits, { tokens: 6 }),
-          ask(limits, { tokens: 4 }),
-          ask(limits, { tokens: 6, keyId: 'key-2' }),
+          request(limits, { tokens: 6 }),
+          request(limits, { tokens: 6 }),
+          request(limits, { tokens: 4 }),
+          request(limits, { tokens: 6, keyId: 'key-2' }),
         ]);
         expect(decisions.map(({ kind }) => kind)).toEqual(['admitted', 'refused', 'admitted', 'admitted']);
       });
 
-      it.each([1, 7, 200])('admits exactly the limit of 200 at once, in calls of %i', async (batchSize) => {
-        const organization = { requestsPerMinute: 50, concurrency: 60 };
-        const admissions = Array.from({ length: 200 }, (_, index) =>
-          ask({ organization, key: { concurrency: 20 } }, { keyId: `key-${index % 5}` }),
-        );
-        const calls: Promise<readonly Decision[]>[] = [];
-        for (let from = 0; from < admissions.length; from += batchSize) {
-          calls.push(opened.store.admit(admissions.slice(from, from + batchSize)));
-        }
-        const decisions = (await Promise.all(calls)).flat();
-        expect(decisions.filter(({ kind }) => kind === 'admitted')).toHaveLength(50);
-      });
+      it.each([1, 7, 200])(
+        'admits exactly the limit of 200 concurrent requests, in calls of %i',
+        async (batchSize) => {
+          const organization = { requestsPerMinute: 50, concurrency: 60 };
+          const admissions = Array.from({ length: 200 }, (_, index) =>
+            request({ organization, key: { concurrency: 20 } }, { keyId: `key-${index % 5}` }),
+          );
+          const calls: Promise<readonly Decision[]>[] = [];
+          for (let from = 0; from < admissions.length; from += batchSize) {
+            calls.push(opened.store.admit(admissions.slice(from, from + batchSize)));
+          }
+          const decisions = (await Promise.all(calls)).flat();
+          expect(decisions.filter(({ kind }) => kind === 'admitted')).toHaveLength(50);
+        },
+      );
     });
 
     describe('finishing', () => {
       const limits = { key: { requestsPerMinute: 2, tokensPerMinute: 100, concurrency: 2 } };
 
       it('as returned releases the request, its tokens and its slot', async () => {
-        const first = ask(limits, { tokens: 100 });
+        const first = request(limits, { tokens: 100 });
         await admit(first);
         await finish(first, returned);
-        expect(await admit(ask(limits, { tokens: 100 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 100 }))).toMatchObject({
           kind: 'admitted',
           requests: { remaining: 1 },
           tokens: { remaining: 0 },
         });
       });
 
-      it('as used replaces the tokens and keeps the request', async () => {
-        const first = ask(limits, { tokens: 80 });
+      it('as used replaces the tokens and counts the request', async () => {
+        const first = request(limits, { tokens: 80 });
         await admit(first);
         await finish(first, used(30));
-        expect(await admit(ask(limits, { tokens: 70 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 70 }))).toMatchObject({
           kind: 'admitted',
           requests: { remaining: 0 },
           tokens: { remaining: 0 },
@@ -322,64 +325,64 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
       });
 
       it('as used may count more than was estimated', async () => {
-        const first = ask(limits, { tokens: 10 });
+        const first = request(limits, { tokens: 10 });
         await admit(first);
         await finish(first, used(150));
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'refused', limitType: 'tokens' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'refused', limitType: 'tokens' });
       });
 
       it.each([
         ['returned', returned],
         ['used', used(0)],
-      ])('as %s after its minute leaves the new one alone', async (_, outcome) => {
-        const first = ask(limits, { tokens: 50 });
+      ])('as %s after its minute does not change the new window', async (_, outcome) => {
+        const first = request(limits, { tokens: 50 });
         await admit(first);
         clock.passToNextMinute();
         await renew(first);
-        await admit(ask(limits, { tokens: 60 }));
+        await admit(request(limits, { tokens: 60 }));
         await finish(first, outcome);
-        expect(await admit(ask(limits, { tokens: 40 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 40 }))).toMatchObject({
           kind: 'admitted',
           requests: { remaining: 0 },
           tokens: { remaining: 0 },
         });
       });
 
-      it('corrects the tokens also when the slot had run out', async () => {
-        const first = ask(limits, { tokens: 80 });
+      it('corrects the tokens also when the lease has expired', async () => {
+        const first = request(limits, { tokens: 80 });
         await admit(first);
         clock.pass(SLOT_LEASE_MS);
         await finish(first, used(10));
-        expect(await admit(ask(limits))).toMatchObject({ tokens: { remaining: 89 } });
+        expect(await admit(request(limits))).toMatchObject({ tokens: { remaining: 89 } });
       });
 
-      it('twice has the effect of once', async () => {
-        const [first, second] = [ask(limits, { tokens: 40 }), ask(limits, { tokens: 40 })];
+      it('is idempotent', async () => {
+        const [first, second] = [request(limits, { tokens: 40 }), request(limits, { tokens: 40 })];
         await opened.store.admit([first, second]);
         await finish(first, returned);
         await finish(first, returned);
         await finish(first, used(90));
-        expect(await admit(ask(limits, { tokens: 60 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 60 }))).toMatchObject({
           kind: 'admitted',
           requests: { remaining: 0 },
           tokens: { remaining: 0 },
         });
-        expect(await admit(ask({ key: { concurrency: 2 } }))).toMatchObject({ kind: 'refused' });
+        expect(await admit(request({ key: { concurrency: 2 } }))).toMatchObject({ kind: 'refused' });
       });
 
-      it('an unknown admission has no effect, nor has one of another key or organization', async () => {
-        const first = ask(limits, { tokens: 100 });
+      it('has no effect for an unknown id, or for an id of another key or organization', async () => {
+        const first = request(limits, { tokens: 100 });
         await admit(first);
-        await finish(ask(limits), returned);
+        await finish(request(limits), returned);
         await finish({ ...first, keyId: 'key-2' }, returned);
         await finish({ ...first, organizationId: 'org-2' }, returned);
-        expect(await admit(ask(limits))).toMatchObject({ kind: 'refused', limitType: 'tokens' });
+        expect(await admit(request(limits))).toMatchObject({ kind: 'refused', limitType: 'tokens' });
       });
     });
 
-    it('admits an id that is already running again without taking anything', async () => {
+    it('admits a running id again without reserving anything', async () => {
       const limits = { key: { requestsPerMinute: 2, concurrency: 2, tokensPerMinute: 10 } };
-      const first = ask(limits, { tokens: 5 });
+      const first = request(limits, { tokens: 5 });
       await admit(first);
       expect(await admit(first)).toMatchObject({
         kind: 'admitted',
@@ -387,34 +390,34 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
         tokens: { remaining: 5 },
       });
       await finish(first, returned);
-      expect(await admit(ask(limits))).toMatchObject({
+      expect(await admit(request(limits))).toMatchObject({
         requests: { remaining: 1 },
         tokens: { remaining: 9 },
       });
     });
 
-    describe('the windows shown to the caller', () => {
-      it('are those with the least left, with the time to the end of the minute', async () => {
+    describe('the reported windows', () => {
+      it('are those with the least remaining, with the time to the end of the minute', async () => {
         const limits = {
           key: { requestsPerMinute: 10, tokensPerMinute: 1_000 },
           organization: { requestsPerMinute: 100, tokensPerMinute: 500 },
         };
-        expect(await admit(ask(limits, { tokens: 100 }))).toMatchObject({
+        expect(await admit(request(limits, { tokens: 100 }))).toMatchObject({
           requests: { limit: 10, remaining: 9, resetMs: LEFT_MS },
           tokens: { limit: 500, remaining: 400, resetMs: LEFT_MS },
         });
       });
 
       it('are absent where neither has such a limit', async () => {
-        const decision = await admit(ask({ key: { requestsPerMinute: 1 } }));
+        const decision = await admit(request({ key: { requestsPerMinute: 1 } }));
         expect(decision.requests).toEqual({ limit: 1, remaining: 0, resetMs: LEFT_MS });
         expect(decision.tokens).toBeUndefined();
       });
 
-      it('show what is left to a request that was refused', async () => {
+      it('report the remaining counts of a refused request', async () => {
         const limits = { organization: { requestsPerMinute: 5, tokensPerMinute: 10 } };
-        await admit(ask(limits, { tokens: 8 }));
-        expect(await admit(ask(limits, { tokens: 3 }))).toMatchObject({
+        await admit(request(limits, { tokens: 8 }));
+        expect(await admit(request(limits, { tokens: 3 }))).toMatchObject({
           kind: 'refused',
           requests: { limit: 5, remaining: 4 },
           tokens: { limit: 10, remaining: 2 },

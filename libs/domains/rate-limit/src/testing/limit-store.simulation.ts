@@ -13,7 +13,7 @@ const SLOT_LEASE_MS = 20_000;
 const MINUTE_MS = 60_000;
 const STEPS = 600;
 
-interface Remembered {
+interface AdmissionRecord {
   readonly admission: Admission;
   readonly minute: number;
   expiresMs: number;
@@ -23,16 +23,16 @@ interface Remembered {
 }
 
 /**
- * What a limit store should answer, worked out anew for every question from a
- * list of all that ever happened. Slow, and shares no code with the stores.
+ * The reference model of a limit store. Computes every result from the full
+ * history; slow, and shares no code with the stores.
  */
 class Model {
-  private all: Remembered[] = [];
+  private all: AdmissionRecord[] = [];
 
   constructor(private readonly clock: ManualClock) {}
 
   admit(admission: Admission): Decision {
-    // What is over in every respect is dropped, for speed alone.
+    // Records without any further effect are dropped, for speed only.
     this.all = this.all.filter(
       (record) =>
         record.minute === this.minute() || (!record.finished && record.expiresMs > this.clock.now()),
@@ -67,7 +67,7 @@ class Model {
     if (record && record.expiresMs > this.clock.now()) record.expiresMs = this.clock.now() + SLOT_LEASE_MS;
   }
 
-  /** Admitted, not finished, and still of consequence: its slot is taken or its minute not over. */
+  /** Admitted, not finished, and with its slot in use or its minute not over. */
   isKnown(ref: AdmissionRef): boolean {
     const record = this.find(ref);
     return record !== undefined && (record.expiresMs > this.clock.now() || record.minute === this.minute());
@@ -106,7 +106,7 @@ class Model {
   private state(
     admission: Admission,
     name: 'requestsPerMinute' | 'tokensPerMinute',
-    count: (records: readonly Remembered[]) => number,
+    count: (records: readonly AdmissionRecord[]) => number,
   ): WindowState | undefined {
     const candidates = [
       { limit: admission.keyLimits[name], mine: this.ofKey(admission) },
@@ -125,7 +125,7 @@ class Model {
     return candidates.sort((a, b) => a.remaining - b.remaining)[0];
   }
 
-  private find({ admissionId, organizationId, keyId }: AdmissionRef): Remembered | undefined {
+  private find({ admissionId, organizationId, keyId }: AdmissionRef): AdmissionRecord | undefined {
     return this.all.find(
       ({ admission, finished }) =>
         !finished &&
@@ -139,26 +139,26 @@ class Model {
     return Math.floor(this.clock.now() / MINUTE_MS);
   }
 
-  private thisMinute(records: readonly Remembered[]): readonly Remembered[] {
+  private thisMinute(records: readonly AdmissionRecord[]): readonly AdmissionRecord[] {
     return records.filter((record) => record.minute === this.minute() && record.tokens !== undefined);
   }
 
-  private ofOrganization({ organizationId }: Admission): readonly Remembered[] {
+  private ofOrganization({ organizationId }: Admission): readonly AdmissionRecord[] {
     return this.all.filter(({ admission }) => admission.organizationId === organizationId);
   }
 
-  private ofKey(asked: Admission): readonly Remembered[] {
-    return this.ofOrganization(asked).filter(({ admission }) => admission.keyId === asked.keyId);
+  private ofKey(admission: Admission): readonly AdmissionRecord[] {
+    return this.ofOrganization(admission).filter((record) => record.admission.keyId === admission.keyId);
   }
 }
 
-function sumOfTokens(records: readonly Remembered[]): number {
+function sumOfTokens(records: readonly AdmissionRecord[]): number {
   return records.reduce((sum, record) => sum + (record.tokens ?? 0), 0);
 }
 
 /**
- * Random histories of admissions, finishes, renewals and passing time, against
- * the model. The seed is in the test's name; SIMULATION_SEED plays another one.
+ * Compares random histories of admissions, finishes, renewals and time with the
+ * model. The seed is in the test's name; SIMULATION_SEED runs another one.
  */
 export function describeLimitStoreSimulationSuite(
   name: string,
@@ -166,13 +166,13 @@ export function describeLimitStoreSimulationSuite(
   seeds: number,
 ): void {
   describe(`limit store ${name}, simulated`, () => {
-    it.each(simulationSeeds(seeds))('answers as the model does for seed %i', async (seed) => {
+    it.each(simulationSeeds(seeds))('matches the model for seed %i', async (seed) => {
       const { integer } = seededRandom(seed);
       const random = (below: number): number => integer(0, below - 1);
       const clock = new ManualClock(Date.UTC(2026, 0, 1) + random(MINUTE_MS));
       const model = new Model(clock);
       const { store, close } = await open({ clock, slotLeaseMs: SLOT_LEASE_MS });
-      const asked: Admission[] = [];
+      const requested: Admission[] = [];
 
       const maybe = (below: number): number | undefined => (random(3) === 0 ? undefined : random(below));
       const limits = (scale: number): Limits => ({
@@ -182,7 +182,7 @@ export function describeLimitStoreSimulationSuite(
       });
       const limitsById = new Map<string, Limits>();
       const limitsOf = (id: string, scale: number): Limits => {
-        // Now and then they are changed by whoever manages the key.
+        // Limits change from time to time.
         if (!limitsById.has(id) || random(30) === 0) limitsById.set(id, limits(scale));
         return limitsById.get(id) ?? {};
       };
@@ -190,23 +190,23 @@ export function describeLimitStoreSimulationSuite(
         const organizationId = `org-${random(2)}`;
         const keyId = `key-${random(3)}`;
         const admission = {
-          admissionId: `gen-${asked.length}`,
+          admissionId: `gen-${requested.length}`,
           organizationId,
           keyId,
           tokens: random(10) === 0 ? 1_000 : random(100),
           organizationLimits: limitsOf(organizationId, 2),
           keyLimits: limitsOf(`${organizationId}/${keyId}`, 1),
         };
-        asked.push(admission);
+        requested.push(admission);
         return admission;
       };
-      /** Mostly one of late, so that it is likely to be running. */
+      /** A recent admission, so that it is likely to be running. */
       const someAdmission = (): Admission | undefined =>
-        asked[asked.length - 1 - random(Math.min(asked.length, 12))];
+        requested[requested.length - 1 - random(Math.min(requested.length, 12))];
 
       async function step(): Promise<void> {
         const choice = random(100);
-        const some = asked.length > 0 ? someAdmission() : undefined;
+        const some = requested.length > 0 ? someAdmission() : undefined;
         if (choice < 45 || some === undefined) {
           const batch = Array.from({ length: 1 + random(4) }, newAdmission);
           const expected = batch.map((admission) => model.admit(admission));

@@ -20,7 +20,7 @@ export function createGenerationRunner({
       try {
         const messages = inferenceRouter.generate(request, call);
         // A large request was just encoded: decode and send it in another turn of the event loop.
-        if (request.bodyJson.length > limits.bodies.pieceBytes) await setImmediate();
+        if (request.bodyJson.length > limits.bodies.chunkBytes) await setImmediate();
         await forEachMessage(messages, onMessage);
       } catch (error) {
         throw isRpcDeadlineExceeded(error) ? overdue(error) : error;

@@ -11,7 +11,7 @@ import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
 import { type ClaimRef, type HoldRef, type Ledger, limits } from '../../core';
-import { createLeaseKeeper } from './lease-keeper';
+import { createLeaseRenewer } from './lease-renewer';
 import { createReleaseQueue } from './release-queue';
 
 type RpcLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
@@ -34,7 +34,7 @@ export function createLedger(ports: LedgerPorts): RpcLedger {
     maxBatchSize: limits.batches.maxSize,
     maxConcurrentBatches: limits.batches.maxConcurrent,
     maxQueuedItems: limits.batches.maxQueued,
-    overflow: () => new GatewayError('no_capacity', { internalMessage: 'too many holds are waiting' }),
+    overflow: () => new GatewayError('no_capacity', { internalMessage: 'too many holds are queued' }),
   });
   const voids = createReleaseQueue<HoldRef>({
     what: 'voided holds',
@@ -52,7 +52,7 @@ export function createLedger(ports: LedgerPorts): RpcLedger {
     log,
     onDropped: onReleaseDropped,
   });
-  const claims = createLeaseKeeper<ClaimRef & { readonly leaseMs: number }>({
+  const claims = createLeaseRenewer<ClaimRef & { readonly leaseMs: number }>({
     what: 'idempotency claims',
     renew: async (leases) => {
       const [first] = leases;
@@ -76,7 +76,7 @@ export function createLedger(ports: LedgerPorts): RpcLedger {
         billingLedger.claimIdempotencyKey(request, { timeoutMs: limits.calls.claimMs }),
         isRpcWithoutResponse,
       ),
-    keepClaim: (claim, leaseMs) => claims.keep({ ...claim, leaseMs }, leaseMs),
+    startClaimRenewal: (claim, leaseMs) => claims.add({ ...claim, leaseMs }, leaseMs),
     endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),
     balance: async (organizationId, metadata) => {
       const call = { timeoutMs: limits.calls.readMs, metadata };

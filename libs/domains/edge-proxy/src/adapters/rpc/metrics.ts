@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 export function createDroppedReleases(metrics: Registry): Counter {
   return new Counter({
     name: 'gateway_edge_proxy_reservation_releases_failed_total',
-    help: 'Slots, holds and claims that were left to their lease or deadline, because their service could not be reached.',
+    help: 'Slots, holds and claims that could not be released, because their service was unreachable; their lease or deadline frees them.',
     registers: [metrics],
   });
 }

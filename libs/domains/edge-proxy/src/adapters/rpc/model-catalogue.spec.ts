@@ -10,16 +10,16 @@ import { watchModelCatalogue } from './model-catalogue';
 
 const log = createSilentLogger();
 
-/** As a router of its own sends it: versions are each router's own count of what it has loaded. */
+/** A catalogue of one router; each router counts its own versions. */
 const catalogue = (version: bigint, ...ids: string[]): WatchCatalogueResponse =>
   WatchCatalogueResponse.fromPartial({
     version,
     models: ids.map((id) => Model.fromPartial({ id, prices: {}, tokenCounting: {} })),
   });
 
-/** Routers that an edge watches one after the other: each sends what it has, and is gone when it is told. */
+/** Routers that an edge watches one after the other. Each sends its catalogues; `loseOne` terminates it. */
 function routers(...sent: readonly WatchCatalogueResponse[][]) {
-  const gone: (() => void)[] = [];
+  const terminate: (() => void)[] = [];
   let watches = 0;
   const watchCatalogue = async function* (
     _request: unknown,
@@ -27,12 +27,12 @@ function routers(...sent: readonly WatchCatalogueResponse[][]) {
   ): AsyncGenerator<WatchCatalogueResponse> {
     const own = sent[watches++] ?? [];
     const lost = new Promise<void>((resolve) => {
-      gone.push(resolve);
+      terminate.push(resolve);
       signal.addEventListener('abort', () => resolve());
     });
     yield* own;
     await lost;
-    throw new Error('this router is gone');
+    throw new Error('this router has terminated');
   };
   const handlers = { watchCatalogue } as unknown as Parameters<
     typeof bindService<typeof InferenceRouterDefinition>
@@ -40,37 +40,37 @@ function routers(...sent: readonly WatchCatalogueResponse[][]) {
   const transport = createInProcessTransport([bindService(InferenceRouterDefinition, handlers)], { log });
   return {
     inferenceRouter: createClient(InferenceRouterDefinition, transport),
-    loseOne: () => gone.shift()?.(),
+    loseOne: () => terminate.shift()?.(),
   };
 }
 
-describe('the model catalogue of an edge, while a change is rolled out to its routers', () => {
+describe('the model catalogue of an edge, during a rollout to its routers', () => {
   let models: ReturnType<typeof watchModelCatalogue>;
   afterEach(() => models.stop());
   const known = () => [...(models.current()?.keys() ?? [])];
-  const comesToKnow = (...ids: string[]) =>
+  const untilKnown = (...ids: string[]) =>
     eventually(`it knows ${ids.join(', ')}`, async () => (known().join() === ids.join() ? true : undefined));
 
-  it('is what the router that it watches sent last, and the next router’s when that one is gone', async () => {
+  it('is the last one of the watched router, and the next router’s when that one terminates', async () => {
     const { inferenceRouter, loseOne } = routers(
       [catalogue(6n, 'old'), catalogue(7n, 'old', 'new')],
-      // One that has not read the new file yet, and was started later.
+      // A router that was started later and has not read the new file yet.
       [catalogue(1n, 'old'), catalogue(2n, 'old', 'new')],
     );
     models = watchModelCatalogue({ inferenceRouter, log });
     await models.start(5_000);
-    await comesToKnow('old', 'new');
+    await untilKnown('old', 'new');
     loseOne();
-    await comesToKnow('old', 'new');
+    await untilKnown('old', 'new');
   });
 
-  it('follows a router that is behind rather than hold on to one that is gone, and keeps it while there is none', async () => {
+  it('follows an outdated router after another one terminated, and keeps the last catalogue without a router', async () => {
     const { inferenceRouter, loseOne } = routers([catalogue(7n, 'old', 'new')], [catalogue(1n, 'old')]);
     models = watchModelCatalogue({ inferenceRouter, log });
     await models.start(5_000);
-    await comesToKnow('old', 'new');
+    await untilKnown('old', 'new');
     loseOne();
-    await comesToKnow('old');
+    await untilKnown('old');
     loseOne();
     expect(known()).toEqual(['old']);
     expect(models.isReady()).toBe(true);

@@ -21,23 +21,23 @@ export function watchModelCatalogue({
   const stopping = new AbortController();
   let models = new Map<string, ListedModel>();
   let ready = false;
-  let announceReady = nothing;
+  let notifyReady = noop;
   let watching: Promise<void> | undefined;
 
-  function take({ version, models: received }: WatchCatalogueResponse): void {
+  function apply({ version, models: received }: WatchCatalogueResponse): void {
     const callable = received.flatMap(readModel);
     if (callable.length < received.length) {
-      log.warn({ version }, 'models without prices or token counting are left out of the model catalogue');
+      log.warn({ version }, 'ignored models without prices or token counting');
     }
     models = new Map(callable.map((model) => [model.id, model]));
     ready = true;
-    announceReady();
+    notifyReady();
   }
 
   async function watch(opened: () => void): Promise<void> {
     for await (const catalogue of inferenceRouter.watchCatalogue({}, { signal: stopping.signal })) {
       opened();
-      take(catalogue);
+      apply(catalogue);
     }
   }
 
@@ -45,15 +45,14 @@ export function watchModelCatalogue({
     watching ??= keepOpen(watch, {
       backoff: limits.catalogue.reconnect,
       signal: stopping.signal,
-      onFailure: (error) =>
-        log.warn({ err: error }, 'the watch on the model catalogue broke; opening it again'),
+      onFailure: (error) => log.warn({ err: error }, 'lost the watch on the model catalogue; reopening it'),
     });
     if (ready) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
-      announceReady = () => {
+      notifyReady = () => {
         clearTimeout(timer);
-        announceReady = nothing;
+        notifyReady = noop;
         resolve();
       };
     });
@@ -71,11 +70,11 @@ export function watchModelCatalogue({
   };
 }
 
-/** A model without prices or a way to count its tokens cannot be paid for, so it cannot be called. */
+/** A model without prices or token counting cannot be billed, so it cannot be called. */
 function readModel(model: Model): ListedModel[] {
   const { prices, tokenCounting } = model;
   if (!prices || !tokenCounting) return [];
   return [{ ...model, prices, tokenCounting, createdUnixS: Number(model.createdUnixS) }];
 }
 
-function nothing(): void {}
+function noop(): void {}

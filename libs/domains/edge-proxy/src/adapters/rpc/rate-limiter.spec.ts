@@ -23,7 +23,7 @@ function admission(admissionId: string): Admission {
 
 const calls = (moment: string) => faults.reached.filter((reached) => reached === moment).length;
 
-it('requests that arrive together travel in one message, and each gets its own answer', async () => {
+it('sends concurrent requests in one message, and returns each its own result', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `gen-${index}`);
   const results = await Promise.all(ids.map((id) => limiter.admit(admission(id))));
   expect(results.every(({ outcome }) => outcome?.$case === 'admitted')).toBe(true);
@@ -36,14 +36,14 @@ it('requests that arrive together travel in one message, and each gets its own a
   expect(calls('limiter.finish')).toBe(1);
 });
 
-it('a limiter that does not answer is a lack of capacity, not a timeout of the model', async () => {
+it('reports a rate-limit timeout as no_capacity, not as a timeout of the model', async () => {
   faults.at('limiter.admit', () => {
     throw new RpcError('deadline_exceeded', 'too slow');
   });
   await expect(limiter.admit(admission('gen-late'))).rejects.toMatchObject({ code: 'no_capacity' });
 });
 
-it('an admission that the limiter could not decide is a lack of capacity, and alone in that', async () => {
+it('reports an undecided admission as no_capacity, without affecting others in the batch', async () => {
   const client = createRateLimiter({
     rateLimit: createClient(
       RateLimitDefinition,

@@ -8,7 +8,7 @@ import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { createAdaptiveBatcher, type Logger } from '@gateway/runtime';
 import { limits, type RateLimiter, type SlotRef } from '../../core';
-import { createLeaseKeeper } from './lease-keeper';
+import { createLeaseRenewer } from './lease-renewer';
 import { createReleaseQueue } from './release-queue';
 
 type RpcRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
@@ -31,7 +31,7 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
     maxBatchSize: limits.batches.maxSize,
     maxConcurrentBatches: limits.batches.maxConcurrent,
     maxQueuedItems: limits.batches.maxQueued,
-    overflow: () => new GatewayError('no_capacity', { internalMessage: 'too many admissions are waiting' }),
+    overflow: () => new GatewayError('no_capacity', { internalMessage: 'too many admissions are queued' }),
   });
   const finished = createReleaseQueue<FinishedAdmission>({
     what: 'finished admissions',
@@ -41,7 +41,7 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
     log,
     onDropped: onReleaseDropped,
   });
-  const slots = createLeaseKeeper<SlotRef>({
+  const slots = createLeaseRenewer<SlotRef>({
     what: 'concurrency slots',
     renew: async (refs) => {
       await rateLimit.renewSlots({ slots: [...refs] }, { timeoutMs: limits.calls.renewSlotsMs });
@@ -54,13 +54,13 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
   async function admit(admission: Admission): Promise<AdmissionResult> {
     const result = await admissions.submit(admission);
     if (result.outcome?.$case !== 'undecided') return result;
-    throw new GatewayError('no_capacity', { internalMessage: 'the limiter could not decide' });
+    throw new GatewayError('no_capacity', { internalMessage: 'rate-limit could not decide the admission' });
   }
 
   return {
     admit,
     finish: finished.submit,
-    keepSlot: slots.keep,
+    startSlotRenewal: slots.add,
     start: slots.start,
     idle: finished.idle,
     stop: slots.stop,

@@ -23,7 +23,7 @@ function queueThatFails(times: number) {
   return { queue, delivered, dropped };
 }
 
-it('what cannot be delivered is sent again, and idle waits for it', async () => {
+it('retries items that cannot be delivered, and idle waits for them', async () => {
   const { queue, delivered, dropped } = queueThatFails(3);
   void queue.submit('a');
   void queue.submit('b');
@@ -34,7 +34,7 @@ it('what cannot be delivered is sent again, and idle waits for it', async () => 
   expect(dropped).toEqual([]);
 });
 
-it('what can never be delivered is given up and counted, and never rejects', async () => {
+it('drops and counts an item after the last attempt, and never rejects', async () => {
   const { queue, delivered, dropped } = queueThatFails(Infinity);
   const submitted = queue.submit('a');
   await jest.advanceTimersByTimeAsync(60_000);

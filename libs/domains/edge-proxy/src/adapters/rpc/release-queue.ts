@@ -5,25 +5,24 @@ import { limits } from '../../core';
 export interface ReleaseQueuePorts<Item> {
   /** For the log, such as "finished admissions". */
   readonly what: string;
-  /** Must be idempotent: a batch whose answer is lost is sent again. */
+  /** Must be idempotent: a batch whose response is lost is sent again. */
   readonly send: (items: readonly Item[]) => Promise<void>;
   readonly log: Logger;
   readonly onDropped: (count: number) => void;
 }
 
 export interface ReleaseQueue<Item> {
-  /** Resolves when the item is delivered, or given up. Never rejects. */
+  /** Resolves when the item is delivered or dropped. Never rejects. */
   submit(item: Item): Promise<void>;
-  /** Resolves when nothing is waiting to be delivered. */
+  /** Resolves when the queue is empty. */
   idle(): Promise<void>;
 }
 
 const { maxBatchSize, maxConcurrentBatches, maxPending, maxAttempts, backoff } = limits.releases;
 
 /**
- * Releases things at another service: in batches, and again when that
- * service cannot be reached. What is given up after about twenty seconds falls
- * to that service's own safety net (slot leases, hold deadlines, claim leases).
+ * Delivers releases to another service in batches, with retries. After about
+ * 20 s an item is dropped, and its lease or deadline frees it.
  */
 export function createReleaseQueue<Item>({
   what,
@@ -42,7 +41,7 @@ export function createReleaseQueue<Item>({
     maxBatchSize,
     maxConcurrentBatches,
     maxQueuedItems: maxPending,
-    overflow: () => new Error('too many releases are waiting'),
+    overflow: () => new Error('too many releases are queued'),
   });
 
   async function submit(item: Item): Promise<void> {
@@ -64,14 +63,14 @@ export function createReleaseQueue<Item>({
       await retry(() => batcher.submit(item), { backoff, maxAttempts });
     } catch (error) {
       onDropped(1);
-      log.error({ err: error, what }, 'gave up releasing something; its lease or deadline frees it');
+      log.error({ err: error, what }, 'could not deliver a release; its lease or deadline frees it');
     }
   }
 
   function wakeIdleWaiters(): void {
-    const waiting = idleWaiters;
+    const waiters = idleWaiters;
     idleWaiters = [];
-    for (const wake of waiting) wake();
+    for (const wake of waiters) wake();
   }
 
   return {

@@ -61,29 +61,29 @@ function chat(content: string, modelId = 'acme/m-1'): string {
   return JSON.stringify({ model: modelId, messages: [{ role: 'user', content }] });
 }
 
-interface Asked {
+interface CheckOptions {
   readonly owner?: string;
   readonly signal?: AbortSignal;
   readonly rules?: ChatBodyRules;
 }
 
-function ask(threads: ChatBodyThreads, text: string, asked: Asked = {}) {
-  const { owner = 'key_1', signal = new AbortController().signal } = asked;
-  return threads.check({ owner, pieces: [Buffer.from(text)], rules: asked.rules ?? rules, signal });
+function check(threads: ChatBodyThreads, text: string, options: CheckOptions = {}) {
+  const { owner = 'key_1', signal = new AbortController().signal } = options;
+  return threads.check({ owner, chunks: [Buffer.from(text)], rules: options.rules ?? rules, signal });
 }
 
 /** The code of a refusal or failure; "accepted" otherwise. */
-async function outcome(answer: ReturnType<ChatBodyThreads['check']>): Promise<string> {
-  return answer.then(
+async function outcome(checked: ReturnType<ChatBodyThreads['check']>): Promise<string> {
+  return checked.then(
     (result) => (isRefusal(result) ? result.code : 'accepted'),
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 }
 
-describe('a thread answers what the event loop answers', () => {
+describe('a thread returns the same result as the event loop', () => {
   const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-  /** Bytes as numbers, so that a Buffer and an array of bytes are the same. */
+  /** Bytes as numbers, so that a Buffer and a Uint8Array compare as equal. */
   function plain(result: unknown): string {
     return JSON.stringify(result, (_name, value: unknown) => {
       const bytes = value as { type?: string; data?: number[] } | Uint8Array | null;
@@ -93,20 +93,20 @@ describe('a thread answers what the event loop answers', () => {
   }
 
   async function expectSame(threads: ChatBodyThreads, bytes: Uint8Array, rulesOfBody: ChatBodyRules) {
-    const here = checkChatBody(bytes, rulesOfBody, sha256);
+    const inline = checkChatBody(bytes, rulesOfBody, sha256);
     const middle = Math.floor(bytes.length / 2);
-    const there = await threads.check({
+    const inThread = await threads.check({
       owner: 'key_1',
-      pieces: [Buffer.from(bytes.subarray(0, middle)), Buffer.from(bytes.subarray(middle))],
+      chunks: [Buffer.from(bytes.subarray(0, middle)), Buffer.from(bytes.subarray(middle))],
       rules: rulesOfBody,
       signal: new AbortController().signal,
     });
-    expect(plain(there)).toBe(plain(here));
+    expect(plain(inThread)).toBe(plain(inline));
   }
 
   const message = fc.record(
     {
-      role: fc.constantFrom('user', 'system', 'assistant', 'tool', 'nobody'),
+      role: fc.constantFrom('user', 'system', 'assistant', 'tool', 'unknown'),
       content: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
       name: fc.string(),
       tool_call_id: fc.string(),
@@ -136,7 +136,7 @@ describe('a thread answers what the event loop answers', () => {
     }),
   });
 
-  it('for any body, caller and model catalogue', async () => {
+  it('for any body, policy and model catalogue', async () => {
     const threads = open({ threads: 1 });
     const text = fc.oneof(
       { weight: 6, arbitrary: body.map((value) => JSON.stringify(value)) },
@@ -154,7 +154,7 @@ describe('a thread answers what the event loop answers', () => {
     );
   });
 
-  it('for large ones', async () => {
+  it('for large bodies', async () => {
     const threads = open();
     for (const text of [
       chat('word '.repeat(100_000)),
@@ -168,11 +168,11 @@ describe('a thread answers what the event loop answers', () => {
   });
 });
 
-it('the text of a request comes back, or its size when nobody would read it', async () => {
+it('returns the text of a request, or only its size when it is too long to tokenize', async () => {
   const threads = open();
   for (const length of [MAX_TEXT_LENGTH, MAX_TEXT_LENGTH + 1]) {
     const text = `\u00e9${'a'.repeat(length - 1)}`;
-    const result = await ask(threads, chat(text));
+    const result = await check(threads, chat(text));
     if (isRefusal(result)) throw new Error(result.message);
     expect(result.request.input.text).toEqual(
       length > MAX_TEXT_LENGTH ? { length, bytes: length + 1 } : text,
@@ -180,35 +180,35 @@ it('the text of a request comes back, or its size when nobody would read it', as
   }
 });
 
-it('the pieces of a body that lie alone in memory are moved, those beside others stay whole', async () => {
+it('transfers chunks with their own memory, and copies chunks in shared memory', async () => {
   const threads = open();
   const bytes = Buffer.from(chat('Hi'));
-  const alone = Buffer.allocUnsafeSlow(20);
-  bytes.copy(alone);
-  const beside = Buffer.concat([Buffer.from('before'), bytes.subarray(20)]);
+  const separate = Buffer.allocUnsafeSlow(20);
+  bytes.copy(separate);
+  const shared = Buffer.concat([Buffer.from('before'), bytes.subarray(20)]);
   const result = await threads.check({
     owner: 'key_1',
-    pieces: [alone, beside.subarray(6)],
+    chunks: [separate, shared.subarray(6)],
     rules,
     signal: new AbortController().signal,
   });
   expect(isRefusal(result)).toBe(false);
-  expect(alone.length).toBe(0);
-  expect(beside.toString()).toBe(`before${bytes.subarray(20).toString()}`);
+  expect(separate.length).toBe(0);
+  expect(shared.toString()).toBe(`before${bytes.subarray(20).toString()}`);
 });
 
-it('each check is made against the models and the caller that it came with', async () => {
+it('validates each body against its own models and policy', async () => {
   const threads = open({ threads: 1 });
   const fewer = new Map([['acme/m-2', model('acme/m-2')]]);
   const strict = { ...policy, allowedModels: ['acme/m-2'] };
-  const answers = [
-    ask(threads, chat('Hi')),
-    ask(threads, chat('Hi'), { rules: { ...rules, models: fewer } }),
-    ask(threads, chat('Hi'), { rules: { ...rules, models: undefined } }),
-    ask(threads, chat('Hi'), { rules: { ...rules, policy: strict } }),
-    ask(threads, chat('Hi')),
+  const results = [
+    check(threads, chat('Hi')),
+    check(threads, chat('Hi'), { rules: { ...rules, models: fewer } }),
+    check(threads, chat('Hi'), { rules: { ...rules, models: undefined } }),
+    check(threads, chat('Hi'), { rules: { ...rules, policy: strict } }),
+    check(threads, chat('Hi')),
   ];
-  expect(await Promise.all(answers.map(outcome))).toEqual([
+  expect(await Promise.all(results.map(outcome))).toEqual([
     'accepted',
     'model_not_found',
     'no_capacity',
@@ -218,53 +218,53 @@ it('each check is made against the models and the caller that it came with', asy
 });
 
 describe('fairness', () => {
-  it('an owner with many bodies delays itself, not the others', async () => {
+  it('delays an owner with many bodies, and no other owner', async () => {
     const threads = open({ threads: 1 });
     const order: string[] = [];
     const send = async (owner: string, name: string): Promise<void> => {
-      await ask(threads, chat(name), { owner });
+      await check(threads, chat(name), { owner });
       order.push(name);
     };
-    const flood = Array.from({ length: 6 }, (_, number) => send('flooding', `flood ${number}`));
-    await Promise.all([...flood, send('other', 'other 0'), send('third', 'third 0')]);
-    // The first was taken at once, the second was the oldest that waited.
-    expect(order.slice(0, 4)).toEqual(['flood 0', 'flood 1', 'other 0', 'third 0']);
+    const many = Array.from({ length: 6 }, (_, number) => send('busy', `busy ${number}`));
+    await Promise.all([...many, send('other', 'other 0'), send('third', 'third 0')]);
+    // The first runs immediately; the second is the oldest in the queue.
+    expect(order.slice(0, 4)).toEqual(['busy 0', 'busy 1', 'other 0', 'third 0']);
     expect(order).toHaveLength(8);
   });
 
-  it('neither one owner nor all together may have more waiting than the limits', async () => {
-    const threads = open({ threads: 1, maxWaitingPerOwner: 2, maxWaiting: 3 });
-    const answers = ['a', 'a', 'a', 'a', 'b', 'c'].map((owner) => ask(threads, chat('Hi'), { owner }));
-    expect(await Promise.all(answers.map(outcome))).toEqual([
-      'accepted', // It runs.
+  it('bounds the queue per owner and in total', async () => {
+    const threads = open({ threads: 1, maxQueuedPerOwner: 2, maxQueued: 3 });
+    const results = ['a', 'a', 'a', 'a', 'b', 'c'].map((owner) => check(threads, chat('Hi'), { owner }));
+    expect(await Promise.all(results.map(outcome))).toEqual([
+      'accepted', // Runs.
       'accepted',
       'accepted',
-      'no_capacity', // It would be the third of its owner.
+      'no_capacity', // Third queued body of its owner.
       'accepted',
-      'no_capacity', // It would be the fourth of all.
+      'no_capacity', // Fourth queued body in total.
     ]);
-    expect(await outcome(ask(threads, chat('Hi'), { owner: 'c' }))).toBe('accepted');
+    expect(await outcome(check(threads, chat('Hi'), { owner: 'c' }))).toBe('accepted');
   });
 
-  it('a cancelled body frees its place, whether it waits or runs', async () => {
-    const threads = open({ threads: 1, maxWaitingPerOwner: 1 });
+  it('removes a cancelled body, queued or running', async () => {
+    const threads = open({ threads: 1, maxQueuedPerOwner: 1 });
     const cancel = new AbortController();
-    const running = outcome(ask(threads, chat('Hi'), { signal: cancel.signal }));
-    const waiting = outcome(ask(threads, chat('Hi'), { signal: cancel.signal }));
-    expect(await outcome(ask(threads, chat('Hi')))).toBe('no_capacity');
+    const running = outcome(check(threads, chat('Hi'), { signal: cancel.signal }));
+    const queued = outcome(check(threads, chat('Hi'), { signal: cancel.signal }));
+    expect(await outcome(check(threads, chat('Hi')))).toBe('no_capacity');
     cancel.abort(new Error('cancelled'));
-    const next = ask(threads, chat('Hi'));
-    expect(await Promise.all([running, waiting])).toEqual(['cancelled', 'cancelled']);
+    const next = check(threads, chat('Hi'));
+    expect(await Promise.all([running, queued])).toEqual(['cancelled', 'cancelled']);
     expect(await outcome(next)).toBe('accepted');
-    expect(await outcome(ask(threads, chat('Hi'), { signal: cancel.signal }))).toBe('cancelled');
+    expect(await outcome(check(threads, chat('Hi'), { signal: cancel.signal }))).toBe('cancelled');
   });
 });
 
-/** Speaks as the real program does, and ends over some bodies. */
-const MORTAL = `const { parentPort } = require('node:worker_threads');
-  parentPort.on('message', ({ kind, id, pieces }) => {
+/** Uses the messages of the real program, and terminates on some bodies. */
+const CRASHING_PROGRAM = `const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', ({ kind, id, chunks }) => {
     if (kind !== 'check') return;
-    const text = Buffer.from(pieces[0]).toString();
+    const text = Buffer.from(chunks[0]).toString();
     if (text.includes('exit')) process.exit(3);
     if (text.includes('throw')) throw new Error('broken');
     if (text.includes('grow')) for (const all = []; ; ) all.push({ text: String(all.length) });
@@ -273,11 +273,11 @@ const MORTAL = `const { parentPort } = require('node:worker_threads');
   });
 `;
 
-describe('a thread that ends', () => {
+describe('a thread that terminates', () => {
   let scratch: ScratchDirectory;
   beforeAll(async () => {
     scratch = await createScratchDirectory();
-    writeFileSync(path.join(scratch.path, 'mortal.js'), MORTAL);
+    writeFileSync(path.join(scratch.path, 'crashing.js'), CRASHING_PROGRAM);
   });
   afterAll(() => scratch.remove());
 
@@ -285,15 +285,15 @@ describe('a thread that ends', () => {
     ['grow', 'request_too_large'],
     ['exit', 'internal_error'],
     ['throw', 'internal_error'],
-  ])('over a body (%s) takes that body along, and no other', async (content, code) => {
+  ])('during a check (%s) fails that body, and no other', async (content, code) => {
     const threads = open({
       threads: 1,
       maxHeapMib: 16,
-      program: () => path.join(scratch.path, 'mortal.js'),
+      program: () => path.join(scratch.path, 'crashing.js'),
     });
     const contents = ['Hi', content, 'Hi', content, 'Hi'];
-    const answers = contents.map((each) => outcome(ask(threads, chat(each))));
-    expect(await Promise.all(answers)).toEqual([
+    const results = contents.map((each) => outcome(check(threads, chat(each))));
+    expect(await Promise.all(results)).toEqual([
       'missing_messages',
       code,
       'missing_messages',
@@ -302,33 +302,33 @@ describe('a thread that ends', () => {
     ]);
   });
 
-  it('because a body takes longer than any may is replaced', async () => {
-    const program = () => path.join(scratch.path, 'mortal.js');
+  it('because a check exceeds its time limit is replaced', async () => {
+    const program = () => path.join(scratch.path, 'crashing.js');
     const threads = open({ threads: 1, maxCheckMs: 3_000, program });
-    const answers = ['loop', 'Hi'].map((each) => outcome(ask(threads, chat(each))));
-    expect(await Promise.all(answers)).toEqual(['internal_error', 'missing_messages']);
+    const results = ['loop', 'Hi'].map((each) => outcome(check(threads, chat(each))));
+    expect(await Promise.all(results)).toEqual(['internal_error', 'missing_messages']);
   });
 
-  it('because its program is broken is an internal error, for each that asks', async () => {
+  it('because its program is missing fails each check with internal_error', async () => {
     const threads = open({ threads: 1, program: () => '/nowhere/body-worker.js' });
-    const answers = [ask(threads, chat('Hi')), ask(threads, chat('Hi'))];
-    expect(await Promise.all(answers.map(outcome))).toEqual(['internal_error', 'internal_error']);
+    const results = [check(threads, chat('Hi')), check(threads, chat('Hi'))];
+    expect(await Promise.all(results.map(outcome))).toEqual(['internal_error', 'internal_error']);
   });
 
-  it('because it had nothing to do is replaced by the next body', async () => {
+  it('because it was idle is replaced for the next body', async () => {
     const threads = open({ threads: 1, idleThreadMs: 0 });
     for (let round = 0; round < 3; round += 1) {
-      expect(await outcome(ask(threads, chat('Hi')))).toBe('accepted');
-      // Its retirement comes before this.
+      expect(await outcome(check(threads, chat('Hi')))).toBe('accepted');
+      // The idle thread terminates before this timer.
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   });
 
-  it('because all are stopped leaves nobody without an answer', async () => {
+  it('because the pool is stopped rejects all pending checks', async () => {
     const threads = open({ threads: 1 });
-    const answers = [ask(threads, chat('Hi')), ask(threads, chat('Hi'))].map(outcome);
+    const results = [check(threads, chat('Hi')), check(threads, chat('Hi'))].map(outcome);
     await threads.stop();
-    expect(await Promise.all(answers)).toEqual(['no_capacity', 'no_capacity']);
-    expect(await outcome(ask(threads, chat('Hi')))).toBe('no_capacity');
+    expect(await Promise.all(results)).toEqual(['no_capacity', 'no_capacity']);
+    expect(await outcome(check(threads, chat('Hi')))).toBe('no_capacity');
   });
 });

@@ -1,52 +1,53 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError, type Refusal } from '@gateway/errors';
 import { createThreadPool } from '@gateway/runtime';
-import { bodyTakesTooMuchMemory, type CheckedChatBody, type ChatBodyRules } from '@gateway/public-api';
+import { bodyExceedsMemory, type CheckedChatBody, type ChatBodyRules } from '@gateway/public-api';
 import { type BodyCheck, type BodyThreads, FairQueue } from '../../core';
 import type { FromThread, ThreadData, ToThread } from './messages';
 
 export interface BodyThreadsOptions {
-  /** Path of the bundled `body-worker.ts`; asked for when the first thread starts. */
+  /** Path of the bundled `body-worker.ts`; called when the first thread starts. */
   readonly program: () => string;
-  /** UTF-16 code units of text beyond which the size is counted, see TokenCounter. */
+  /** Texts with more UTF-16 code units are counted by their size, see TokenCounter. */
   readonly maxTextLength: number;
-  /** Of one body, after decompression; the memory of a thread follows from it. */
+  /** Of one body, after decompression. Determines the memory of a thread. */
   readonly maxBodyBytes: number;
-  /** At most; each is started when there is work for it. */
+  /** Maximum; threads start on demand. */
   readonly threads?: number;
-  /** Bodies that may wait for a thread, of one owner and of all. */
-  readonly maxWaitingPerOwner?: number;
-  readonly maxWaiting?: number;
-  /** A thread that has had nothing to do for this long is ended. */
+  /** Bodies queued for a thread, per owner and in total. */
+  readonly maxQueuedPerOwner?: number;
+  readonly maxQueued?: number;
+  /** An idle thread is terminated after this long. */
   readonly idleThreadMs?: number;
-  /** A body that takes longer is given up: the largest takes a second. */
+  /** A check that takes longer fails. The largest body takes about 1 s. */
   readonly maxCheckMs?: number;
   /**
-   * JavaScript memory of one thread. Far above what a body of the largest size
-   * needs: V8 ends the whole process when one allocation goes well beyond it.
+   * Heap limit of one thread. Far above what the largest body needs, since V8
+   * terminates the whole process when a single allocation greatly exceeds it.
    */
   readonly maxHeapMib?: number;
 }
 
+const STOPPED = 'the validation threads are stopped';
 const MIB = 1024 * 1024;
-/** MiB of heap for each MiB of body; the worst bodies take seven. */
+/** MiB of heap for each MiB of body; the worst bodies use 7. */
 const MAX_HEAP_PER_BODY = 32;
 const defaults = {
   threads: 2,
-  maxWaitingPerOwner: 16,
-  maxWaiting: 256,
+  maxQueuedPerOwner: 16,
+  maxQueued: 256,
   idleThreadMs: 60_000,
   maxCheckMs: 60_000,
 };
 
-type Answer = CheckedChatBody | Refusal;
+type CheckResult = CheckedChatBody | Refusal;
 
 /** The port for chat completions. */
-export type ChatBodyThreads = BodyThreads<ChatBodyRules, Answer>;
+export type ChatBodyThreads = BodyThreads<ChatBodyRules, CheckResult>;
 
-interface Waiting {
+interface PendingCheck {
   readonly body: BodyCheck<ChatBodyRules>;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (result: CheckResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -57,16 +58,16 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
     maxHeapMib: 256 + MAX_HEAP_PER_BODY * Math.ceil(given.maxBodyBytes / MIB),
     ...given,
   };
-  const queue = new FairQueue<Waiting>({
-    maxPerOwner: options.maxWaitingPerOwner,
-    maxInAll: options.maxWaiting,
+  const queue = new FairQueue<PendingCheck>({
+    maxPerOwner: options.maxQueuedPerOwner,
+    maxTotal: options.maxQueued,
   });
   const { maxTextLength, maxHeapMib } = options;
-  /** The models that each thread has; their identity is their version. */
+  /** The models that each thread holds, compared by identity. */
   const modelsOf = new WeakMap<Worker, ChatBodyRules['models']>();
   let stopped = false;
 
-  const pool = createThreadPool<Waiting, FromThread>({
+  const pool = createThreadPool<PendingCheck, FromThread>({
     maxThreads: options.threads,
     idleMs: options.idleThreadMs,
     maxJobMs: options.maxCheckMs,
@@ -79,37 +80,37 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
     send,
     onReply({ resolve, reject }, reply) {
       if ('result' in reply) resolve(reply.result);
-      else reject(brokenCheck(reply.error));
+      else reject(checkFailed(reply.error));
     },
     onLost({ resolve, reject }, error) {
-      if (stopped) reject(noCapacity('are stopped'));
-      else if (isOutOfMemory(error)) resolve(bodyTakesTooMuchMemory());
-      else reject(brokenCheck(error));
+      if (stopped) reject(noCapacity(STOPPED));
+      else if (isOutOfMemory(error)) resolve(bodyExceedsMemory());
+      else reject(checkFailed(error));
     },
   });
 
-  function check(body: BodyCheck<ChatBodyRules>): Promise<Answer> {
+  function check(body: BodyCheck<ChatBodyRules>): Promise<CheckResult> {
     const { owner, signal } = body;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const pending: PendingCheck = {
         body,
-        resolve: (answer) => {
+        resolve: (result) => {
           signal.removeEventListener('abort', onAbort);
-          resolve(answer);
+          resolve(result);
         },
         reject: (error) => {
           signal.removeEventListener('abort', onAbort);
           reject(error as Error);
         },
       };
-      // One that runs already runs to its end, which is soon, and nobody hears of it.
+      // A running check finishes, and its result is discarded.
       const onAbort = (): void => {
-        queue.remove(owner, waiting);
-        waiting.reject(signal.reason);
+        queue.remove(owner, pending);
+        pending.reject(signal.reason);
       };
-      if (stopped || !queue.add(owner, waiting)) {
-        reject(noCapacity(stopped ? 'are stopped' : 'have too many bodies waiting'));
+      if (stopped || !queue.add(owner, pending)) {
+        reject(noCapacity(stopped ? STOPPED : 'too many bodies are queued for validation'));
         return;
       }
       signal.addEventListener('abort', onAbort);
@@ -117,27 +118,27 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
     });
   }
 
-  function send(worker: Worker, id: number, { body: { pieces, rules } }: Waiting): void {
+  function send(worker: Worker, id: number, { body: { chunks, rules } }: PendingCheck): void {
     const { policy, models, wantsSha256 } = rules;
     if (models !== modelsOf.get(worker)) {
       modelsOf.set(worker, models);
       post(worker, { kind: 'models', models: models && [...models.values()] }, []);
     }
-    // Chunks that share their memory with others are copied.
-    const moved = pieces.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength);
-    post(worker, { kind: 'check', id, pieces, policy, wantsSha256 }, moved);
+    // Chunks that share their ArrayBuffer are copied instead.
+    const transferred = chunks.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength);
+    post(worker, { kind: 'check', id, chunks, policy, wantsSha256 }, transferred);
   }
 
-  function post(worker: Worker, message: ToThread, moved: readonly Uint8Array[]): void {
+  function post(worker: Worker, message: ToThread, transferred: readonly Uint8Array[]): void {
     worker.postMessage(
       message,
-      moved.map(({ buffer }) => buffer as ArrayBuffer),
+      transferred.map(({ buffer }) => buffer as ArrayBuffer),
     );
   }
 
   async function stop(): Promise<void> {
     stopped = true;
-    for (let next = queue.take(); next; next = queue.take()) next.reject(noCapacity('are stopped'));
+    for (let next = queue.take(); next; next = queue.take()) next.reject(noCapacity(STOPPED));
     await pool.close();
   }
 
@@ -148,10 +149,10 @@ function isOutOfMemory(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-function brokenCheck(cause: unknown): GatewayError {
-  return new GatewayError('internal_error', { internalMessage: 'checking a body failed', cause });
+function checkFailed(cause: unknown): GatewayError {
+  return new GatewayError('internal_error', { internalMessage: 'the validation of a body failed', cause });
 }
 
-function noCapacity(state: string): GatewayError {
-  return new GatewayError('no_capacity', { internalMessage: `the threads for bodies ${state}` });
+function noCapacity(internalMessage: string): GatewayError {
+  return new GatewayError('no_capacity', { internalMessage });
 }

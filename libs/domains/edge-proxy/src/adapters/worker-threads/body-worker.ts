@@ -3,16 +3,16 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkChatBody, type CheckedChatBody, type ModelView } from '@gateway/public-api';
-import type { CheckOrder, FromThread, ThreadData, ToThread } from './messages';
+import type { CheckRequest, FromThread, ThreadData, ToThread } from './messages';
 
 /**
- * The program of a thread that checks bodies. It is bundled by itself, and has
- * no packages, so that it starts in some ten milliseconds.
+ * The program of a validation thread. A bundle of its own without npm packages,
+ * so that it starts in about 10 ms.
  */
 const { maxTextLength } = workerData as ThreadData;
-/** Of "nice": on a crowded machine the event loop comes first. */
+/** A "nice" value: on a busy machine the event loop comes first. */
 const THREAD_PRIORITY = 10;
-// Elsewhere this would be the priority of the whole process.
+// On other systems this would set the priority of the whole process.
 if (process.platform === 'linux') setPriority(THREAD_PRIORITY);
 
 let models: ReadonlyMap<string, ModelView> | undefined;
@@ -24,16 +24,16 @@ parentPort?.on('message', (message: ToThread) => {
   }
   const { id } = message;
   try {
-    const result = shortened(check(message));
-    answer({ id, result }, isRefusal(result) ? [] : [result.request.bodyJson]);
+    const result = replaceLongText(check(message));
+    reply({ id, result }, isRefusal(result) ? [] : [result.request.bodyJson]);
   } catch (error) {
-    answer({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, []);
+    reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, []);
   }
 });
 
-function check({ pieces, policy, wantsSha256 }: CheckOrder): CheckedChatBody | Refusal {
-  const [first] = pieces;
-  const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
+function check({ chunks, policy, wantsSha256 }: CheckRequest): CheckedChatBody | Refusal {
+  const [first] = chunks;
+  const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks);
   return checkChatBody(bytes, { policy, models, wantsSha256 }, sha256);
 }
 
@@ -41,8 +41,8 @@ function sha256(text: string): Uint8Array {
   return hash('sha256', text, 'buffer');
 }
 
-/** A text that nobody is going to read does not have to cross over. */
-function shortened(result: CheckedChatBody | Refusal): CheckedChatBody | Refusal {
+/** Of a text too long to tokenize, only its size is sent back. */
+function replaceLongText(result: CheckedChatBody | Refusal): CheckedChatBody | Refusal {
   if (isRefusal(result)) return result;
   const { request } = result;
   const { text } = request.input;
@@ -51,9 +51,9 @@ function shortened(result: CheckedChatBody | Refusal): CheckedChatBody | Refusal
   return { ...result, request: { ...request, input: { ...request.input, text: size } } };
 }
 
-function answer(message: FromThread, moved: readonly Uint8Array[]): void {
-  // Small ones lie in memory that others use too.
-  const own = moved.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength);
+function reply(message: FromThread, transferred: readonly Uint8Array[]): void {
+  // Small buffers share pooled memory and are copied instead.
+  const own = transferred.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength);
   parentPort?.postMessage(
     message,
     own.map(({ buffer }) => buffer as ArrayBuffer),

@@ -3,14 +3,14 @@ import type { CallerPolicy, CheckedChatBody, ModelView } from '@gateway/public-a
 
 /** To a thread. */
 export type ToThread =
-  /** The model catalogue of all checks that follow. */
-  { readonly kind: 'models'; readonly models: readonly ModelView[] | undefined } | CheckOrder;
+  /** The model catalogue for all later checks. */
+  { readonly kind: 'models'; readonly models: readonly ModelView[] | undefined } | CheckRequest;
 
-export interface CheckOrder {
+export interface CheckRequest {
   readonly kind: 'check';
   readonly id: number;
   /** The body's bytes, in order. */
-  readonly pieces: readonly Uint8Array[];
+  readonly chunks: readonly Uint8Array[];
   readonly policy: CallerPolicy;
   readonly wantsSha256: boolean;
 }
@@ -22,6 +22,6 @@ export type FromThread =
   | { readonly id: number; readonly error: string };
 
 export interface ThreadData {
-  /** UTF-16 code units of text beyond which its size is enough, see TokenCounter. */
+  /** Texts with more UTF-16 code units are counted by their size, see TokenCounter. */
   readonly maxTextLength: number;
 }

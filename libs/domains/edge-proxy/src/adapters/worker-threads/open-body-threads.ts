@@ -5,13 +5,13 @@ import { createBodyThreads, type BodyThreadsOptions, type ChatBodyThreads } from
 const PROGRAM = 'body-worker.js';
 const ROOT = '../../../../../..';
 
-/** Threads for large bodies, of one edge, by the program that the build puts beside the app's. */
+/** Validation threads of one edge, with the program that the build places next to the app's. */
 export function openBodyThreads(options: Omit<BodyThreadsOptions, 'program'>): ChatBodyThreads {
   return createBodyThreads({ ...options, program: builtProgram });
 }
 
-/** Tests that run from the sources take the program of the built gateway. */
+/** Tests that run from source use the program of the built gateway. */
 function builtProgram(): string {
-  const beside = path.join(__dirname, PROGRAM);
-  return existsSync(beside) ? beside : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
+  const sibling = path.join(__dirname, PROGRAM);
+  return existsSync(sibling) ? sibling : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
 }

@@ -1,12 +1,12 @@
 import { AdmissionQueue, type AdmissionQueueOptions } from './admission-queue';
 
-const ROOMY = {
+const LARGE = {
   maxPerTurn: 2,
   usualTurnMs: 40,
   maxPerLongTurn: 6,
   maxWaitMs: 1_000,
-  maxWaiting: 100,
-  maxWaitingOfOwner: 100,
+  maxQueued: 100,
+  maxQueuedPerOwner: 100,
 };
 
 /** A queue whose turns the test starts, with the names of the granted and rejected requests. */
@@ -18,7 +18,7 @@ function createQueue(options: Partial<AdmissionQueueOptions> = {}) {
   let nowMs = 0;
   const queue = new AdmissionQueue(
     { now: () => nowMs, inNextTurn: (callback) => void turns.push(callback) },
-    { ...ROOMY, ...options },
+    { ...LARGE, ...options },
   );
   return {
     queue,
@@ -36,26 +36,26 @@ function createQueue(options: Partial<AdmissionQueueOptions> = {}) {
     },
     /** @returns whether a turn was scheduled. */
     async turn(): Promise<boolean> {
-      const taken = turns.splice(0);
-      for (const callback of taken) callback();
+      const scheduled = turns.splice(0);
+      for (const callback of scheduled) callback();
       await Promise.resolve();
-      return taken.length > 0;
+      return scheduled.length > 0;
     },
   };
 }
 
-it('grants at once what fits into one turn, and the rest in later turns', async () => {
+it('grants requests immediately up to the limit of a turn, and the rest in later turns', async () => {
   const { acquire, turn, granted, queue } = createQueue();
   acquire('a1', 'a2', 'a3', 'a4', 'a5');
-  expect([granted, queue.waiting]).toEqual([['a1', 'a2'], 3]);
+  expect([granted, queue.queuedCount]).toEqual([['a1', 'a2'], 3]);
   await turn();
   expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
   await turn();
   expect(granted).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
-  expect(queue.waiting).toBe(0);
+  expect(queue.queuedCount).toBe(0);
 });
 
-it('schedules no turn while idle, and then grants at once again', async () => {
+it('schedules no turn while idle, and then grants immediately again', async () => {
   const { acquire, turn, granted } = createQueue();
   acquire('a1');
   expect(await turn()).toBe(true);
@@ -64,7 +64,7 @@ it('schedules no turn while idle, and then grants at once again', async () => {
   expect(granted).toEqual(['a1', 'a2', 'a3']);
 });
 
-it('a later request does not overtake a queued one', async () => {
+it('does not let a later request overtake a queued one', async () => {
   const { acquire, turn, granted } = createQueue({ maxPerTurn: 1 });
   acquire('a1', 'a2', 'a3');
   await turn();
@@ -74,7 +74,7 @@ it('a later request does not overtake a queued one', async () => {
   expect(granted).toEqual(['a1', 'a2', 'a3', 'a4']);
 });
 
-it('owners take turns, so that none waits behind the whole backlog of another', async () => {
+it('alternates between owners, so that none waits behind the whole backlog of another', async () => {
   const { acquire, turn, granted } = createQueue();
   acquire('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1');
   await turn();
@@ -82,7 +82,7 @@ it('owners take turns, so that none waits behind the whole backlog of another', 
   expect(granted).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4']);
 });
 
-it('rejects the newest of an owner whose oldest has waited for too long, and of no other', async () => {
+it('rejects new requests of an owner whose oldest has waited too long, and of no other owner', async () => {
   const { acquire, turn, pass, granted, rejected } = createQueue({ maxPerTurn: 1, maxPerLongTurn: 1 });
   acquire('a1', 'a2', 'b1');
   pass(1_001);
@@ -94,8 +94,8 @@ it('rejects the newest of an owner whose oldest has waited for too long, and of 
   expect(rejected).toEqual(['a3', 'b2']);
 });
 
-it('rejects the newest when the queue is full, of one owner or in total', () => {
-  const { acquire, rejected } = createQueue({ maxPerTurn: 1, maxWaiting: 3, maxWaitingOfOwner: 2 });
+it('rejects new requests when the queue is full, per owner or in total', () => {
+  const { acquire, rejected } = createQueue({ maxPerTurn: 1, maxQueued: 3, maxQueuedPerOwner: 2 });
   acquire('a1', 'a2', 'a3', 'a4', 'b1', 'b2');
   expect(rejected).toEqual(['a4', 'b2']);
 });
@@ -116,7 +116,7 @@ it('grants more after a long turn, so that rejections do not use up the time of 
   expect(await grantedIn(0)).toBe(2);
 });
 
-it('a cancelled request does not use up a grant', async () => {
+it('does not use up a grant for a cancelled request', async () => {
   const { acquire, turn, cancelled, granted } = createQueue({ maxPerTurn: 1 });
   acquire('a1', 'a2', 'a3', 'a4', 'a5');
   for (const name of ['a2', 'a3']) cancelled.add(name);

@@ -9,8 +9,8 @@ export interface AdmissionQueueOptions {
   readonly maxPerLongTurn: number;
   /** Once an owner's oldest entry has waited longer, that owner's new requests are rejected. */
   readonly maxWaitMs: number;
-  readonly maxWaiting: number;
-  readonly maxWaitingOfOwner: number;
+  readonly maxQueued: number;
+  readonly maxQueuedPerOwner: number;
 }
 
 export interface AdmissionQueuePorts {
@@ -50,13 +50,13 @@ export class AdmissionQueue {
     private readonly ports: AdmissionQueuePorts,
     private readonly options: AdmissionQueueOptions,
   ) {
-    const { maxPerTurn, maxWaiting: maxInAll, maxWaitingOfOwner: maxPerOwner } = options;
+    const { maxPerTurn, maxQueued: maxTotal, maxQueuedPerOwner: maxPerOwner } = options;
     this.maxInTurn = maxPerTurn;
-    this.queue = new FairQueue({ maxInAll, maxPerOwner });
+    this.queue = new FairQueue({ maxTotal, maxPerOwner });
   }
 
   /** The number of queued requests. */
-  get waiting(): number {
+  get queuedCount(): number {
     return this.queue.size;
   }
 

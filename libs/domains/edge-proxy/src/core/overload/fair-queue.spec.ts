@@ -6,10 +6,10 @@ function takeAll(queue: FairQueue<string>): string[] {
   return taken;
 }
 
-const ROOMY = { maxPerOwner: 100, maxInAll: 1_000 };
+const LARGE = { maxPerOwner: 100, maxTotal: 1_000 };
 
-it('an owner with many waits for the others after each of its own', () => {
-  const queue = new FairQueue<string>(ROOMY);
+it('alternates between owners', () => {
+  const queue = new FairQueue<string>(LARGE);
   for (let number = 1; number <= 4; number += 1) queue.add('a', `a${number}`);
   queue.add('b', 'b1');
   queue.add('c', 'c1');
@@ -18,8 +18,8 @@ it('an owner with many waits for the others after each of its own', () => {
   expect(queue.size).toBe(0);
 });
 
-it('an owner that comes back does not come before those that wait', () => {
-  const queue = new FairQueue<string>(ROOMY);
+it('puts an owner with a new item behind the queued owners', () => {
+  const queue = new FairQueue<string>(LARGE);
   queue.add('a', 'a1');
   queue.add('b', 'b1');
   expect(queue.take()).toBe('a1');
@@ -27,8 +27,8 @@ it('an owner that comes back does not come before those that wait', () => {
   expect(takeAll(queue)).toEqual(['b1', 'a2']);
 });
 
-it('neither one owner nor all together may have more than the limits', () => {
-  const queue = new FairQueue<string>({ maxPerOwner: 2, maxInAll: 3 });
+it('is bounded per owner and in total', () => {
+  const queue = new FairQueue<string>({ maxPerOwner: 2, maxTotal: 3 });
   expect([queue.add('a', 'a1'), queue.add('a', 'a2'), queue.add('a', 'a3')]).toEqual([true, true, false]);
   expect([queue.add('b', 'b1'), queue.add('c', 'c1')]).toEqual([true, false]);
   queue.take();
@@ -36,8 +36,8 @@ it('neither one owner nor all together may have more than the limits', () => {
   expect(takeAll(queue)).toEqual(['b1', 'a2', 'c1']);
 });
 
-it('what is removed frees its place, once', () => {
-  const queue = new FairQueue<string>({ maxPerOwner: 1, maxInAll: 1 });
+it('frees the place of a removed item once', () => {
+  const queue = new FairQueue<string>({ maxPerOwner: 1, maxTotal: 1 });
   queue.add('a', 'a1');
   queue.remove('a', 'a1');
   queue.remove('a', 'a1');

@@ -5,7 +5,7 @@ const PARENT = 'b7ad6b7169203331';
 const VALID = `00-${TRACE}-${PARENT}-01`;
 
 it.each([VALID, `00-${TRACE}-${PARENT}-00`, `00-${TRACE}-${PARENT}-ff`])(
-  '%s travels on as it is',
+  '%s is propagated unchanged',
   (traceparent) => expect(readTraceContext(traceparent, undefined)).toEqual({ traceparent }),
 );
 
@@ -19,15 +19,15 @@ it.each([
   ['a short trace id', `00-${TRACE.slice(1)}-${PARENT}-01`],
   ['more than version 00 has', `${VALID}-x`],
   ['the forbidden version', `ff-${TRACE}-${PARENT}-01`],
-  ['a later version with more glued on', `01-${TRACE}-${PARENT}-01x`],
+  ['a later version with trailing characters', `01-${TRACE}-${PARENT}-01x`],
   ['two headers', `${VALID}, ${VALID}`],
   ['a line break', `${VALID}\n`.repeat(2)],
   ['a huge header', `01-${TRACE}-${PARENT}-01-${'x'.repeat(10_000)}`],
-])('%s is no trace', (_name, traceparent) =>
+])('%s is ignored', (_name, traceparent) =>
   expect(readTraceContext(traceparent, 'vendor=1')).toBeUndefined(),
 );
 
-it('a later version is restated in the known one, with the flag that is known', () => {
+it('rewrites a later version as version 00, with the sampled flag only', () => {
   expect(readTraceContext(`01-${TRACE}-${PARENT}-03-more`, undefined)).toEqual({ traceparent: VALID });
   expect(readTraceContext(`cc-${TRACE}-${PARENT}-02`, undefined)).toEqual({
     traceparent: `00-${TRACE}-${PARENT}-00`,
@@ -39,8 +39,8 @@ it.each([
   ['a=1,b=2 , ,\tc=x y', 'a=1,b=2,c=x y'],
   ['tenant@system=x/1*_-', 'tenant@system=x/1*_-'],
   ['9tenant@system=!~', '9tenant@system=!~'],
-])('tracestate %j travels beside it', (tracestate, carried) =>
-  expect(readTraceContext(VALID, tracestate)).toEqual({ traceparent: VALID, tracestate: carried }),
+])('propagates tracestate %j', (tracestate, propagated) =>
+  expect(readTraceContext(VALID, tracestate)).toEqual({ traceparent: VALID, tracestate: propagated }),
 );
 
 it.each([
@@ -54,6 +54,6 @@ it.each([
   'vendor=a\u0000b',
   `vendor=${'x'.repeat(600)}`,
   Array.from({ length: 33 }, (_, index) => `a${index}=1`).join(','),
-])('an invalid tracestate %j is dropped by itself', (tracestate) =>
+])('drops an invalid tracestate %j and keeps the traceparent', (tracestate) =>
   expect(readTraceContext(VALID, tracestate)).toEqual({ traceparent: VALID }),
 );

@@ -1,4 +1,4 @@
-/** The headers of W3C Trace Context, as they travel on. */
+/** The headers of W3C Trace Context, as they are propagated. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
@@ -8,16 +8,16 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const ZEROS = /^0+$/;
 const MAX_TRACEPARENT_LENGTH = 512;
 
-/** The least that W3C asks everybody to carry; a longer list is dropped rather than cut. */
+/** The minimum that W3C requires to be propagated. A longer list is dropped rather than truncated. */
 const MAX_TRACESTATE_LENGTH = 512;
 const MAX_TRACESTATE_MEMBERS = 32;
 const MEMBER =
   /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 
 /**
- * The trace that a caller takes part in, or undefined when it names none or an
- * invalid one. A traceparent of a later version is restated in the version that
- * is known here; an invalid tracestate is dropped by itself.
+ * The client's trace, or undefined without a valid traceparent. A traceparent
+ * of a later version is rewritten as version 00. An invalid tracestate is
+ * dropped; the traceparent stays.
  */
 export function readTraceContext(
   traceparent: string | undefined,
@@ -29,13 +29,13 @@ export function readTraceContext(
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (ZEROS.test(traceId) || ZEROS.test(parentId)) return undefined;
 
-  const known = version === '00' ? flags : sampledOnly(flags);
-  const restated = `00-${traceId}-${parentId}-${known}`;
+  const knownFlags = version === '00' ? flags : sampledOnly(flags);
+  const version00 = `00-${traceId}-${parentId}-${knownFlags}`;
   const state = readTraceState(tracestate);
-  return state === undefined ? { traceparent: restated } : { traceparent: restated, tracestate: state };
+  return state === undefined ? { traceparent: version00 } : { traceparent: version00, tracestate: state };
 }
 
-/** The one flag that version 00 defines. */
+/** Version 00 defines only the sampled flag. */
 function sampledOnly(flags: string): string {
   return (parseInt(flags, 16) & 1) === 1 ? '01' : '00';
 }

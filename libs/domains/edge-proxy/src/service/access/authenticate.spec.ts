@@ -18,10 +18,10 @@ it.each([
   ['another scheme', { authorization: `Basic ${KEY}` }],
   ['no scheme', { authorization: KEY }],
   ['no key', { authorization: 'Bearer' }],
-  ['a key of someone else', { authorization: 'Bearer sk-proj-1' }],
-  ['a space that is none of HTTP’s', { authorization: `Bearer ${KEY}\u00a0` }],
+  ["another provider's key", { authorization: 'Bearer sk-proj-1' }],
+  ['a non-breaking space', { authorization: `Bearer ${KEY}\u00a0` }],
   ['an unknown key', { authorization: 'Bearer sk-gw-unknown' }],
-  ['a key with more behind it', { authorization: `Bearer ${KEY} x` }],
+  ['a key followed by more text', { authorization: `Bearer ${KEY} x` }],
   ['a huge key', { authorization: `Bearer sk-gw-${'x'.repeat(8_000)}` }],
   ['x-api-key', { 'x-api-key': KEY }],
   ['a cookie', { cookie: `api_key=${KEY}; Authorization=Bearer ${KEY}` }],
@@ -44,7 +44,7 @@ it.each([
   ['ip_not_allowed', 401, { ipAllowlist: ['10.0.0.0/8'] }],
   ['org_suspended', 403, { organizationSuspended: true }],
   ['missing_scope', 403, { scopes: [Scope.SCOPE_USAGE_READ] }],
-])('%s is answered before the body is read', async (code, status, changes) => {
+])('%s is returned before the body is read', async (code, status, changes) => {
   edge.keys.set(KEY, grant(changes));
   const response = await edge.chat({ not: 'valid' });
   expect(response.status).toBe(status);
@@ -52,12 +52,12 @@ it.each([
   expect(edge.faults.reached).toEqual(['keys.lookup']);
 });
 
-it('an allowlist is compared by value, whatever the spelling', async () => {
+it('compares an allowlist by value, in any notation', async () => {
   edge.keys.set(KEY, grant({ ipAllowlist: ['::ffff:127.0.0.1'] }));
   expect((await edge.get('/v1/models')).status).toBe(200);
 });
 
-/** The status of a request with these header lines, as they are. */
+/** The status of a request with exactly these header lines. */
 function statusOf(lines: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(edge.port, '127.0.0.1', () => {
@@ -72,7 +72,7 @@ function statusOf(lines: readonly string[]): Promise<number> {
   });
 }
 
-it('two Authorization headers are refused, whichever of them is valid', async () => {
+it('refuses two Authorization headers, whichever is valid', async () => {
   const valid = `Authorization: Bearer ${KEY}`;
   expect(await statusOf([valid])).toBe(200);
   expect(await statusOf([valid, 'authorization: Bearer sk-gw-other'])).toBe(401);
@@ -80,7 +80,7 @@ it('two Authorization headers are refused, whichever of them is valid', async ()
   expect(await statusOf([valid, valid])).toBe(401);
 });
 
-it('an allowlist holds behind an appending proxy, however many headers come before its line', async () => {
+it('enforces an allowlist behind an appending proxy, with thousands of headers before its line', async () => {
   await edge.stop();
   edge = await startEdge({ settings: { trustedProxies: ['127.0.0.1'] } });
   edge.keys.set(KEY, grant({ ipAllowlist: ['10.0.0.1', '127.0.0.1'] }));
@@ -93,7 +93,7 @@ it('an allowlist holds behind an appending proxy, however many headers come befo
   expect(await statusOf(lines('203.0.113.9'))).toBe(401);
 });
 
-it('models need no scope; the others do', async () => {
+it('requires a scope for all endpoints except models', async () => {
   edge.keys.set(KEY, grant({ scopes: [] }));
   expect((await edge.get('/v1/models')).status).toBe(200);
   for (const path of ['/v1/credits', '/v1/generation?id=gen-1', '/v1/usage']) {
@@ -105,7 +105,7 @@ it('models need no scope; the others do', async () => {
   }
 });
 
-it('an auth service that cannot tell is never an unknown key', async () => {
+it('never reports a failing auth service as an unknown key', async () => {
   edge.failNextLookup(new GatewayError('no_capacity'));
   const late = await edge.get('/v1/models');
   expect([late.status, await codeOf(late)]).toEqual([503, 'no_capacity']);
@@ -118,9 +118,9 @@ it('an auth service that cannot tell is never an unknown key', async () => {
   expect(text).not.toContain('10.1.2.3');
 });
 
-it('requests of one connection are each judged by the key that they bring, as it is then', async () => {
+it('authenticates each request of a connection by its own key, in its current state', async () => {
   edge.keys.set('sk-gw-revoked', grant({ revoked: true }));
-  const asked = (key: string, more = '') =>
+  const requestWith = (key: string, more = '') =>
     `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n${more}\r\n`;
   const received = await new Promise<string>((resolve, reject) => {
     const socket = connect(edge.port, '127.0.0.1');
@@ -129,14 +129,14 @@ it('requests of one connection are each judged by the key that they bring, as it
       const before = text.match(/HTTP\/1\.1 /g)?.length ?? 0;
       text += String(data);
       if (before > 0 || !text.includes('}')) return;
-      // The first is answered; the same key is another's from now on.
+      // After the first response, the key's organization is suspended.
       edge.keys.set(KEY, grant({ organizationSuspended: true }));
-      const others = [KEY, 'sk-gw-revoked', 'sk-gw-unknown'].map((key) => asked(key));
-      socket.write(others.join('') + asked(KEY, 'connection: close\r\n'));
+      const others = [KEY, 'sk-gw-revoked', 'sk-gw-unknown'].map((key) => requestWith(key));
+      socket.write(others.join('') + requestWith(KEY, 'connection: close\r\n'));
     });
     socket.on('error', reject);
     socket.on('close', () => resolve(text));
-    socket.write(asked(KEY));
+    socket.write(requestWith(KEY));
   });
   expect(received.match(/HTTP\/1\.1 \d+|"code":"\w+"/g)).toEqual([
     'HTTP/1.1 200',

@@ -7,17 +7,17 @@ import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
 import { LRUCache } from 'lru-cache';
 import { type KeyDirectory, limits } from '../../core';
-import type { FloodGuard } from '../floods/flood-guard';
+import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 
-/** Answers who calls, or why they may not. */
+/** Returns the grant of the request's key, or the refusal. */
 export type Authenticator = (exchange: Exchange, scope?: KeyScope) => Promise<KeyGrant | Refusal>;
 
 export interface AuthenticatorPorts {
   readonly keyDirectory: KeyDirectory<KeyGrant>;
   readonly clientAddress: ClientAddressReader;
   readonly isAddressAllowed: AddressMatcher;
-  readonly floods: FloodGuard;
+  readonly abuseLimiter: AbuseLimiter;
   readonly clock: Clock;
 }
 
@@ -29,53 +29,53 @@ const TWO_KEYS = refuse('invalid_api_key', {
   message: 'The Authorization header was sent more than once. Send one.',
 });
 const AUTHORIZATION = 'authorization';
-/** Around the key HTTP allows spaces and tabs, and nothing else. */
+/** HTTP allows only spaces and tabs around the key. */
 const BEARER = /^[ \t]*bearer +([!-~]+)[ \t]*$/i;
 
 /**
- * The one way in: `Authorization: Bearer sk-gw-…`. Query parameters, cookies
- * and other headers are not looked at.
+ * Authenticates by `Authorization: Bearer sk-gw-…` only. Query parameters,
+ * cookies and other headers are ignored.
  */
 export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
-  const { keyDirectory, clientAddress, isAddressAllowed, floods, clock } = ports;
-  // The directory answers with the same object for as long as it stays true.
-  const seen = new WeakMap<KeyGrant, SeenGrant>();
+  const { keyDirectory, clientAddress, isAddressAllowed, abuseLimiter, clock } = ports;
+  // The directory returns the same object until the grant changes.
+  const cachedGrants = new WeakMap<KeyGrant, CachedGrant>();
   const validKeys = new LRUCache<string, true>({
-    maxSize: limits.keys.maxRemembered,
+    maxSize: limits.keys.maxCached,
     sizeCalculation: () => 1,
   });
 
-  /** From an address that floods, a failure is told no better than any other request of it. */
-  function failed(request: IncomingMessage, isFlooding: boolean, refusal: Refusal): Refusal {
-    if (isFlooding) return floods.refuseAddress();
-    floods.countFailedAuthentication(request);
+  /** While the address is limited, every failure gets the same refusal. */
+  function failed(request: IncomingMessage, isLimited: boolean, refusal: Refusal): Refusal {
+    if (isLimited) return abuseLimiter.refuseAddress();
+    abuseLimiter.countFailedAuthentication(request);
     return refusal;
   }
 
   return async (exchange, scope) => {
     const { request } = exchange;
-    const isFlooding = floods.isAddressFlooding(request);
+    const isLimited = abuseLimiter.isAddressLimited(request);
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (!key?.startsWith('sk-gw-') || key.length > limits.keys.maxLength) {
-      return failed(request, isFlooding, NO_KEY);
+      return failed(request, isLimited, NO_KEY);
     }
-    if (countAuthorizations(request) > 1) return failed(request, isFlooding, TWO_KEYS);
+    if (countAuthorizations(request) > 1) return failed(request, isLimited, TWO_KEYS);
     const keySha256 = hash('sha256', key, 'buffer');
-    // A key that was valid is looked up even now: it may share its address with the flood.
-    if (isFlooding && !validKeys.get(hashName(keySha256))) return floods.refuseAddress();
+    // A key that was valid before is still looked up: it may share its address with the abuser.
+    if (isLimited && !validKeys.get(hashName(keySha256))) return abuseLimiter.refuseAddress();
     const grant = await keyDirectory.lookup(keySha256);
     const now = clock.now();
-    if (!grant || hasEnded(grant, now)) return failed(request, isFlooding, refuse('invalid_api_key'));
+    if (!grant || isRetiredSecret(grant, now)) return failed(request, isLimited, refuse('invalid_api_key'));
     exchange.organizationId = grant.organizationId;
     exchange.keyId = grant.keyId;
 
-    let known = seen.get(grant);
-    if (!known) seen.set(grant, (known = { view: viewOf(grant), wasValid: false }));
-    // Most keys allow every address; then it is not worth reading.
+    let known = cachedGrants.get(grant);
+    if (!known) cachedGrants.set(grant, (known = { view: viewOf(grant), wasValid: false }));
+    // Most keys allow every address, so it is read only for keys with an allowlist.
     const address = grant.ipAllowlist.length > 0 ? (clientAddress(request) ?? '') : '';
     const refusal = checkKeyGrant(known.view, { address, now, scope, isAddressAllowed });
     if (refusal && errorTable[refusal.code].httpStatus === AUTHENTICATION_FAILED) {
-      return failed(request, isFlooding, refusal);
+      return failed(request, isLimited, refusal);
     }
     if (!known.wasValid) {
       known.wasValid = true;
@@ -85,12 +85,12 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   };
 }
 
-/** Whether it is of a secret from before a rotation whose time is over: what is remembered of it may be older. */
-function hasEnded({ secretEndsUnixMs }: KeyGrant, now: UnixMs): boolean {
+/** Whether the secret was rotated and its grace period is over: a cached grant may be older. */
+function isRetiredSecret({ secretEndsUnixMs }: KeyGrant, now: UnixMs): boolean {
   return secretEndsUnixMs !== undefined && now >= Number(secretEndsUnixMs);
 }
 
-/** Node keeps the first of several and drops the others; a proxy in front may have looked at another one. */
+/** Node drops all but the first of duplicate headers; a proxy in front may have read another one. */
 function countAuthorizations({ rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -100,14 +100,14 @@ function countAuthorizations({ rawHeaders }: IncomingMessage): number {
   return count;
 }
 
-/** What is remembered of a grant for as long as the directory answers with it. */
-interface SeenGrant {
+/** Cached for as long as the directory returns the same grant. */
+interface CachedGrant {
   readonly view: KeyGrantView;
-  /** Whether its key has authenticated somebody. */
+  /** Whether the key has authenticated a request. */
   wasValid: boolean;
 }
 
-/** One character per byte. */
+/** A digest as a map key: one character per byte. */
 function hashName(sha256: Buffer): string {
   return sha256.toString('latin1');
 }
@@ -128,7 +128,7 @@ function scopeName(scope: Scope): KeyScope[] {
     case Scope.SCOPE_USAGE_READ:
       return ['usage:read'];
     default:
-      // A scope of a newer auth grants nothing here.
+      // A scope that only a later version of auth knows grants nothing.
       return [];
   }
 }

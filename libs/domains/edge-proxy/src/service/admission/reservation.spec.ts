@@ -49,9 +49,9 @@ function setUp() {
 }
 
 it.each([
-  ['was taken', 'ledger.held'],
-  ['may yet be taken', 'ledger.hold'],
-])('a hold without an answer that %s is released', async (_what, lostAt) => {
+  ['was placed', 'ledger.held'],
+  ['may still be placed', 'ledger.hold'],
+])('releases a hold without a response that %s', async (_what, lostAt) => {
   const { faults, stubLedger, reservation } = setUp();
   faults.at(lostAt, () => {
     throw new RpcError('deadline_exceeded', 'too slow');
@@ -74,7 +74,7 @@ describe('the claim of a request', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => jest.useRealTimers());
 
-  /** Time passes second by second, since the keeper looks for what is due once a second. */
+  /** Advances second by second, since due leases are checked once a second. */
   async function pass(seconds: number, clock: { nowMs: number }): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       clock.nowMs += 1_000;
@@ -82,7 +82,7 @@ describe('the claim of a request', () => {
     }
   }
 
-  it('is renewed well before its lease ends, again and again, until it is released', async () => {
+  it('is renewed well before its lease expires, until it is released', async () => {
     const { stubLedger, ledger, reservation, clock } = setUp();
     ledger.start();
     await reservation.claim(CLAIM);
@@ -98,7 +98,7 @@ describe('the claim of a request', () => {
     ledger.stop();
   });
 
-  it('is not renewed when another request has it', async () => {
+  it('is not renewed when another request holds it', async () => {
     const { stubLedger, ledger, reservation, clock } = setUp();
     ledger.start();
     stubLedger.claims.set('scope-1', { bodySha256: CLAIM.bodySha256, generationId: 'gen-0' });
@@ -109,10 +109,10 @@ describe('the claim of a request', () => {
   });
 });
 
-it('releasing twice, or after the end, releases nothing again', async () => {
+it('releases nothing a second time, or after finish', async () => {
   const { faults, reservation } = setUp();
   await reservation.hold(HOLD);
-  await reservation.end({ usedTokens: 1, outcome: 'settles' });
+  await reservation.finish({ usedTokens: 1, outcome: 'settles' });
   await reservation.release();
   await reservation.release();
   expect(faults.reached).toEqual(['ledger.hold', 'ledger.held']);

@@ -6,24 +6,24 @@ import type { ClaimRef, Ledger, RateLimiter } from '../../core';
 type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
 
-/** How a request that reached the router ended. */
+/** The outcome of a request that reached the router. */
 interface RunResult {
-  /** Input and output tokens, as well as they are known. */
+  /** Input and output tokens; an estimate when the router has reported none. */
   readonly usedTokens: number;
   /**
-   * - `settles`: the router's event settles the hold and stores the answer.
-   * - `settles_failed`: the event settles the hold; there is no answer to store.
-   * - `unknown`: whether anything is owed is unknown. The hold is released; a
-   *   settlement that comes all the same still books exactly once.
+   * - `settles`: the router's event settles the hold and stores the response.
+   * - `settles_failed`: the event settles the hold; there is no response to store.
+   * - `unknown`: the cost is unknown. The hold is released; a late settlement
+   *   still books exactly once.
    */
   readonly outcome: 'settles' | 'settles_failed' | 'unknown';
 }
 
 /**
  * What one request has reserved at other services: an idempotency claim, an
- * admission with its slot, a hold. Each is noted before it is asked for, so an
- * attempt with an unknown result is released as well. A request ends in
- * `release`, or in `end` and then `release`; nothing else releases anything.
+ * admission with its slot, a hold. Each is recorded before it is requested, so
+ * that an attempt with an unknown result is released as well. A request calls
+ * `release`, or `finish` and then `release`; no other code releases anything.
  */
 export interface Reservation {
   claim(request: {
@@ -34,11 +34,11 @@ export interface Reservation {
   }): Promise<ClaimIdempotencyKeyResponse>;
   admit(admission: Admission): Promise<AdmissionResult>;
   hold(hold: Hold): Promise<HoldResult>;
-  /** The request ran: frees the slot with its real tokens and leaves the rest to the settlement. */
-  end(ending: RunResult): Promise<void>;
-  /** A provider was called, though nothing came of it: whatever is released then, the request stays counted. */
-  keepRequest(): void;
-  /** Releases whatever is still reserved, as if the request had never been. Never rejects; safe to call twice. */
+  /** The request ran: frees the slot and reports its actual tokens. The settlement does the rest. */
+  finish(result: RunResult): Promise<void>;
+  /** A provider was called: the request stays counted although its reservations are released. */
+  markProviderCalled(): void;
+  /** Releases everything that is still reserved. Never rejects; safe to call twice. */
   release(): Promise<void>;
 }
 
@@ -48,13 +48,13 @@ export interface ReservationPorts {
 }
 
 export interface ReservationOptions {
-  /** How long an answer may wait for what is released to arrive; it arrives later all the same. */
+  /** How long a response may wait for its releases. Later ones are delivered in the background. */
   readonly maxWaitMs: number;
   /** How long a claimed Idempotency-Key stays blocked when this edge crashes. */
   readonly claimLeaseMs: number;
 }
 
-const ENDINGS: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
+const CLAIM_OUTCOMES: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
   settles: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
   settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
@@ -72,14 +72,14 @@ export function openReservation(
   let admitted: Admission | undefined;
   let held: Hold | undefined;
   let released: Outcome = RETURNED;
-  let stopKeepingClaim = nothing;
-  let stopKeepingSlot = nothing;
+  let stopClaimRenewal = noop;
+  let stopSlotRenewal = noop;
 
   async function claim(request: Parameters<Reservation['claim']>[0]): Promise<ClaimIdempotencyKeyResponse> {
     const ref = { scope: request.scope, generationId: request.generationId };
     claimed = ref;
     const response = await ledger.claim({ ...request, leaseMs: claimLeaseMs });
-    if (response.outcome?.$case === 'claimed') stopKeepingClaim = ledger.keepClaim(ref, claimLeaseMs);
+    if (response.outcome?.$case === 'claimed') stopClaimRenewal = ledger.startClaimRenewal(ref, claimLeaseMs);
     else claimed = undefined;
     return response;
   }
@@ -88,7 +88,7 @@ export function openReservation(
     admitted = admission;
     const result = await rateLimiter.admit(admission);
     if (result.outcome?.$case === 'admitted') {
-      stopKeepingSlot = rateLimiter.keepSlot(admission, result.outcome.value.slotLeaseMs);
+      stopSlotRenewal = rateLimiter.startSlotRenewal(admission, result.outcome.value.slotLeaseMs);
     } else {
       admitted = undefined;
     }
@@ -102,15 +102,15 @@ export function openReservation(
     return result;
   }
 
-  async function end({ usedTokens, outcome }: RunResult): Promise<void> {
+  async function finish({ usedTokens, outcome }: RunResult): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (outcome !== 'unknown') held = undefined;
-    endClaim(ENDINGS[outcome], deliveries);
+    endClaim(CLAIM_OUTCOMES[outcome], deliveries);
     finishAdmission({ $case: 'used', value: { tokens: usedTokens } }, deliveries);
     await delivered(deliveries);
   }
 
-  function keepRequest(): void {
+  function markProviderCalled(): void {
     released = USED_NOTHING;
   }
 
@@ -125,24 +125,24 @@ export function openReservation(
     await delivered(deliveries);
   }
 
-  function endClaim(ending: IdempotentEnding, deliveries: Promise<void>[]): void {
-    stopKeepingClaim();
+  function endClaim(outcome: IdempotentEnding, deliveries: Promise<void>[]): void {
+    stopClaimRenewal();
     if (!claimed) return;
-    deliveries.push(ledger.endClaim(claimed, ending));
+    deliveries.push(ledger.endClaim(claimed, outcome));
     claimed = undefined;
   }
 
   function finishAdmission(outcome: Outcome, deliveries: Promise<void>[]): void {
-    stopKeepingSlot();
+    stopSlotRenewal();
     if (!admitted) return;
     const { admissionId, organizationId, keyId } = admitted;
     admitted = undefined;
     deliveries.push(rateLimiter.finish({ admissionId, organizationId, keyId, outcome }));
   }
 
-  // The answer waits for the slot to be free, so that a caller with one slot
-  // may send its next request at once; but it does not wait for a limiter or a
-  // ledger that cannot be reached.
+  // The response waits for the slot to be free, so that a client with a limit of
+  // one concurrent request may send its next one immediately. The wait is short
+  // when rate-limit or the ledger is unreachable.
   function delivered(deliveries: readonly Promise<void>[]): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -154,7 +154,7 @@ export function openReservation(
     });
   }
 
-  return { claim, admit, hold, end, keepRequest, release };
+  return { claim, admit, hold, finish, markProviderCalled, release };
 }
 
-function nothing(): void {}
+function noop(): void {}

@@ -32,17 +32,17 @@ const PATH = '/v1/chat/completions';
 const { maxInlineBytes, maxInlineValues } = limits.bodies;
 
 /**
- * All checks of a body, in the public order, and what the Idempotency-Key
- * claims for it. What would hold up other requests is done in a thread, with
- * the same answer; the tokens are counted by the process' one tokenizer.
+ * All checks of a body, in the public order, and its idempotency scope. Bodies
+ * that would block the event loop are checked in a thread, with the same result.
+ * Tokens are counted by the tokenizer of the process.
  *
- * @param pieces - are given away.
+ * @param chunks - may be transferred to a thread; not readable afterwards.
  */
 export async function checkBody(
   ports: CheckBodyPorts,
   exchange: Exchange,
   grant: KeyGrant,
-  pieces: readonly Uint8Array[],
+  chunks: readonly Uint8Array[],
 ): Promise<CheckedBody | Refusal> {
   const models = ports.catalogue.current();
   const scope = readIdempotencyScope(exchange, grant.keyId, PATH);
@@ -52,7 +52,7 @@ export async function checkBody(
     multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
   };
   const rules: ChatBodyRules = { policy, models, wantsSha256: typeof scope === 'string' };
-  const checked = checkHere(pieces, rules) ?? (await checkInThread(ports, exchange, grant, pieces, rules));
+  const checked = checkInline(chunks, rules) ?? (await checkInThread(ports, exchange, grant, chunks, rules));
   if (isRefusal(checked)) return checked;
 
   const chat = await countChatRequest(checked.request, {
@@ -70,14 +70,14 @@ export async function checkBody(
   };
 }
 
-/** @returns undefined for a body that would hold up the event loop. */
-function checkHere(
-  pieces: readonly Uint8Array[],
+/** @returns undefined for a body that would block the event loop. */
+function checkInline(
+  chunks: readonly Uint8Array[],
   rules: ChatBodyRules,
 ): CheckedChatBody | Refusal | undefined {
-  if (pieces.reduce((sum, { length }) => sum + length, 0) > maxInlineBytes) return undefined;
-  const [first] = pieces;
-  const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces);
+  if (chunks.reduce((sum, { length }) => sum + length, 0) > maxInlineBytes) return undefined;
+  const [first] = chunks;
+  const bytes = first && chunks.length === 1 ? first : Buffer.concat(chunks);
   const measure = measureJson(bytes, maxInlineValues);
   if (measure.values > maxInlineValues) return undefined;
   return checkChatBody(bytes, rules, sha256, measure);
@@ -87,12 +87,12 @@ async function checkInThread(
   { bodyThreads }: CheckBodyPorts,
   exchange: Exchange,
   { keyId }: KeyGrant,
-  pieces: readonly Uint8Array[],
+  chunks: readonly Uint8Array[],
   rules: ChatBodyRules,
 ): Promise<CheckedChatBody | Refusal> {
   const cancel = new AbortController();
   exchange.onCancelled(() => cancel.abort(new RequestCancelled()));
-  return bodyThreads.check({ owner: keyId, pieces, rules, signal: cancel.signal });
+  return bodyThreads.check({ owner: keyId, chunks, rules, signal: cancel.signal });
 }
 
 function sha256(text: string): Uint8Array {

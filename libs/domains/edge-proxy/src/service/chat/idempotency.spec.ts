@@ -9,17 +9,17 @@ beforeEach(async () => {
 });
 afterEach(() => edge.stop());
 
-const AGAIN = { 'idempotency-key': 'order 66' };
+const SAME_KEY = { 'idempotency-key': 'order 66' };
 const codeOf = async (response: Response) =>
   ((await response.json()) as { error: { code: string } }).error.code;
 
-it('the same request again is answered with the first answer, once run and once paid', async () => {
-  const first = await edge.chat(BODY, AGAIN);
-  const answer = await first.text();
-  // Order and white space of the body mean nothing.
-  const second = await edge.chat(Object.fromEntries(Object.entries(BODY).reverse()), AGAIN);
+it('replays the first response to a repeated request, which runs and is billed once', async () => {
+  const first = await edge.chat(BODY, SAME_KEY);
+  const body = await first.text();
+  // The order of the body's fields does not matter.
+  const second = await edge.chat(Object.fromEntries(Object.entries(BODY).reverse()), SAME_KEY);
   expect(second.status).toBe(200);
-  expect(await second.text()).toBe(answer);
+  expect(await second.text()).toBe(body);
   expect(first.headers.get('idempotent-replayed')).toBeNull();
   expect(second.headers.get('idempotent-replayed')).toBe('true');
   expect(second.headers.get('x-generation-id')).toBe(first.headers.get('x-generation-id'));
@@ -27,18 +27,18 @@ it('the same request again is answered with the first answer, once run and once 
   expect(edge.router.requests[0]?.idempotencyScope).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('a replay needs neither balance nor a free slot', async () => {
-  await (await edge.chat(BODY, AGAIN)).text();
+it('replays without balance or a free slot', async () => {
+  await (await edge.chat(BODY, SAME_KEY)).text();
   const scope = LimitScope.LIMIT_SCOPE_KEY;
   edge.limiter.refuse = { limitType: LimitType.LIMIT_TYPE_REQUESTS, scope, limit: 1, retryAfterMs: 1 };
-  expect((await edge.chat(BODY, AGAIN)).status).toBe(200);
+  expect((await edge.chat(BODY, SAME_KEY)).status).toBe(200);
 });
 
-it('a stream is replayed as a stream of the same id and content', async () => {
+it('replays a stream as a stream with the same id and content', async () => {
   const stream = { ...BODY, stream: true, stream_options: { include_usage: true } };
-  const first = await edge.chat(stream, AGAIN);
+  const first = await edge.chat(stream, SAME_KEY);
   await first.text();
-  const replayed = await edge.chat(stream, AGAIN);
+  const replayed = await edge.chat(stream, SAME_KEY);
   const events = (await replayed.text()).split('\n\n').filter(Boolean);
   const id = first.headers.get('x-generation-id');
   expect(replayed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -56,32 +56,32 @@ it('a stream is replayed as a stream of the same id and content', async () => {
   ]);
 });
 
-it('another body with the same key is refused, running or not', async () => {
-  await (await edge.chat(BODY, AGAIN)).text();
-  const response = await edge.chat({ ...BODY, max_tokens: 99 }, AGAIN);
+it('refuses the same key with another body', async () => {
+  await (await edge.chat(BODY, SAME_KEY)).text();
+  const response = await edge.chat({ ...BODY, max_tokens: 99 }, SAME_KEY);
   expect(response.status).toBe(422);
   expect(await codeOf(response)).toBe('idempotency_key_reused');
 });
 
-it('the same key while the first is running is a 409, and a replay afterwards', async () => {
+it('returns 409 while the first request is running, and a replay afterwards', async () => {
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
   edge.router.script = async function* (request) {
     await pause;
     yield finished(request);
   };
-  const first = edge.chat(BODY, AGAIN);
+  const first = edge.chat(BODY, SAME_KEY);
   await until(() => edge.router.requests.length === 1);
-  const second = await edge.chat(BODY, AGAIN);
+  const second = await edge.chat(BODY, SAME_KEY);
   expect(second.status).toBe(409);
   expect(second.headers.get('retry-after')).toBe('2');
   expect(await codeOf(second)).toBe('idempotency_key_in_flight');
   release();
   await (await first).text();
-  expect((await edge.chat(BODY, AGAIN)).headers.get('idempotent-replayed')).toBe('true');
+  expect((await edge.chat(BODY, SAME_KEY)).headers.get('idempotent-replayed')).toBe('true');
 });
 
-it('the claim of a running request is renewed for its whole lease until the request ends, and no longer', async () => {
+it('renews the claim of a running request for a full lease each time, until the request ends', async () => {
   const claimLeaseMs = 300;
   const short = await startEdge({ settings: { claimLeaseMs } });
   try {
@@ -91,7 +91,7 @@ it('the claim of a running request is renewed for its whole lease until the requ
       await pause;
       yield finished(request);
     };
-    const running = short.chat(BODY, AGAIN);
+    const running = short.chat(BODY, SAME_KEY);
     await until(() => short.ledger.renewals.length >= 2);
     release();
     const response = await running;
@@ -103,7 +103,7 @@ it('the claim of a running request is renewed for its whole lease until the requ
       expect(renewal).toEqual({ claims: [{ scope, generationId }], leaseMs: claimLeaseMs });
     }
 
-    // Another request's renewals tell that time has passed for the first one's.
+    // Renewals of another request show that the first claim would have been due.
     const renewed = short.ledger.renewals.length;
     let releaseOther = () => {};
     const otherPause = new Promise<void>((resolve) => (releaseOther = resolve));
@@ -122,11 +122,11 @@ it('the claim of a running request is renewed for its whole lease until the requ
   }
 });
 
-it('keys of other callers and other values are other requests', async () => {
+it('separates keys by API key and exact value', async () => {
   edge.keys.set('sk-gw-other', grant({ keyId: 'key_2' }));
-  await (await edge.chat(BODY, AGAIN)).text();
+  await (await edge.chat(BODY, SAME_KEY)).text();
   await (await edge.chat(BODY, { 'idempotency-key': '"order 66"' })).text();
-  await (await edge.chat(BODY, { ...AGAIN, authorization: 'Bearer sk-gw-other' })).text();
+  await (await edge.chat(BODY, { ...SAME_KEY, authorization: 'Bearer sk-gw-other' })).text();
   await (await edge.chat(BODY)).text();
   expect(edge.router.requests).toHaveLength(4);
   expect(edge.ledger.claims.size).toBe(3);
@@ -142,28 +142,28 @@ it.each([
   ['a failure', () => edge.faults.at('router.generate', () => fail(new Error('a bug')))],
 ])('%s is not stored: the same key runs again', async (_name, happen) => {
   happen();
-  const first = await edge.chat(BODY, AGAIN);
+  const first = await edge.chat(BODY, SAME_KEY);
   expect(first.status).toBeGreaterThanOrEqual(400);
   await first.text();
   edge.ledger.refuse = undefined;
-  const second = await edge.chat(BODY, AGAIN);
+  const second = await edge.chat(BODY, SAME_KEY);
   expect(second.status).toBe(200);
   expect(second.headers.get('idempotent-replayed')).toBeNull();
 });
 
-it('a stream that broke off releases its key', async () => {
+it('releases the key of a failed stream', async () => {
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
     throw new GatewayError('upstream_error');
   };
-  expect(await (await edge.chat({ ...BODY, stream: true }, AGAIN)).text()).toContain('upstream_error');
+  expect(await (await edge.chat({ ...BODY, stream: true }, SAME_KEY)).text()).toContain('upstream_error');
   edge.router.script = hello;
-  const second = await edge.chat({ ...BODY, stream: true }, AGAIN);
+  const second = await edge.chat({ ...BODY, stream: true }, SAME_KEY);
   expect(second.headers.get('idempotent-replayed')).toBeNull();
   expect(await second.text()).not.toContain('error');
 });
 
-it.each([false, true])('a caller who cancels finds the answer later (stream: %s)', async (stream) => {
+it.each([false, true])('stores the response for a client that disconnected (stream: %s)', async (stream) => {
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
   edge.router.script = async function* (request) {
@@ -171,28 +171,28 @@ it.each([false, true])('a caller who cancels finds the answer later (stream: %s)
     await pause;
     yield finished(request);
   };
-  const caller = new AbortController();
-  const first = edge.chat({ ...BODY, stream }, AGAIN, caller.signal);
+  const client = new AbortController();
+  const first = edge.chat({ ...BODY, stream }, SAME_KEY, client.signal);
   await until(() => edge.router.requests.length === 1 && edge.ledger.held.size === 1);
   if (stream) await first;
-  caller.abort();
+  client.abort();
   await first.then((response) => response.text()).catch(() => undefined);
   await until(() => edge.logLines.some((line) => line.includes('"status":499')));
   release();
   await until(() => edge.limiter.outstanding.size === 0);
   expect(edge.router.cancelled).toBe(0);
-  const second = await edge.chat({ ...BODY, stream }, AGAIN);
+  const second = await edge.chat({ ...BODY, stream }, SAME_KEY);
   expect(second.headers.get('idempotent-replayed')).toBe('true');
   await second.text();
   expect(edge.limiter.usedTokens).toEqual([18]);
 });
 
-it('the ledger is told that a finished request was answered, so that its key waits for the settlement', async () => {
-  await (await edge.chat(BODY, AGAIN)).text();
-  expect(edge.ledger.answeredClaims).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+it('reports a finished request to the ledger, so that its key stays claimed until the settlement', async () => {
+  await (await edge.chat(BODY, SAME_KEY)).text();
+  expect(edge.ledger.completedClaims).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
 });
 
-it.each(['', 'x'.repeat(256), 'ü', '\t'])('the key %j cannot be used', async (key) => {
+it.each(['', 'x'.repeat(256), 'ü', '\t'])('refuses the key %j', async (key) => {
   const response = await edge.chat(BODY, { 'idempotency-key': key });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
@@ -200,7 +200,7 @@ it.each(['', 'x'.repeat(256), 'ü', '\t'])('the key %j cannot be used', async (k
   });
 });
 
-it('the longest key is fine, and readers ignore the header', async () => {
+it('accepts the longest key, and ignores the header on read endpoints', async () => {
   expect((await edge.chat(BODY, { 'idempotency-key': '~'.repeat(255) })).status).toBe(200);
   const response = await edge.get('/v1/models', { authorization: `Bearer ${KEY}`, 'idempotency-key': '' });
   expect(response.status).toBe(200);

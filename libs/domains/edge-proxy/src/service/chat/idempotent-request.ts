@@ -1,25 +1,24 @@
 import { hash } from 'node:crypto';
 import type { Refusal } from '@gateway/errors';
-import { IDEMPOTENCY_KEY_PATTERN, unusableIdempotencyKey } from '@gateway/public-api';
+import { IDEMPOTENCY_KEY_PATTERN, invalidIdempotencyKey } from '@gateway/public-api';
 import type { Exchange } from '../http/exchange';
 
-/** What an Idempotency-Key claims, and for which body. */
+/** The scope of an Idempotency-Key and the body that it was sent with. */
 export interface IdempotentRequest {
-  /** Hex; the same for the same API key, method, path and header value. */
+  /** Hex digest of API key, method, path and header value. */
   readonly scope: string;
-  /** Of the body's meaning: order and white space do not count. */
+  /** Of the canonical JSON: the order of names and white space do not matter. */
   readonly bodySha256: Buffer;
 }
 
 const HEADER = 'idempotency-key';
 
 /**
- * What an Idempotency-Key header claims: a hex digest of API key, method, path
- * and value. Its value is opaque: quoted and unquoted
- * are two keys. The scope is one API key, since a replay must not pass the
- * limits of another.
+ * The scope of an Idempotency-Key header. Its value is opaque: quoted and
+ * unquoted are two keys. The scope includes the API key, since a replay must not
+ * bypass the restrictions of another key.
  *
- * @returns undefined without the header; `invalid_request` for one that cannot be used.
+ * @returns undefined without the header; `invalid_request` for an invalid one.
  */
 export function readIdempotencyScope(
   { request }: Exchange,
@@ -30,7 +29,7 @@ export function readIdempotencyScope(
   const values = request.headersDistinct[HEADER] ?? [];
   const [value = ''] = values;
   if (values.length !== 1 || !IDEMPOTENCY_KEY_PATTERN.test(value)) {
-    return unusableIdempotencyKey();
+    return invalidIdempotencyKey();
   }
   return hash('sha256', ['POST', path, keyId, value].join('\n'), 'hex');
 }

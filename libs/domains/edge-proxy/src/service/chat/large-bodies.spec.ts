@@ -1,13 +1,13 @@
 import { limits } from '../../core';
 import { BODY, KEY, model, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
-const { maxInlineBytes, maxInlineValues, pieceBytes } = limits.bodies;
+const { maxInlineBytes, maxInlineValues, chunkBytes } = limits.bodies;
 
-const roomy = model({ contextLength: 10_000_000 });
+const largeModel = model({ contextLength: 10_000_000 });
 
 let edge: TestEdge;
 beforeEach(async () => {
-  edge = await startEdge({ models: [roomy] });
+  edge = await startEdge({ models: [largeModel] });
 });
 afterEach(() => edge.stop());
 
@@ -24,7 +24,7 @@ async function outcome(response: Response): Promise<[number, string]> {
   return [response.status, body.error?.code ?? 'ok'];
 }
 
-it('a small body is checked where it is', async () => {
+it('validates a small body on the event loop', async () => {
   expect((await edge.chat(bodyOf(maxInlineBytes - 1_000))).status).toBe(200);
   expect(checkedInThread()).toBe(false);
 });
@@ -35,20 +35,20 @@ it.each([
     'values',
     { ...BODY, messages: Array(Math.ceil(maxInlineValues / 3)).fill({ role: 'user', content: 'x' }) },
   ],
-])('one with more %s is checked in a thread, and answered the same', async (_name, body) => {
+])('validates a body with more %s in a thread, with the same result', async (_name, body) => {
   expect((await edge.chat(body)).status).toBe(200);
   expect(checkedInThread()).toBe(true);
   expect(await outcome(await edge.chat({ ...body, n: 2 }))).toEqual([400, 'n_not_allowed']);
 });
 
-it('a body of megabytes reaches the router as it is', async () => {
-  const body = bodyOf(3 * pieceBytes);
+it('sends a body of several megabytes to the router unchanged', async () => {
+  const body = bodyOf(3 * chunkBytes);
   expect((await edge.chat(body)).status).toBe(200);
   const sent = edge.router.requests.map(({ bodyJson }) => JSON.parse(bodyJson.toString()) as unknown);
   expect(sent).toEqual([{ messages: (body as typeof BODY).messages }]);
 });
 
-it('an Idempotency-Key claims a large body by what it means', async () => {
+it('compares large bodies of an Idempotency-Key by their canonical JSON', async () => {
   const headers = { 'idempotency-key': 'one' };
   const body = bodyOf(maxInlineBytes);
   const reordered = Object.fromEntries(Object.entries(body).reverse());
@@ -62,31 +62,31 @@ it('an Idempotency-Key claims a large body by what it means', async () => {
   ]);
 });
 
-it('the faults of a body come before those of its Idempotency-Key', async () => {
+it('reports errors of the body before those of its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': 'no good \u00e9' };
   const body = bodyOf(maxInlineBytes);
   expect(await outcome(await edge.chat({ ...body, n: 0 }, headers))).toEqual([400, 'invalid_request']);
   expect(await outcome(await edge.chat(body, headers))).toEqual([400, 'invalid_request']);
 });
 
-it('when no thread can take it nothing is left behind, and the body is out of the count of all', async () => {
+it('leaves nothing reserved and frees the body bytes when the thread fails', async () => {
   await edge.stop();
-  edge = await startEdge({ models: [roomy], settings: { maxInflightBodyBytes: maxInlineBytes * 1.5 } });
+  edge = await startEdge({ models: [largeModel], settings: { maxInflightBodyBytes: maxInlineBytes * 1.5 } });
   for (let round = 0; round < 3; round += 1) {
-    edge.faults.at('bodies.check', () => Promise.reject(new Error('the thread is gone')));
+    edge.faults.at('bodies.check', () => Promise.reject(new Error('the thread has terminated')));
     expect(await outcome(await edge.chat(bodyOf(maxInlineBytes)))).toEqual([500, 'internal_error']);
   }
   expect((await edge.chat(bodyOf(maxInlineBytes))).status).toBe(200);
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-it('a caller that cancels takes its body out of the thread', async () => {
+it('cancels the validation when the client disconnects', async () => {
   edge.faults.at('bodies.check', () => new Promise(() => {}));
   const cancel = new AbortController();
-  const answer = edge.chat(bodyOf(maxInlineBytes), {}, cancel.signal);
+  const response = edge.chat(bodyOf(maxInlineBytes), {}, cancel.signal);
   await until(() => checkedInThread());
   cancel.abort();
-  await expect(answer).rejects.toThrow();
+  await expect(response).rejects.toThrow();
   await until(() => edge.logLines.some((line) => line.includes('"status":499')));
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
   expect((await fetch(`${edge.url}/v1/models`, { headers: { authorization: `Bearer ${KEY}` } })).status).toBe(

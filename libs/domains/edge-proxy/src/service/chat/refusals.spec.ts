@@ -50,7 +50,7 @@ it.each([
   expect(edge.ledger.held.size).toBe(0);
 });
 
-it('a hold that the ledger rejects is a fault of ours: nothing runs, nothing stays reserved', async () => {
+it('reports a hold that the ledger rejects as internal_error, and leaves nothing reserved', async () => {
   edge.ledger.refuse = { $case: 'rejected', value: { reason: 'the hold was closed before' } };
   const response = await edge.chat();
   const text = await response.text();
@@ -61,7 +61,7 @@ it('a hold that the ledger rejects is a fault of ours: nothing runs, nothing sta
   expect(edge.limiter.outstanding.size).toBe(0);
 });
 
-it('402 says what is available, what is needed, and what would be affordable', async () => {
+it('402 reports the available credit, the estimated cost and the affordable tokens', async () => {
   const refuse = (availableNanoUsd: bigint): HoldResult['outcome'] => ({
     $case: 'insufficientCredits',
     value: { availableNanoUsd, estimatedCostNanoUsd: 1_530_000n },
@@ -78,7 +78,7 @@ it('402 says what is available, what is needed, and what would be affordable', a
   expect(error.message).toContain('max_tokens');
   const { max_affordable_output_tokens: affordable } = error.metadata as Record<string, number>;
 
-  // That many tokens are covered by what is available; one more is not.
+  // The available credit covers that many tokens, and not one more.
   edge.ledger.refuse = undefined;
   await (await edge.chat({ ...BODY, max_tokens: affordable })).text();
   await (await edge.chat({ ...BODY, max_tokens: (affordable ?? 0) + 1 })).text();
@@ -91,7 +91,7 @@ it('402 says what is available, what is needed, and what would be affordable', a
   expect(empty.error.metadata).toMatchObject({ available: 0, max_affordable_output_tokens: 0 });
 });
 
-it('a daily budget is waited for until midnight UTC, and not retried', async () => {
+it('returns the wait until midnight UTC for a daily budget, and advises against retries', async () => {
   const value = {
     scope: BudgetScope.BUDGET_SCOPE_KEY,
     limitNanoUsd: 5_000_000_000n,
@@ -114,11 +114,11 @@ it('a daily budget is waited for until midnight UTC, and not retried', async () 
     $case: 'dailyBudgetExceeded',
     value: { ...value, estimatedCostNanoUsd: 6_000_000_000n },
   };
-  const alone = (await (await edge.chat()).json()) as Envelope;
-  expect(alone.error.message).toContain('This request alone');
+  const aboveBudget = (await (await edge.chat()).json()) as Envelope;
+  expect(aboveBudget.error.message).toContain('This request alone');
 });
 
-it('what is asked of the limiter, the ledger and the router agrees', async () => {
+it('sends the same ids and amounts to rate-limit, the ledger and the router', async () => {
   edge.router.script = async function* (request) {
     const [hold] = edge.ledger.held.values();
     const [admission] = edge.limiter.outstanding.values();
@@ -155,24 +155,24 @@ it('what is asked of the limiter, the ledger and the router agrees', async () =>
   expect((await edge.chat()).status).toBe(200);
 });
 
-it('a flood of refusals for want of capacity is told in a line or two, without a stack', async () => {
+it('samples the log lines of no_capacity refusals, without a stack', async () => {
   const refuseAgain = (): never => {
     edge.faults.at('ledger.hold', refuseAgain);
     throw new GatewayError('no_capacity');
   };
   edge.faults.at('ledger.hold', refuseAgain);
-  const answers = await Promise.all(Array.from({ length: 200 }, () => edge.chat()));
-  expect(answers.every(({ status }) => status === 503)).toBe(true);
-  const told = edge.logLines.filter((line) => line.includes('for want of capacity'));
-  expect(told).toHaveLength(1);
-  expect(told[0]).not.toContain('stack');
+  const responses = await Promise.all(Array.from({ length: 200 }, () => edge.chat()));
+  expect(responses.every(({ status }) => status === 503)).toBe(true);
+  const logged = edge.logLines.filter((line) => line.includes('request refused: no capacity'));
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).not.toContain('stack');
 });
 
-describe('when the router cannot be talked to before its first message', () => {
+describe('when the call to the router fails before its first message', () => {
   it.each([false, true])(
-    'and got nothing, nothing is billed and the request counts for nothing (stream: %s)',
+    'and did not reach it, nothing is billed and the request is not counted (stream: %s)',
     async (stream) => {
-      edge.failNextGenerate(new RpcError('unreachable', 'nobody there'));
+      edge.failNextGenerate(new RpcError('unreachable', 'connection refused'));
       const response = await edge.chat({ ...BODY, stream });
       expect(response.status).toBe(503);
       const { error } = (await response.json()) as Envelope;
@@ -186,9 +186,9 @@ describe('when the router cannot be talked to before its first message', () => {
     },
   );
 
-  // It may have begun, and one that was only silent may still begin.
+  // The generation may have started, or may still start.
   it.each([false, true])(
-    'and may have got it, nobody says that nothing is billed (stream: %s)',
+    'and may have reached it, the error does not say that nothing is billed (stream: %s)',
     async (stream) => {
       edge.failNextGenerate(new RpcError('unavailable', 'connection lost'));
       const response = await edge.chat({ ...BODY, stream });
@@ -203,9 +203,9 @@ describe('when the router cannot be talked to before its first message', () => {
   );
 });
 
-it('only a completion, which could have been billed, is told that it was not', async () => {
-  const messageOf = async (answered: Promise<Response>): Promise<string> => {
-    const response = await answered;
+it('says that nothing was billed for chat completions only', async () => {
+  const messageOf = async (pending: Promise<Response>): Promise<string> => {
+    const response = await pending;
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
     return ((await response.json()) as { error: { message: string } }).error.message;
   };

@@ -5,22 +5,22 @@ import { isRpcLost } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Reservation } from '../admission/reservation';
 import type { EdgeMetrics } from '../metrics';
-import type { Answerer } from '../http/answer/answer';
+import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
 import { RequestCancelled } from '../http/request-cancelled';
-import { createEventStream, type EventStream, type KeepAlive } from '../http/answer/event-stream';
+import { createEventStream, type EventStream, type KeepAlive } from '../http/response/event-stream';
 import type { Exchange } from '../http/exchange';
 import { DONE, errorChunk } from '@gateway/public-api';
 import type { GenerationRunner } from '../../core';
 
 export interface RunGenerationPorts {
   readonly generationRunner: GenerationRunner<GenerateRequest, GenerateResponse>;
-  readonly answer: Answerer;
+  readonly writer: ResponseWriter;
   readonly keepAlive: KeepAlive;
   readonly metrics: EdgeMetrics;
   readonly log: Logger;
   readonly now: () => number;
-  /** Of the call to the router; the router's own total timeout is below it. */
+  /** Deadline of the call to the router, above the router's own total timeout. */
   readonly generationTimeoutMs: number;
 }
 
@@ -28,70 +28,73 @@ export interface GenerationRun {
   readonly exchange: Exchange;
   readonly request: GenerateRequest;
   readonly reservation: Reservation;
-  /** The caller may come back for the answer, so cancelling does not stop the generation. */
-  readonly runToTheEnd: boolean;
+  /** The client may retry with its Idempotency-Key, so its disconnect does not cancel the generation. */
+  readonly runToCompletion: boolean;
 }
 
 /**
- * Runs one generation and writes its answer. The status is held back until the
- * router's first message: a failure before it is thrown and keeps its own
- * status, one after it ends the stream with the error chunk. What was reserved is
- * ended here; what must be released is left to the caller's `release`.
+ * Runs one generation and writes its response. The status is sent with the
+ * router's first message: an earlier failure is thrown and has its own status,
+ * a later one ends the stream with an error chunk. Calls `reservation.finish`;
+ * the caller calls `release`.
  *
  * @throws GatewayError when nothing was sent; RequestCancelled.
  */
 export async function runGeneration(ports: RunGenerationPorts, run: GenerationRun): Promise<void> {
-  const { exchange, request, reservation, runToTheEnd } = run;
-  const pass = await passOn(ports, run);
-  const { finished, thrown, hasStarted } = pass;
+  const { exchange, request, reservation, runToCompletion } = run;
+  const forwarded = await forwardFrames(ports, run);
+  const { finished, thrown, hasStarted } = forwarded;
 
-  // The end of a generation is its last message, whatever happens to the call after it.
+  // The last message finishes the generation, even when the call fails after it.
   if (finished) {
     const { promptTokens = 0, completionTokens = 0 } = finished.usage ?? {};
     if (finished.usage) ports.metrics.tokensUsed(finished.usage);
-    await reservation.end({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
-    return endWell(ports, exchange, request, pass.hasSent, finished);
+    await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
+    return finishResponse(ports, exchange, request, forwarded.hasSent, finished);
   }
 
-  const isCancelled = exchange.isCancelled() && !runToTheEnd;
-  // A router that was lost may have begun, or begin when it comes back: nobody can say that nothing is billed.
+  const isCancelled = exchange.isCancelled() && !runToCompletion;
+  // A router whose connection was lost may still run the generation, so the request may be billed.
   if (!hasStarted && !isCancelled && !isRpcLost(thrown)) {
-    if (toGatewayError(thrown).providerCalled) reservation.keepRequest();
+    if (toGatewayError(thrown).providerCalled) reservation.markProviderCalled();
     throw thrown;
   }
-  // Only what has produced something, on a router that is still there, is sure to settle.
+  // A settlement is certain only when the router has produced output and is still reachable.
   const outcome = hasStarted && !isRpcLost(thrown) ? 'settles_failed' : 'unknown';
-  await reservation.end({ usedTokens: request.estimatedInputTokens + pass.completionTokens, outcome });
+  await reservation.finish({
+    usedTokens: request.estimatedInputTokens + forwarded.completionTokens,
+    outcome,
+  });
   if (isCancelled) throw new RequestCancelled();
-  endWithError(ports, exchange, request, pass.hasSent, brokenOff(thrown));
+  failResponse(ports, exchange, request, forwarded.hasSent, streamFailure(thrown));
 }
 
-/** A router that is lost on the way is not a lack of capacity: the request may well be billed. */
-function brokenOff(thrown: unknown): GatewayError {
+/** A router lost during a generation is an `internal_error`, not `no_capacity`: the request may be billed. */
+function streamFailure(thrown: unknown): GatewayError {
   if (!isRpcLost(thrown)) return toGatewayError(thrown);
   return new GatewayError('internal_error', { internalMessage: thrown.internalMessage, cause: thrown });
 }
 
-/** What is known once the router's messages have ended. */
-interface Passed {
+/** The state after the router's last message. */
+interface ForwardResult {
   readonly finished: Finished | undefined;
-  /** Why they ended, when it was not with `finished`. */
+  /** The error that ended the messages, when there is no `finished`. */
   readonly thrown: unknown;
-  /** Whether the router has produced anything. */
+  /** Whether the router has sent a message. */
   readonly hasStarted: boolean;
-  /** Whether the caller was sent anything. */
+  /** Whether anything was sent to the client. */
   readonly hasSent: boolean;
-  /** As last heard of. */
+  /** As last reported by the router. */
   readonly completionTokens: number;
 }
 
-/** Passes frames to the caller as they come, no faster than the caller reads. */
-async function passOn(
+/** Forwards frames to the client as they arrive, no faster than the client reads. */
+async function forwardFrames(
   ports: RunGenerationPorts,
-  { exchange, request, runToTheEnd }: GenerationRun,
-): Promise<Passed> {
+  { exchange, request, runToCompletion }: GenerationRun,
+): Promise<ForwardResult> {
   const cancel = new Cancellation();
-  if (!runToTheEnd) exchange.onCancelled(() => cancel.abort());
+  if (!runToCompletion) exchange.onCancelled(() => cancel.abort());
   let stream: EventStream | undefined;
   let finished: Finished | undefined;
   let thrown: unknown;
@@ -113,7 +116,7 @@ async function passOn(
       return undefined;
     });
     if (!finished)
-      throw new GatewayError('internal_error', { internalMessage: 'a generation without an end' });
+      throw new GatewayError('internal_error', { internalMessage: 'the generation has no last message' });
   } catch (error) {
     thrown = error;
   } finally {
@@ -124,16 +127,16 @@ async function passOn(
 }
 
 function openStream(
-  { answer, keepAlive, metrics, now }: RunGenerationPorts,
+  { writer, keepAlive, metrics, now }: RunGenerationPorts,
   exchange: Exchange,
 ): EventStream {
-  answer.openEventStream(exchange);
+  writer.openEventStream(exchange);
   metrics.streamOpened();
   return createEventStream(exchange.response, keepAlive, now);
 }
 
-function endWell(
-  { answer }: RunGenerationPorts,
+function finishResponse(
+  { writer }: RunGenerationPorts,
   exchange: Exchange,
   request: GenerateRequest,
   hasSent: boolean,
@@ -141,29 +144,26 @@ function endWell(
 ): void {
   if (exchange.isCancelled()) return;
   if (!request.stream) {
-    if (responseJson) return answer.json(exchange, 200, responseJson);
+    if (responseJson) return writer.json(exchange, 200, responseJson);
     throw new GatewayError('internal_error', {
-      internalMessage: 'a finished generation without its response',
+      internalMessage: 'the finished generation has no response',
     });
   }
-  if (!hasSent) answer.openEventStream(exchange);
-  answer.end(exchange, DONE);
+  if (!hasSent) writer.openEventStream(exchange);
+  writer.end(exchange, DONE);
 }
 
-function endWithError(
-  { answer, log }: RunGenerationPorts,
+function failResponse(
+  { writer, log }: RunGenerationPorts,
   exchange: Exchange,
   request: GenerateRequest,
   hasSent: boolean,
   error: GatewayError,
 ): void {
   const { generationId, requestId } = request;
-  log.warn(
-    { err: error, internal: error.internalMessage, generationId, requestId },
-    'a generation broke off',
-  );
+  log.warn({ err: error, internal: error.internalMessage, generationId, requestId }, 'a generation failed');
   if (exchange.isCancelled()) return;
-  // With nothing on the wire yet the failure can still have its own status.
+  // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;
   exchange.errorCode = error.code;
   const chunk = errorChunk({
@@ -172,5 +172,5 @@ function endWithError(
     modelId: request.modelId,
     error,
   });
-  answer.end(exchange, chunk + DONE);
+  writer.end(exchange, chunk + DONE);
 }

@@ -19,7 +19,7 @@ function dataOf(text: string): string[] {
     .map((event) => event.slice('data: '.length));
 }
 
-/** Opens a stream by hand and reads nothing until told to. */
+/** Opens a stream on a raw, paused socket. */
 function openSocket(): Promise<Socket> {
   const body = JSON.stringify(STREAM);
   const socket = connect(edge.port, '127.0.0.1');
@@ -32,7 +32,7 @@ function openSocket(): Promise<Socket> {
   return new Promise((resolve) => socket.on('connect', () => resolve(socket)));
 }
 
-it('a failure before the first message keeps its own status', async () => {
+it('returns the status of a failure before the first message', async () => {
   await start();
   edge.router.script = async function* () {
     throw new GatewayError('upstream_error', { message: 'The provider failed three times.' });
@@ -48,7 +48,7 @@ it('a failure before the first message keeps its own status', async () => {
   expect(edge.ledger.held.size).toBe(0);
 });
 
-it('once a provider was called the request stays counted, whatever came back; its tokens are released', async () => {
+it('keeps a request counted once a provider was called, and releases its tokens', async () => {
   await start();
   edge.router.script = async function* () {
     throw new GatewayError('invalid_request', { providerCalled: true });
@@ -62,11 +62,11 @@ it('once a provider was called the request stays counted, whatever came back; it
   expect(edge.ledger.held.size).toBe(0);
 });
 
-it('a failure after the start is the last chunk, with finish_reason and the envelope, then [DONE]', async () => {
+it('ends a stream that fails after its start with an error chunk and [DONE]', async () => {
   await start();
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
-    throw new GatewayError('upstream_error', { message: 'The provider broke off.' });
+    throw new GatewayError('upstream_error', { message: 'The provider closed the stream.' });
   };
   const response = await edge.chat(STREAM);
   const text = await response.text();
@@ -79,14 +79,19 @@ it('a failure after the start is the last chunk, with finish_reason and the enve
     created: expect.any(Number),
     model: 'acme/m-1',
     choices: [{ index: 0, delta: { content: '' }, logprobs: null, finish_reason: 'error' }],
-    error: { message: 'The provider broke off.', type: 'api_error', code: 'upstream_error', metadata: {} },
+    error: {
+      message: 'The provider closed the stream.',
+      type: 'api_error',
+      code: 'upstream_error',
+      metadata: {},
+    },
   });
-  // Two words of input are estimated, three tokens were heard of.
+  // The estimated input plus the three reported tokens.
   expect(edge.limiter.usedTokens).toEqual([(edge.router.requests[0]?.estimatedInputTokens ?? 0) + 3]);
   expect(edge.logLines.join('')).toContain('"code":"upstream_error"');
 });
 
-it('a bug after the start tells the caller nothing of itself', async () => {
+it('does not reveal an internal error after the start', async () => {
   await start();
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
@@ -97,7 +102,7 @@ it('a bug after the start tells the caller nothing of itself', async () => {
   expect(text).not.toContain('10.1.2.3');
 });
 
-it('a stream without an end is never ended silently', async () => {
+it('ends a stream without a last message with an error', async () => {
   await start();
   edge.router.script = async function* (request) {
     yield frames(request, 'Hel', 3);
@@ -107,41 +112,41 @@ it('a stream without an end is never ended silently', async () => {
   expect(dataOf(text).at(-1)).toBe('[DONE]');
 });
 
-it('the caller cancels: the provider is cancelled too, what was produced is counted, the hold is left to settle', async () => {
+it('cancels the generation when the client disconnects, counts its output, and leaves the hold to the settlement', async () => {
   await start();
   edge.router.script = async function* (request, signal) {
     yield frames(request, 'Hel', 3);
     await aborted(signal);
   };
-  const caller = new AbortController();
-  const response = await edge.chat(STREAM, {}, caller.signal);
+  const client = new AbortController();
+  const response = await edge.chat(STREAM, {}, client.signal);
   const reader = response.body?.getReader();
   await reader?.read();
-  caller.abort();
+  client.abort();
   await until(() => edge.router.cancelled === 1 && edge.limiter.outstanding.size === 0);
   expect(edge.limiter.usedTokens).toEqual([(edge.router.requests[0]?.estimatedInputTokens ?? 0) + 3]);
   expect(edge.faults.reached).not.toContain('ledger.void');
   expect(edge.ledger.held.size).toBe(0);
 });
 
-it('the caller cancels before the first message: so is the call, and the hold is released', async () => {
+it('cancels the call when the client disconnects before the first message, and releases the hold', async () => {
   await start();
   edge.router.script = async function* (request, signal) {
     await aborted(signal);
     yield finished(request);
   };
   for (const stream of [false, true]) {
-    const caller = new AbortController();
-    const answer = edge.chat({ ...BODY, stream }, {}, caller.signal).catch(() => undefined);
+    const client = new AbortController();
+    const response = edge.chat({ ...BODY, stream }, {}, client.signal).catch(() => undefined);
     await until(() => edge.limiter.outstanding.size === 1 && edge.ledger.held.size === 1);
-    caller.abort();
-    await answer;
+    client.abort();
+    await response;
     await until(() => edge.limiter.outstanding.size === 0 && edge.ledger.held.size === 0);
   }
   expect(edge.router.cancelled).toBe(2);
 });
 
-it('a reader that stands still stops the generation, and memory does not grow', async () => {
+it('pauses the generation while the client does not read, so that memory stays bounded', async () => {
   await start();
   const chunk = 'x'.repeat(64 * 1024);
   let sent = 0;
@@ -150,25 +155,25 @@ it('a reader that stands still stops the generation, and memory does not grow', 
     yield finished(request);
   };
   const socket = await openSocket();
-  // Until the buffers of both ends are full, nothing more is taken from the router.
+  // Waits until the socket buffers are full and no more frames are read from the router.
   let before = -1;
   await until(() => {
-    const stands = sent > 0 && sent === before;
+    const isPaused = sent > 0 && sent === before;
     before = sent;
-    return stands && edge.faults.reached.length > 0;
+    return isPaused && edge.faults.reached.length > 0;
   });
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(sent).toBeLessThan(1_000);
 
-  // Reading on lets it go on.
-  const stoodAt = sent;
+  // Reading resumes the generation.
+  const pausedAt = sent;
   socket.resume();
-  await until(() => sent > stoodAt + 50);
+  await until(() => sent > pausedAt + 50);
   socket.destroy();
   await until(() => edge.limiter.outstanding.size === 0);
 });
 
-it('a silent stream is kept alive by comments, between events only', async () => {
+it('writes keep-alive comments into an idle stream, between events only', async () => {
   await start({ keepAliveCommentMs: 20 });
   let release = () => {};
   const silence = new Promise<void>((resolve) => (release = resolve));
@@ -186,7 +191,7 @@ it('a silent stream is kept alive by comments, between events only', async () =>
   expect(text).toMatch(/^data: \{.*\}\n\n(: keep-alive\n\n)+data: \[DONE\]\n\n$/);
 });
 
-it('a generation that never answers ends with its deadline', async () => {
+it('returns request_timeout when a generation exceeds its deadline', async () => {
   await start({ generationTimeoutMs: 40, generationMarginMs: 10 });
   edge.router.script = async function* (request, signal) {
     await aborted(signal);
@@ -199,7 +204,7 @@ it('a generation that never answers ends with its deadline', async () => {
   expect(edge.limiter.returned).toBe(0);
 });
 
-it('a hundred streams at once all end well', async () => {
+it('completes a hundred concurrent streams', async () => {
   await start();
   edge.router.script = async function* (request: GenerateRequest): AsyncIterable<GenerateResponse> {
     for (let index = 0; index < 20; index += 1) {
@@ -213,7 +218,7 @@ it('a hundred streams at once all end well', async () => {
   expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
 });
 
-it('the slot of a long stream is renewed until it ends', async () => {
+it('renews the slot of a long stream until it ends', async () => {
   await start();
   edge.limiter.slotLeaseMs = 30;
   let release = () => {};

@@ -23,19 +23,19 @@ afterEach(() => edge.stop());
 const idsOf = async (response: Response) =>
   ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-it('models are listed by id: enabled, priced, and allowed for the key', async () => {
+it('lists the enabled models with prices that the key may use, sorted by id', async () => {
   expect(await idsOf(await edge.get('/v1/models'))).toEqual(['acme/a', 'acme/z']);
   edge.keys.set(KEY, grant({ allowedModels: ['acme/z', 'acme/off'] }));
   expect(await idsOf(await edge.get('/v1/models'))).toEqual(['acme/z']);
 });
 
-it('a model without a price is never dispatched', async () => {
+it('never dispatches a model without prices', async () => {
   const response = await edge.chat({ model: 'acme/free', messages: [{ role: 'user', content: 'Hi' }] });
   expect(response.status).toBe(404);
   expect(edge.router.requests).toEqual([]);
 });
 
-it('credits are those of the organization', async () => {
+it('returns the credits of the organization', async () => {
   expect(await (await edge.get('/v1/credits')).json()).toEqual({
     data: {
       total_credits: 100.5,
@@ -48,7 +48,7 @@ it('credits are those of the organization', async () => {
   });
 });
 
-it('a reader whose service cannot be reached gets 503, or a bare 500', async () => {
+it('returns 503 when the ledger is unreachable, and a 500 without details for a bug', async () => {
   edge.faults.at('ledger.balance', () => {
     throw new RpcError('deadline_exceeded', 'too slow');
   });
@@ -61,12 +61,12 @@ it('a reader whose service cannot be reached gets 503, or a bare 500', async () 
   expect(await broken.text()).not.toContain('10.1.2.3');
 });
 
-it('a generation is looked up within the organization of the key', async () => {
-  const asked: GetGenerationRequest[] = [];
+it("looks up a generation within the key's organization", async () => {
+  const received: GetGenerationRequest[] = [];
   edge.query.handlers = {
     ...edge.query.handlers,
     getGeneration: async (request) => {
-      asked.push(request);
+      received.push(request);
       return {
         generation: {
           id: request.generationId,
@@ -109,7 +109,7 @@ it('a generation is looked up within the organization of the key', async () => {
       latency: 310,
     },
   });
-  expect(asked).toEqual([{ organizationId: 'org_1', generationId: 'gen-1' }]);
+  expect(received).toEqual([{ organizationId: 'org_1', generationId: 'gen-1' }]);
 });
 
 it.each(['', '?id=', '?id=gen-unknown', '?id=a&id=b', `?id=${'x'.repeat(200)}`, '?id=%00%ff'])(
@@ -121,8 +121,8 @@ it.each(['', '?id=', '?id=gen-unknown', '?id=a&id=b', `?id=${'x'.repeat(200)}`, 
   },
 );
 
-it('usage is asked for as the query says, for the organization of the key', async () => {
-  const asked: GetUsageRequest[] = [];
+it("queries usage for the key's organization with the parameters of the request", async () => {
+  const received: GetUsageRequest[] = [];
   const sums = {
     requests: 12n,
     promptTokens: 5_000n,
@@ -134,7 +134,7 @@ it('usage is asked for as the query says, for the organization of the key', asyn
   edge.query.handlers = {
     ...edge.query.handlers,
     getUsage: async (request) => {
-      asked.push(request);
+      received.push(request);
       const names = { date: undefined, modelId: undefined, keyId: undefined };
       return {
         totals: { ...names, ...sums },
@@ -162,7 +162,7 @@ it('usage is asked for as the query says, for the organization of the key', asyn
     },
     data: [expect.objectContaining({ date: '2026-11-20', model: 'acme/a', total_cost: 0.0285 })],
   });
-  expect(asked).toEqual([
+  expect(received).toEqual([
     {
       organizationId: 'org_1',
       startDate: '2026-11-01',
@@ -173,7 +173,7 @@ it('usage is asked for as the query says, for the organization of the key', asyn
   ]);
 });
 
-it('a usage query that cannot be read names its parameter', async () => {
+it('names the invalid parameter of a usage query', async () => {
   const response = await edge.get('/v1/usage?start_date=yesterday');
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param: 'start_date' } });

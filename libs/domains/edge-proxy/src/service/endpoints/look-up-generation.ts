@@ -9,7 +9,7 @@ import {
   type UsageQuery,
 } from '@gateway/public-api';
 import type { Authenticator } from '../access/authenticate';
-import type { Answerer } from '../http/answer/answer';
+import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
 import type { Exchange } from '../http/exchange';
 import { queryOf } from '../http/request/query';
@@ -17,22 +17,22 @@ import type { SettledGenerations } from '../../core';
 
 export interface LookUpGenerationPorts {
   readonly authenticate: Authenticator;
-  readonly answer: Answerer;
+  readonly writer: ResponseWriter;
   readonly settledGenerations: SettledGenerations<SettledGeneration, UsageQuery, UsageGroup>;
 }
 
 /** GET /v1/generation?id=: one settled generation of the key's organization. */
 export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: Exchange): Promise<void> {
-  const { authenticate, answer, settledGenerations } = ports;
+  const { authenticate, writer, settledGenerations } = ports;
   const grant = await authenticate(exchange, 'usage:read');
-  if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
+  if (isRefusal(grant)) return writer.error(exchange, refusalError(grant));
 
   const { id } = queryOf(exchange.request);
   if (typeof id !== 'string' || id === '' || id.length > MAX_GENERATION_ID_LENGTH) {
-    return answer.error(exchange, refusalError(generationIdMissing()));
+    return writer.error(exchange, refusalError(generationIdMissing()));
   }
   const generation = await settledGenerations.find(grant.organizationId, id, callMetadata(exchange));
-  if (!generation) return answer.error(exchange, refusalError(generationNotFound()));
+  if (!generation) return writer.error(exchange, refusalError(generationNotFound()));
   exchange.generationId = generation.id;
-  answer.json(exchange, 200, JSON.stringify(generationView(generation)));
+  writer.json(exchange, 200, JSON.stringify(generationView(generation)));
 }

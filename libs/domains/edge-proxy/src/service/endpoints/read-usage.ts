@@ -2,7 +2,7 @@ import type { Clock } from '@gateway/base';
 import { isRefusal, refusalError } from '@gateway/errors';
 import { parseUsageQuery, usageView } from '@gateway/public-api';
 import type { Authenticator } from '../access/authenticate';
-import type { Answerer } from '../http/answer/answer';
+import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
 import type { Exchange } from '../http/exchange';
 import type { LookUpGenerationPorts } from './look-up-generation';
@@ -10,23 +10,23 @@ import { queryOf } from '../http/request/query';
 
 export interface ReadUsagePorts {
   readonly authenticate: Authenticator;
-  readonly answer: Answerer;
+  readonly writer: ResponseWriter;
   readonly settledGenerations: LookUpGenerationPorts['settledGenerations'];
   readonly clock: Clock;
 }
 
 /** GET /v1/usage: sums over the settled generations of the key's organization. */
 export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Promise<void> {
-  const { authenticate, answer, settledGenerations, clock } = ports;
+  const { authenticate, writer, settledGenerations, clock } = ports;
   const grant = await authenticate(exchange, 'usage:read');
-  if (isRefusal(grant)) return answer.error(exchange, refusalError(grant));
+  if (isRefusal(grant)) return writer.error(exchange, refusalError(grant));
 
   const query = parseUsageQuery(queryOf(exchange.request), clock.now());
-  if (isRefusal(query)) return answer.error(exchange, refusalError(query));
+  if (isRefusal(query)) return writer.error(exchange, refusalError(query));
   const { totals, groups } = await settledGenerations.usage(
     grant.organizationId,
     query,
     callMetadata(exchange),
   );
-  answer.json(exchange, 200, JSON.stringify(usageView(query, totals, groups)));
+  writer.json(exchange, 200, JSON.stringify(usageView(query, totals, groups)));
 }

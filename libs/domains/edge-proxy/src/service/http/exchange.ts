@@ -7,23 +7,23 @@ import { RequestCancelled } from './request-cancelled';
 /** The routes as metrics and logs name them. */
 export type RouteName = 'chat_completions' | 'models' | 'credits' | 'generation' | 'usage' | 'unknown';
 
-/** One request and its answer, with what becomes known on the way. */
+/** One request and its response, with the ids and results that become known while it is handled. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly route: RouteName;
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Whether the caller cancelled, by closing its connection before the answer was complete. */
+  /** Whether the client disconnected before the response was complete. */
   readonly isCancelled: () => boolean;
-  /** Calls back once when the caller cancels, at once when it has. */
+  /** Calls back once when the client disconnects, or immediately when it already has. */
   readonly onCancelled: (callback: () => void) => void;
   /** @throws RequestCancelled */
   readonly stopIfCancelled: () => void;
 
-  /** While traces are recorded. */
+  /** Undefined while tracing is off. */
   span?: Span;
-  /** When all of its body was there. */
+  /** When the last byte of the body arrived. */
   bodyReadAtMs?: number;
   /** Sent as x-generation-id. */
   generationId?: string;
@@ -31,16 +31,16 @@ export interface Exchange {
   keyId?: string;
   modelId?: string;
   rateLimits?: RateLimitState;
-  /** Of the error that the caller was told, in the body or in the stream. */
+  /** The code of the error that was sent, in the body or in the stream. */
   errorCode?: ErrorCode;
 }
 
-/** What is known of a request before it is looked at. */
+/** What is known of a request before it is handled. */
 export interface ExchangeStart {
   readonly route: RouteName;
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Called once, when the answer is complete or the caller has cancelled. */
+  /** Called once, when the response is complete or the client has disconnected. */
   readonly onClose: (exchange: Exchange) => void;
 }
 
@@ -69,9 +69,9 @@ export function openExchange(
   };
   response.on('close', () => {
     cancelled = !response.writableFinished;
-    const waiting = callbacks;
+    const pending = callbacks;
     callbacks = [];
-    if (cancelled) for (const callback of waiting) callback();
+    if (cancelled) for (const callback of pending) callback();
     onClose(exchange);
   });
   return exchange;

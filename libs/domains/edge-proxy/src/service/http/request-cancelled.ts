@@ -1,8 +1,8 @@
-/** The caller cancelled the request by closing its connection: there is nobody to answer. */
+/** The client disconnected before the response was complete, so no error is sent. */
 export class RequestCancelled extends Error {
   override readonly name = 'RequestCancelled';
 
   constructor() {
-    super('the caller cancelled the request');
+    super('the client cancelled the request');
   }
 }

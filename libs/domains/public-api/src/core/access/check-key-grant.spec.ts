@@ -20,8 +20,8 @@ function codeOf(grant: Partial<KeyGrantView>, use: Partial<KeyUse> = {}): string
   return checkKeyGrant({ ...goodGrant, ...grant }, { ...goodUse, ...use })?.code;
 }
 
-/** In the order in which they are answered. */
-const faults: readonly [string, Partial<KeyGrantView>][] = [
+/** In the order of checks. */
+const issues: readonly [string, Partial<KeyGrantView>][] = [
   ['key_revoked', { revoked: true }],
   ['key_expired', { expiresOn: '2026-11-19' }],
   ['ip_not_allowed', { ipAllowlist: ['192.0.2.7'] }],
@@ -29,39 +29,39 @@ const faults: readonly [string, Partial<KeyGrantView>][] = [
   ['missing_scope', { scopes: ['usage:read'] }],
 ];
 
-it('a good key passes', () => {
+it('accepts a valid key', () => {
   expect(codeOf({})).toBeUndefined();
   expect(codeOf({ ipAllowlist: ['192.0.2.1'] })).toBeUndefined();
 });
 
-it.each(faults)('%s', (code, grant) => {
+it.each(issues)('%s', (code, grant) => {
   expect(codeOf(grant)).toBe(code);
 });
 
-it('of several faults the earlier check answers', () => {
-  for (let mended = 0; mended < faults.length; mended += 1) {
-    const grant = Object.assign({}, ...faults.slice(mended).map(([, fault]) => fault));
-    expect(codeOf(grant)).toBe(faults[mended]?.[0]);
+it('returns the first of several issues', () => {
+  for (let fixed = 0; fixed < issues.length; fixed += 1) {
+    const grant = Object.assign({}, ...issues.slice(fixed).map(([, issue]) => issue));
+    expect(codeOf(grant)).toBe(issues[fixed]?.[0]);
   }
 });
 
-it('a key works through its last day in UTC, and not a millisecond longer', () => {
+it('accepts a key until the last millisecond of its last day in UTC', () => {
   const at = (time: string): Partial<KeyUse> => ({ now: Date.parse(time) as UnixMs });
   const grant = { expiresOn: '2026-11-20' };
   expect(codeOf(grant, at('2026-11-20T23:59:59.999Z'))).toBeUndefined();
   expect(codeOf(grant, at('2026-11-21T00:00:00.000Z'))).toBe('key_expired');
 });
 
-it('an unknown address is on no allowlist', () => {
+it('treats an unknown address as on no allowlist', () => {
   expect(codeOf({ ipAllowlist: ['192.0.2.1'] }, { address: '' })).toBe('ip_not_allowed');
   expect(codeOf({}, { address: '' })).toBeUndefined();
 });
 
-it('an endpoint without a scope takes any valid key', () => {
+it('accepts any valid key for an endpoint without a scope', () => {
   expect(codeOf({ scopes: [] }, { scope: undefined })).toBeUndefined();
 });
 
-it('the message names the scope that is needed', () => {
+it('names the required scope', () => {
   const refusal = checkKeyGrant({ ...goodGrant, scopes: [] }, { ...goodUse, scope: 'usage:read' });
   if (!refusal) throw new Error('not refused');
   const error = refusalError(refusal);

@@ -3,12 +3,12 @@ import { refuse, type Refusal } from '@gateway/errors';
 
 export type KeyScope = 'chat' | 'usage:read';
 
-/** What the check needs to know of a key and its organization. */
+/** The properties of a key and its organization that the check reads. */
 export interface KeyGrantView {
   readonly revoked: boolean;
   /** YYYY-MM-DD; the key works until the end of this day, UTC. */
   readonly expiresOn?: string | undefined;
-  /** From this moment on it works no more. */
+  /** The key is expired from this moment. */
   readonly expiresAt?: UnixMs | undefined;
   readonly scopes: readonly KeyScope[];
   /** Addresses and CIDR ranges; empty allows every address. */
@@ -17,30 +17,30 @@ export interface KeyGrantView {
 }
 
 /**
- * Tells whether an address is on a list of addresses and CIDR ranges. Compares
- * by value, not by text: IPv6 in any spelling, IPv4 also as ::ffff:a.b.c.d. An
- * address that cannot be read is on no list. Called with non-empty lists only.
+ * Whether an address is on a list of addresses and CIDR ranges. Compares by
+ * value, not by text: IPv6 in any notation, IPv4 also as ::ffff:a.b.c.d. An
+ * invalid address is on no list. Called with non-empty lists only.
  */
 export type IsAddressAllowed = (address: string, allowlist: readonly string[]) => boolean;
 
 export interface KeyUse {
-  /** The caller's address; empty when it is not known. */
+  /** The client's address; empty when unknown. */
   readonly address: string;
   readonly now: UnixMs;
-  /** The scope that the endpoint needs; absent when any valid key will do. */
+  /** The scope that the endpoint requires; absent when any valid key is enough. */
   readonly scope?: KeyScope | undefined;
   readonly isAddressAllowed: IsAddressAllowed;
 }
 
 /**
- * Whether a known key may be used for this call: not revoked, not expired, from
- * an allowed address, of an organization in good standing, with the scope; the
- * first of these that fails is the answer.
+ * Checks that a known key may be used for this call: not revoked, not expired,
+ * from an allowed address, of an active organization, with the scope. Returns the
+ * first refusal in this order.
  */
 export function checkKeyGrant(grant: KeyGrantView, use: KeyUse): Refusal | undefined {
   if (grant.revoked) return refuse('key_revoked');
   if (grant.expiresAt !== undefined && use.now >= grant.expiresAt) return refuse('key_expired');
-  // Days compare as texts.
+  // ISO days compare as strings.
   if (grant.expiresOn !== undefined && utcDay(use.now) > grant.expiresOn) return refuse('key_expired');
   if (grant.ipAllowlist.length > 0 && !use.isAddressAllowed(use.address, grant.ipAllowlist)) {
     return refuse('ip_not_allowed');
@@ -48,7 +48,7 @@ export function checkKeyGrant(grant: KeyGrantView, use: KeyUse): Refusal | undef
   if (grant.organizationSuspended) return refuse('org_suspended');
   if (use.scope !== undefined && !grant.scopes.includes(use.scope)) {
     return refuse('missing_scope', {
-      message: `This API key lacks the scope '${use.scope}', which this endpoint needs.`,
+      message: `This API key lacks the scope '${use.scope}', which this endpoint requires.`,
       metadata: { required_scope: use.scope },
     });
   }

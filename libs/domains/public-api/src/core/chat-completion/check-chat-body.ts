@@ -6,30 +6,29 @@ import { readExactSeed } from './exact-seed';
 import type { CallerPolicy, ModelView, UncountedChatRequest } from './types';
 import { checkChatRequest } from './validate-chat-request';
 
-/** What a body is checked against, beside itself. Plain data, so that it can go to another thread. */
+/** What a body is validated against. Plain data, so that it can be sent to another thread. */
 export interface ChatBodyRules {
   readonly policy: CallerPolicy;
-  /** By id; undefined while no model catalogue has arrived, since every model would look unknown. */
+  /** By id; undefined before the first model catalogue, when every model would look unknown. */
   readonly models: ReadonlyMap<string, ModelView> | undefined;
-  /** Whether the digest of what the body means is asked for. */
+  /** Whether to compute `bodySha256`. */
   readonly wantsSha256: boolean;
 }
 
 export type Sha256 = (text: string) => Uint8Array;
 
-/** A body without a fault, so far as that can be said before its input is counted. Plain data. */
+/** A body that passed all checks except those that need its token count. Plain data. */
 export interface CheckedChatBody {
   readonly request: UncountedChatRequest;
-  /** Of what the body means: order and white space do not count. Present when it was asked for. */
+  /** Digest of the canonical JSON: order and white space do not matter. Present when requested. */
   readonly bodySha256?: Uint8Array;
 }
 
 /**
- * Everything that is done with the bytes of a chat completion's body: reading
- * them as JSON, the checks, and what is sent on. Depends on its arguments
- * alone, so that it answers the same wherever it runs.
+ * Parses and checks the body of a chat completion, and builds the forwarded
+ * body. A pure function, so that the result is the same in every thread.
  *
- * @param measure - of the same bytes, when it is known already.
+ * @param measure - of the same bytes, when already known.
  */
 export function checkChatBody(
   bytes: Uint8Array,

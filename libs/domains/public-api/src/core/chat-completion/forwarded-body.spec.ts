@@ -13,8 +13,8 @@ const TOOL: JsonValue = {
   },
 };
 
-describe('what the model gets to see', () => {
-  it('honoured and forwarded fields, without those that travel beside the body', () => {
+describe('the forwarded body', () => {
+  it('contains honoured and forwarded fields, without those sent separately', () => {
     const body = chatBody({
       stream: true,
       stream_options: { include_usage: true },
@@ -62,7 +62,7 @@ describe('what the model gets to see', () => {
     });
   });
 
-  it('hints are dropped for a model that knows none', () => {
+  it('omits hints for a model that supports none', () => {
     const hints = {
       verbosity: 'low',
       prompt_cache_key: 'k',
@@ -77,7 +77,7 @@ describe('what the model gets to see', () => {
     ]);
   });
 
-  it('tool fields without tools, and the ordinary response format, say nothing', () => {
+  it('omits tool fields without tools, and the default response format', () => {
     const fields = {
       tools: [],
       tool_choice: 'auto',
@@ -87,7 +87,7 @@ describe('what the model gets to see', () => {
     expect(Object.keys(forwarded(validate(chatBody(fields))))).toEqual(['messages']);
   });
 
-  it('nested fields outside the schema are left out', () => {
+  it('omits nested fields outside the schema', () => {
     const messages: JsonValue = [
       {
         role: 'user',
@@ -123,11 +123,11 @@ describe('what the model gets to see', () => {
   });
 });
 
-describe('what clients leave out or write otherwise', () => {
+describe('variants that clients send', () => {
   const sent = (messages: JsonValue, model = 'acme/able') =>
     forwarded(validate(chatBody({ messages, model })))['messages'];
 
-  it('a null as content is an empty text, unless calls or a refusal stand beside it', () => {
+  it('treats null content as an empty text, unless there are tool calls or a refusal', () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
     expect(
       sent([
@@ -146,14 +146,14 @@ describe('what clients leave out or write otherwise', () => {
     ]);
   });
 
-  it('a tool call without its type is one of a function', () => {
+  it('adds the default type to a tool call', () => {
     const call = { id: 'a', function: { name: 'f', arguments: '{}' } };
     expect(sent([{ role: 'assistant', tool_calls: [call] }])).toEqual([
       { role: 'assistant', tool_calls: [{ ...call, type: 'function' }] },
     ]);
   });
 
-  it('reasoning_content goes to models that want it back, and is counted for them', () => {
+  it('sends reasoning_content only to models that accept it, and counts it for them', () => {
     const messages = [{ role: 'assistant', content: 'Hi', reasoning_content: 'Let me think.' }];
     expect(sent(messages)).toEqual([{ role: 'assistant', content: 'Hi' }]);
     expect(sent(messages, 'acme/extra')).toEqual(messages);
@@ -161,14 +161,14 @@ describe('what clients leave out or write otherwise', () => {
     expect(tokens('acme/extra')).toBeGreaterThan(tokens('acme/able'));
   });
 
-  it('no stop texts, a tool hint for a model that knows none, and what is ignored are not passed on', () => {
+  it('omits an empty stop list, unsupported hints and ignored fields', () => {
     const tools = { tools: [TOOL], parallel_tool_calls: true };
     const ignored = { metadata: 'nightly', service_tier: 'flex', stop: [] };
     const [toolsOnly] = [forwarded(validate(chatBody({ model: 'acme/tools', ...tools, ...ignored })))];
     expect(Object.keys(toolsOnly)).toEqual(['messages', 'tools']);
   });
 
-  it('an image arrives as what its bytes are, without white space', () => {
+  it('corrects the type of an image and removes white space from its data', () => {
     const clean = dataUri('image/png', png(3, 2));
     const url = clean.replace('image/png', 'image/jpg').replace('AA', 'A\n  A');
     const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
@@ -178,8 +178,8 @@ describe('what clients leave out or write otherwise', () => {
   });
 });
 
-describe('what travels beside the body', () => {
-  it('stream and the wish for usage, which needs stream', () => {
+describe('the fields sent separately', () => {
+  it('include stream and include_usage, which requires stream', () => {
     const wish = { stream_options: { include_usage: true } };
     expect(accepted(validate(chatBody({ stream: true, ...wish })))).toMatchObject({
       stream: true,
@@ -192,13 +192,13 @@ describe('what travels beside the body', () => {
     expect(accepted(validate(chatBody(wish)))).toMatchObject({ stream: false, includeUsage: false });
   });
 
-  it('the end user: safety_identifier rather than user', () => {
+  it('include the end user, with safety_identifier before user', () => {
     expect(accepted(validate(chatBody({ user: 'a', safety_identifier: 'b' }))).externalUser).toBe('b');
     expect(accepted(validate(chatBody({ user: 'a' }))).externalUser).toBe('a');
     expect(accepted(validate(chatBody()))).not.toHaveProperty('externalUser');
   });
 
-  it('the held cost: a tenth more input than estimated, all output of all completions', () => {
+  it('include the held cost: the estimated input plus 10% and the maximum output of all completions', () => {
     const request = accepted(
       validate(
         chatBody({ max_tokens: 100, n: 3 }),
@@ -212,7 +212,7 @@ describe('what travels beside the body', () => {
       estimatedInputTokens: 1_000,
       model: ableModel,
     });
-    // The dearest kind of each: 1,100 tokens at $5 (images) and 300 at $20 (reasoning) per million.
+    // At the highest price of each: 1,100 tokens at $5 (images) and 300 at $20 (reasoning) per million.
     expect(request.heldCost).toBe(nanoUsd(5_500_000n + 6_000_000n));
   });
 });

@@ -6,8 +6,8 @@ import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
 import { chatFields, type Field } from './schema/fields';
 import type { ModelView } from './types';
 
-/** Honoured fields that travel beside the body or have done their duty here. */
-const CARRIED_ELSEWHERE: ReadonlySet<string> = new Set([
+/** Fields that are sent outside the body, or used only here. */
+const NOT_IN_BODY: ReadonlySet<string> = new Set([
   'model',
   'stream',
   'stream_options',
@@ -17,8 +17,8 @@ const CARRIED_ELSEWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the model gets to see: honoured and forwarded fields in the order of the
- * schema, then the model's extra parameters.
+ * The body that is sent to the provider: honoured and forwarded fields in the
+ * order of the schema, then the model's extra parameters.
  */
 export function forwardedBody(
   fields: CheckedFields,
@@ -35,11 +35,11 @@ export function forwardedBody(
     const value = Object.hasOwn(copy, name) ? copy[name] : undefined;
     if (value !== undefined && isExtraParameter(name, model)) body[name] = value;
   }
-  // A part of the copy, which is what the checked fields say.
+  // A subset of the validated copy.
   return body as JsonObject & ForwardedFields;
 }
 
-/** Without the thoughts of earlier turns for a model that does not want them back: some refuse them. */
+/** Removes reasoning of earlier turns for models that do not accept it. */
 function forwardedMessages(messages: JsonObject[], { forwardReasoningContent }: ModelView): JsonObject[] {
   if (forwardReasoningContent) return messages;
   return messages.map((message) => {
@@ -50,13 +50,12 @@ function forwardedMessages(messages: JsonObject[], { forwardReasoningContent }: 
 }
 
 function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boolean {
-  if (field.disposition === 'accept' || CARRIED_ELSEWHERE.has(field.name) || !supports(model, field))
-    return false;
+  if (field.disposition === 'accept' || NOT_IN_BODY.has(field.name) || !supports(model, field)) return false;
   switch (field.name) {
     case 'tools':
     case 'tool_choice':
     case 'parallel_tool_calls':
-      // Providers refuse a choice between no tools.
+      // Providers reject these fields without tools.
       return fields.tools !== undefined;
     case 'response_format':
       return isJsonMode(fields);

@@ -2,8 +2,8 @@ import type { JsonValue } from '../json/json-value';
 import { ableModel, chatBody, quarterCounter, validate, verdict } from '../testing/chat-fixtures';
 import type { CallerPolicy } from './types';
 
-interface SingleFault {
-  readonly answer: string;
+interface SingleIssue {
+  readonly verdict: string;
   readonly fields: Readonly<Record<string, JsonValue | undefined>>;
   readonly policy?: Partial<CallerPolicy>;
 }
@@ -18,85 +18,85 @@ const withPart = (part: JsonValue): JsonValue => [
 ];
 const plain = { model: 'acme/plain' };
 
-/** In the order in which they are answered. Later entries may lean on fields that earlier ones replace. */
-const faults: readonly SingleFault[] = [
-  { answer: 'missing_model model', fields: { model: null } },
-  { answer: 'missing_messages messages', fields: { messages: [] } },
-  { answer: 'unknown_parameter bar', fields: { bar: 1, foo: 1 } },
-  { answer: 'invalid_request temperature', fields: { temperature: 'hot', top_p: 7 } },
+/** In the order of checks. Later entries may depend on fields that earlier ones replace. */
+const issues: readonly SingleIssue[] = [
+  { verdict: 'missing_model model', fields: { model: null } },
+  { verdict: 'missing_messages messages', fields: { messages: [] } },
+  { verdict: 'unknown_parameter bar', fields: { bar: 1, foo: 1 } },
+  { verdict: 'invalid_request temperature', fields: { temperature: 'hot', top_p: 7 } },
   {
-    answer: 'image_url_not_supported messages[0].content[1].image_url.url',
+    verdict: 'image_url_not_supported messages[0].content[1].image_url.url',
     fields: { messages: withPart(remoteImage) },
   },
   {
-    answer: 'json_mode_no_stream response_format',
+    verdict: 'json_mode_no_stream response_format',
     fields: { response_format: { type: 'json_object' }, stream: true },
   },
-  { answer: 'n_not_allowed n', fields: { n: 2 } },
+  { verdict: 'n_not_allowed n', fields: { n: 2 } },
   {
-    answer: 'max_tokens_exceeds_cap max_tokens',
+    verdict: 'max_tokens_exceeds_cap max_tokens',
     fields: { max_tokens: 9_000 },
     policy: { maxOutputTokensCap: 100 },
   },
-  { answer: 'model_not_found model', fields: { model: 'acme/none' } },
-  { answer: 'model_not_allowed model', fields: plain, policy: { allowedModels: ['acme/able'] } },
+  { verdict: 'model_not_found model', fields: { model: 'acme/none' } },
+  { verdict: 'model_not_allowed model', fields: plain, policy: { allowedModels: ['acme/able'] } },
   {
-    answer: 'tools_not_supported tools',
+    verdict: 'tools_not_supported tools',
     fields: { ...plain, tools: [{ type: 'function', function: { name: 'f' } }] },
   },
   {
-    answer: 'vision_not_available messages[0].content[1]',
+    verdict: 'vision_not_available messages[0].content[1]',
     fields: { ...plain, messages: withPart(inlineImage) },
   },
   {
-    answer: 'json_mode_not_supported response_format',
+    verdict: 'json_mode_not_supported response_format',
     fields: { ...plain, response_format: { type: 'json_object' } },
   },
   {
-    answer: 'reasoning_effort_not_supported reasoning_effort',
+    verdict: 'reasoning_effort_not_supported reasoning_effort',
     fields: { ...plain, reasoning_effort: 'low' },
   },
-  { answer: 'invalid_request logprobs', fields: { ...plain, logprobs: true } },
+  { verdict: 'invalid_request logprobs', fields: { ...plain, logprobs: true } },
   {
-    answer: 'context_length_exceeded messages',
+    verdict: 'context_length_exceeded messages',
     fields: { max_tokens: ableModel.contextLength },
   },
 ];
 
-function answerOf(...combined: readonly SingleFault[]): string {
-  const body = chatBody(Object.assign({}, ...combined.map((fault) => fault.fields)));
-  const policy = Object.assign({}, ...combined.map((fault) => fault.policy ?? {}));
+function verdictOf(...combined: readonly SingleIssue[]): string {
+  const body = chatBody(Object.assign({}, ...combined.map((issue) => issue.fields)));
+  const policy = Object.assign({}, ...combined.map((issue) => issue.policy ?? {}));
   return verdict(validate(body, policy, quarterCounter));
 }
 
-const pairs = faults.flatMap((first, index) =>
-  faults
+const pairs = issues.flatMap((first, index) =>
+  issues
     .slice(index + 1)
-    .map((second): [string, string, SingleFault, SingleFault] => [
-      first.answer,
-      second.answer,
+    .map((second): [string, string, SingleIssue, SingleIssue] => [
+      first.verdict,
+      second.verdict,
       first,
       second,
     ]),
 );
 
-describe('one fault', () => {
-  it.each(faults.map((fault): [string, SingleFault] => [fault.answer, fault]))('%s', (answer, fault) => {
-    expect(answerOf(fault)).toBe(answer);
+describe('one issue', () => {
+  it.each(issues.map((issue): [string, SingleIssue] => [issue.verdict, issue]))('%s', (verdict, issue) => {
+    expect(verdictOf(issue)).toBe(verdict);
   });
 });
 
-describe('of two faults the earlier check answers', () => {
-  // The earlier fault's fields win, so that it is surely there.
-  it.each(pairs)('%s before %s', (answer, _later, first, second) => {
-    expect(answerOf(second, first)).toBe(answer);
+describe('of two issues, the earlier check is reported', () => {
+  // The fields of the earlier issue win, so that it is always present.
+  it.each(pairs)('%s before %s', (verdict, _later, first, second) => {
+    expect(verdictOf(second, first)).toBe(verdict);
   });
 });
 
-it('of all faults at once, each mended in turn, the answers come in order', () => {
-  const answers: string[] = [];
-  for (let mended = 0; mended < faults.length; mended += 1) {
-    answers.push(answerOf(...faults.slice(mended).reverse()));
+it('reports all issues in order when each is fixed in turn', () => {
+  const verdicts: string[] = [];
+  for (let fixed = 0; fixed < issues.length; fixed += 1) {
+    verdicts.push(verdictOf(...issues.slice(fixed).reverse()));
   }
-  expect(answers).toEqual(faults.map((fault) => fault.answer));
+  expect(verdicts).toEqual(issues.map((issue) => issue.verdict));
 });

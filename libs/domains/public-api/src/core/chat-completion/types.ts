@@ -6,7 +6,7 @@ export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'co
 export interface TokenCounting {
   /** Name of the tokenizer: "o200k_base" or "cl100k_base". */
   readonly encoding: string;
-  /** The tokenizer's count of the text is multiplied with this. */
+  /** The tokenizer's count of the text is multiplied by this factor. */
   readonly factor: number;
   /** An {@link ImageFormula}; an unknown name counts as "constant". */
   readonly imageFormula: string;
@@ -14,26 +14,26 @@ export interface TokenCounting {
   readonly imageTokens: number;
 }
 
-/** What validation needs to know of an entry of the model catalogue. */
+/** The properties of a model that validation reads. */
 export interface ModelView {
   readonly id: string;
   readonly disabled: boolean;
-  /** Tokens that input and output may have together. */
+  /** Maximum tokens of input and output together. */
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   /** Such as "tools", "vision", "json_mode", "reasoning", "logprobs". */
   readonly capabilities: readonly string[];
-  /** Levels of reasoning_effort, as the caller is told them. */
+  /** Accepted levels of reasoning_effort, in the order of the error message. */
   readonly reasoningEfforts: readonly string[];
   readonly prices: Prices;
   readonly tokenCounting: TokenCounting;
-  /** Top-level fields beyond the schema that this model takes, such as "top_k". */
+  /** Top-level fields beyond the schema that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];
-  /** Whether it is given back what it thought in earlier turns (`reasoning_content`). */
+  /** Whether the reasoning of earlier turns (`reasoning_content`) is sent to it. */
   readonly forwardReasoningContent: boolean;
 }
 
-/** What a key and its organization allow. */
+/** The restrictions of a key and its organization. */
 export interface CallerPolicy {
   /** Model ids; empty allows every model. */
   readonly allowedModels: readonly string[];
@@ -44,36 +44,36 @@ export interface CallerPolicy {
 }
 
 /**
- * Counts the tokens of a text. The same text and encoding always give the same
- * count, however loaded the process is. Answers at once or later; a count that
- * cannot be taken now rejects with the GatewayError `no_capacity`.
+ * Counts the tokens of a text. The same text and encoding always have the same
+ * count, independent of load. Synchronous or asynchronous; rejects with the
+ * GatewayError `no_capacity` when overloaded.
  */
 export interface TokenCounter {
-  /** @param owner - whose text it is: what its parts count may be remembered for the next text of this owner. */
+  /** @param owner - of the text: counts of its segments may be cached for later texts of this owner. */
   count(text: string, encoding: string, owner?: string): number | Promise<number>;
-  /** Of a text so long that its size is taken for it; the same as `count` says of it. */
+  /** For a text so long that it is counted by its size; same result as `count`. */
   countSize(size: TextSize): number;
 }
 
-/** What of a request's input is still to be counted, beside what is known of it. */
+/** A request's input before its tokens are counted. */
 export interface UncountedInput {
-  /** All texts that the model reads, or their size when they are too long to be counted otherwise. */
+  /** All texts that the model reads, or their size when they are too long to tokenize. */
   readonly text: string | TextSize;
-  /** Tokens of what the model's chat format adds. */
+  /** Tokens that the model's chat format adds. */
   readonly overheadTokens: number;
   readonly parts: InputParts;
 }
 
-/** What a request's input has besides the text of its messages. */
+/** The parts of a request's input other than message text. */
 export interface InputParts {
   readonly images: number;
-  /** What of the estimate stands for images. */
+  /** Estimated tokens of the images. */
   readonly imageTokens: number;
-  /** Tools, or a JSON schema for the answer. */
+  /** Whether it has tools or a JSON schema for the response. */
   readonly hasDefinitions: boolean;
 }
 
-/** The size of a text that is not at hand. */
+/** The size of a text, without the text. */
 export interface TextSize {
   /** UTF-16 code units. */
   readonly length: number;
@@ -82,9 +82,9 @@ export interface TextSize {
 }
 
 /**
- * A chat completion that has passed every check but the one against the model's
- * context window, for which its input must be counted. Plain data, so that it
- * can come from another thread.
+ * A chat completion that has passed every check except the model's context
+ * window, for which its input must be counted. Plain data, so that it can be sent
+ * between threads.
  */
 export interface UncountedChatRequest {
   readonly modelId: string;
@@ -95,11 +95,11 @@ export interface UncountedChatRequest {
   readonly exactSeed?: bigint;
   readonly externalUser?: string;
   readonly input: UncountedInput;
-  /** The output length as the caller gave it. */
+  /** The output length as sent by the client. */
   readonly output: { readonly max_tokens?: number; readonly max_completion_tokens?: number };
 }
 
-/** A chat completion that may be admitted. */
+/** A chat completion that has passed every check. */
 export interface ValidatedChatRequest {
   readonly model: ModelView;
   readonly stream: boolean;
@@ -107,18 +107,18 @@ export interface ValidatedChatRequest {
   readonly includeUsage: boolean;
   readonly n: number;
   /**
-   * The allow-listed fields as a JSON object, without model, stream,
+   * The allowlisted fields as a JSON object, without model, stream,
    * stream_options, max_tokens, max_completion_tokens and n.
    */
   readonly bodyJson: Buffer;
-  /** A seed that JSON numbers do not keep, which then is not in the body. */
+  /** A seed that a JavaScript number cannot represent; it is then absent from `bodyJson`. */
   readonly exactSeed?: bigint;
-  /** Per completion: what the caller asked for, or the most that fits. */
+  /** Per completion: the requested length, or the maximum that fits. */
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;
   readonly inputParts: InputParts;
-  /** The most that the request may cost; what is held on the balance. */
+  /** The maximum cost of the request, which is held. */
   readonly heldCost: NanoUsd;
-  /** The caller's own name for its end user. */
+  /** The client's identifier of its end user. */
   readonly externalUser?: string;
 }

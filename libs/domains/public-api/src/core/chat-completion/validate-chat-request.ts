@@ -28,16 +28,16 @@ export interface ChatRules {
 
 export interface ChatValidation extends ChatRules {
   readonly tokenCounter: TokenCounter;
-  /** Whose request it is, see TokenCounter. */
+  /** Of the request, see TokenCounter. */
   readonly owner?: string;
 }
 
 /**
- * Judges a chat completion. One error is answered, always the same one for the
- * same faulty request: what depends on the body alone is checked first, then
- * what depends on the caller, then on the model, then the estimate.
+ * Validates a chat completion. Returns one error, always the same for the same
+ * request: checks of the body come first, then those of the caller's policy, the
+ * model, and the estimate.
  *
- * Answers at once unless the token counter needs time.
+ * Synchronous unless the token counter is asynchronous.
  */
 export function validateChatRequest(
   body: JsonObject,
@@ -48,9 +48,9 @@ export function validateChatRequest(
 }
 
 /**
- * All checks but the one that needs the input counted.
+ * All checks except the one that needs the token count.
  *
- * @param exactSeed - of the body's text, where its number lost digits.
+ * @param exactSeed - see readExactSeed.
  */
 export function checkChatRequest(
   body: JsonObject,
@@ -68,33 +68,33 @@ export function checkChatRequest(
   const { fields, copy } = read;
   const images = findImages(fields.messages);
 
-  const ofBodyOrCaller =
+  const bodyOrPolicyRefusal =
     checkImagesInline(images) ??
     checkJsonModeWithoutStream(fields) ??
     checkCompletions(fields, policy) ??
     checkOutputCap(fields, policy);
-  if (ofBodyOrCaller) return ofBodyOrCaller;
+  if (bodyOrPolicyRefusal) return bodyOrPolicyRefusal;
   if (!model) return modelNotFound(fields.model);
 
-  const ofModel =
+  const modelRefusal =
     checkModelAllowed(model, policy) ??
     checkTools(fields, model) ??
     checkVision(images, model) ??
     checkJsonModeSupported(fields, model) ??
     checkReasoningEffort(fields, model) ??
     checkFieldSupport(copy, model);
-  if (ofModel) return ofModel;
+  if (modelRefusal) return modelRefusal;
 
   return uncounted(fields, forwardedBody(fields, copy, model), images, model, exactSeed);
 }
 
-/** The last check, for which the input is counted. */
+/** Counts the input and makes the last check, the context window. */
 export function countChatRequest(
   uncounted: UncountedChatRequest,
   { policy, findModel, tokenCounter, owner }: ChatValidation,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
   const model = findModel(uncounted.modelId);
-  if (!model) throw new Error('a request was checked against other models than it is counted for');
+  if (!model) throw new Error('the model is missing from the catalogue that the request was checked against');
   const finish = (inputTokens: number): ValidatedChatRequest | Refusal => {
     const outputTokens = fitOutput(uncounted.output, policy, model, inputTokens);
     if (typeof outputTokens !== 'number') return outputTokens;
@@ -152,7 +152,7 @@ function validated(
   };
 }
 
-/** A tenth on top of the estimate, since tokenizers differ. */
+/** The estimate plus 10%, since tokenizers differ. */
 function heldInputTokens(inputTokens: number): number {
   return Math.ceil((inputTokens * 11) / 10);
 }

@@ -15,7 +15,7 @@ const anyText = fc.oneof(
 );
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
 
-/** Weight of values that are surely wrong: 0 for bodies that are mostly valid. */
+/** Weight of invalid values: 0 for bodies that are mostly valid. */
 type Junk = 0 | 1;
 
 const partOf = (junk: Junk) =>
@@ -112,12 +112,12 @@ const bodyOf = (junk: Junk): fc.Arbitrary<JsonObject> =>
       ),
       ...optionalFieldsOf(junk),
     })
-    // Through JSON, as every body comes.
+    // Through JSON, like every received body.
     .map((fields) => JSON.parse(JSON.stringify(fields)) as JsonObject);
 
 const body = bodyOf(1);
 
-it('any object gets an answer of the error table, never an exception', () => {
+it('returns an error of the table for any object, and never throws', () => {
   fc.assert(
     fc.property(fc.oneof(body, fc.dictionary(fc.string(), anyJson)), (given) => {
       const result = validate(given as JsonObject);
@@ -128,7 +128,7 @@ it('any object gets an answer of the error table, never an exception', () => {
   );
 });
 
-it('any bytes get an answer', () => {
+it('returns a result for any bytes', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -144,7 +144,7 @@ it('any bytes get an answer', () => {
   );
 });
 
-it('the same body always gets the same answer, and is not changed by it', () => {
+it('is deterministic and does not modify the body', () => {
   fc.assert(
     fc.property(body, (given) => {
       const before = JSON.stringify(given);
@@ -156,7 +156,7 @@ it('the same body always gets the same answer, and is not changed by it', () => 
   );
 });
 
-it('what is forwarded is valid itself, and is forwarded unchanged', () => {
+it('forwards a body that is itself valid and is forwarded unchanged', () => {
   let acceptedRuns = 0;
   fc.assert(
     fc.property(bodyOf(0), (given) => {
@@ -172,11 +172,11 @@ it('what is forwarded is valid itself, and is forwarded unchanged', () => {
     }),
     RUNS,
   );
-  // The property is worth little if hardly any body is valid.
+  // Ensures that the property is tested with enough valid bodies.
   expect(acceptedRuns).toBeGreaterThan(200);
 });
 
-it('any single field of any value is refused by its own name or accepted', () => {
+it('accepts any single field or refuses it with its own name', () => {
   fc.assert(
     fc.property(fc.constantFrom(...chatFields.map(({ name }) => name)), anyJson, (name, value) => {
       const result = validate(chatBody({ [name]: value }), { multipleCompletions: true });

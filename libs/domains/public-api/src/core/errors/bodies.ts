@@ -7,18 +7,19 @@ export function bodyTooLarge(maxBytes: number): Refusal {
   });
 }
 
-/** A small heap would be needed for a body of its size, yet this one takes more. */
-export function bodyTakesTooMuchMemory(): Refusal {
-  return refuse('request_too_large', { message: 'The request body takes too much memory to be checked.' });
+/** The validation thread ran out of memory. */
+export function bodyExceedsMemory(): Refusal {
+  return refuse('request_too_large', { message: 'The request body needs too much memory to validate.' });
 }
 
 export function bodyTooSlow(): Refusal {
   return refuse('request_timeout', { message: 'The request body did not arrive in time.' });
 }
 
-/** Its content-encoding is unknown or broken. */
+/** The content-encoding is unknown or the data is corrupt. */
 export function bodyUndecodable(): Refusal {
   return refuse('invalid_json', {
-    message: 'The request body cannot be decoded. Send it plain, or compressed with gzip, deflate or br.',
+    message:
+      'The request body cannot be decoded. Send it uncompressed, or compressed with gzip, deflate or br.',
   });
 }

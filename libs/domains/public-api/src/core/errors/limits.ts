@@ -1,48 +1,48 @@
 import { type Refusal, refuse } from '@gateway/errors';
 
-/** What a limiter says no to. */
+/** A limit that refused a request. */
 export interface ExceededLimit {
   readonly limitType: 'requests' | 'tokens' | 'concurrency';
-  /** Whose limit it is. */
+  /** The owner of the limit. */
   readonly scope: 'key' | 'organization';
-  /** Per minute; of `concurrency` at the same time. */
+  /** Per minute; for `concurrency`, requests at the same time. */
   readonly limit: number;
   readonly retryAfterMs: number;
 }
 
 /**
- * What the caller is told when a limiter says no. Some clients classify errors
- * by words in the text: it says nothing of billing or quotas where a caller
- * should simply wait.
+ * The error of an exceeded limit. Some clients classify errors by words in the
+ * text, so it does not mention billing or quotas where the client should just
+ * wait.
  */
 export function limitExceeded({ limitType, scope, limit, retryAfterMs }: ExceededLimit): Refusal {
   const owner = scope === 'key' ? 'API key' : 'organization';
   switch (limitType) {
     case 'tokens':
       return refuse('tpm_exceeded', {
-        message: `Too many tokens: this ${owner} may use ${limit} tokens per minute. Retry when the minute is over.`,
+        message: `Too many tokens: this ${owner} may use ${limit} tokens per minute. Retry after the minute ends.`,
         metadata: { limit_type: 'tpm', scope, limit },
         retryAfterMs,
       });
     case 'concurrency':
       return refuse('rpm_exceeded', {
-        message: `Too many requests at once: this ${owner} may run ${limit} at the same time. Retry in a second.`,
+        message: `Too many concurrent requests: this ${owner} may run ${limit} at the same time. Retry in a second.`,
         metadata: { limit_type: 'concurrency', scope, limit },
         retryAfterMs,
       });
     case 'requests':
       return refuse('rpm_exceeded', {
-        message: `Too many requests: this ${owner} may send ${limit} requests per minute. Retry when the minute is over.`,
+        message: `Too many requests: this ${owner} may send ${limit} requests per minute. Retry after the minute ends.`,
         metadata: { limit_type: 'rpm', scope, limit },
         retryAfterMs,
       });
   }
 }
 
-/** Too many authentications failed from the caller's address in this minute, and its key is not known here. */
+/** Too many authentications failed from the client's address in this minute, and its key is not known to be valid. */
 export function addressFloods(limit: number, retryAfterMs: number): Refusal {
   return refuse('rpm_exceeded', {
-    message: `Too many requests without a valid API key came from this address: ${limit} in this minute. Until it is over, only requests with a valid key are answered.`,
+    message: `Too many requests without a valid API key from this address: ${limit} in this minute. Until the minute ends, only requests with a valid key are accepted.`,
     metadata: { limit_type: 'rpm', scope: 'address', limit },
     retryAfterMs,
   });
@@ -51,7 +51,7 @@ export function addressFloods(limit: number, retryAfterMs: number): Refusal {
 /** Too many requests of the key were invalid in this minute. */
 export function keyFloods(limit: number, retryAfterMs: number): Refusal {
   return refuse('rpm_exceeded', {
-    message: `Too many invalid requests: ${limit} requests of this API key were refused in this minute. Mend them, and retry when the minute is over.`,
+    message: `Too many invalid requests: ${limit} requests with this API key were refused in this minute. Fix them and retry after the minute ends.`,
     metadata: { limit_type: 'rpm', scope: 'key', limit },
     retryAfterMs,
   });

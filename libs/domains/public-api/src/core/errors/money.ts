@@ -9,7 +9,7 @@ import {
 import { type Refusal, refuse } from '@gateway/errors';
 import type { ValidatedChatRequest } from '../chat-completion/types';
 
-/** What the balance has, against what the request can cost. */
+/** The available balance and the estimated cost of a request. */
 export interface MissingCredits {
   readonly available: NanoUsd;
   readonly estimatedCost: NanoUsd;
@@ -35,11 +35,11 @@ export function insufficientCredits(
   });
 }
 
-/** The largest max_tokens whose worst case the amount covers; 0 when none. */
+/** The largest max_tokens whose maximum cost the amount covers; 0 when none. */
 function affordableOutputTokens(available: NanoUsd, chat: ValidatedChatRequest): number {
   const { prices } = chat.model;
   const outputCost = (tokens: number) => worstCaseCost(0, tokens * chat.n, prices);
-  // What the hold asks for beyond the output is its input, whatever the margin on it.
+  // The held cost minus the output is the input cost, including its margin.
   const inputCost = chat.heldCost - outputCost(chat.maxOutputTokens);
   let fits = 0;
   let tooMany = chat.maxOutputTokens + 1;
@@ -51,9 +51,9 @@ function affordableOutputTokens(available: NanoUsd, chat: ValidatedChatRequest):
   return fits;
 }
 
-/** A day's budget, against what the request can cost. */
+/** A daily budget and the estimated cost of a request. */
 export interface ExceededBudget {
-  /** Whose budget it is. */
+  /** The owner of the budget. */
   readonly scope: 'key' | 'organization';
   readonly limit: NanoUsd;
   /** Used or reserved today. */

@@ -3,8 +3,8 @@ import { errorTable, GatewayError } from '@gateway/errors';
 const NOT_BILLED = 'This request was not billed.';
 
 /**
- * An error as a chat completion is told it. Of all requests only these could
- * have been billed, so only they are told that they were not.
+ * The error of a chat completion. Only chat completions can be billed, so only
+ * their `no_capacity` says that nothing was billed.
  */
 export function ofChatCompletion(error: GatewayError): GatewayError {
   const { message } = errorTable.no_capacity;

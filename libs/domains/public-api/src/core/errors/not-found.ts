@@ -1,18 +1,18 @@
 import { type Refusal, refuse } from '@gateway/errors';
 import { endpoints } from '../endpoints';
 
-/** Each path with its one method. */
+/** The method of each path. */
 const METHODS: ReadonlyMap<string, string> = new Map(endpoints.map(({ path, method }) => [path, method]));
 
-/** Endpoints of OpenAI's that clients ask for, and what serves them here. */
+/** Endpoints of OpenAI that clients call, with the replacement. */
 const INSTEAD: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/responses(?:\/|$)/, 'The Responses API is not offered: use POST /v1/chat/completions.'],
-  [/^\/v1\/completions$/, 'Text completions are not offered: use POST /v1/chat/completions.'],
-  [/^\/v1\/embeddings$/, 'Embeddings are not offered: the models of GET /v1/models answer chats.'],
-  [/^\/v1\/models\/./, 'Single models are not offered: find yours by its id in GET /v1/models.'],
+  [/^\/v1\/responses(?:\/|$)/, 'The Responses API is not supported. Use POST /v1/chat/completions.'],
+  [/^\/v1\/completions$/, 'Text completions are not supported. Use POST /v1/chat/completions.'],
+  [/^\/v1\/embeddings$/, 'Embeddings are not supported. GET /v1/models lists the available chat models.'],
+  [/^\/v1\/models\/./, 'Retrieving a single model is not supported. Find it by its id in GET /v1/models.'],
 ];
 
-/** What is no route is not found, whatever the key; with a hint where the mistake is a common one. */
+/** The error of an unknown route, with a hint for common mistakes. Independent of the key. */
 export function routeNotFound(path: string): Refusal {
   const hint = hintFor(path);
   const message = hint === undefined ? 'This path does not exist.' : `This path does not exist. ${hint}`;
@@ -24,7 +24,7 @@ function hintFor(path: string): string | undefined {
   if (known !== undefined) return `Use ${known} ${path}.`;
   const instead = INSTEAD.find(([pattern]) => pattern.test(path));
   if (instead) return instead[1];
-  // Looked up by parts, so that no text of the caller is repeated in the answer.
+  // The hint is one of our own paths, so that the response repeats no client text.
   const parts = path.toLowerCase().split('/').filter(Boolean);
   const rest = parts.slice(parts.findIndex((part) => part !== 'v1'));
   const meant = `/v1/${rest.join('/')}`;
@@ -34,10 +34,10 @@ function hintFor(path: string): string | undefined {
   return `Paths are matched exactly: use ${meant}.`;
 }
 
-/** GET /v1/generation without an id that could be one. */
+/** GET /v1/generation without a usable id. */
 export function generationIdMissing(): Refusal {
   return refuse('generation_not_found', {
-    message: "Name one generation with the query parameter 'id'.",
+    message: "Pass one generation id in the query parameter 'id'.",
     param: 'id',
   });
 }

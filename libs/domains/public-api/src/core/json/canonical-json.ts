@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json-value';
 
 /**
- * The same text for every body that means the same: names sorted, no white
- * space. Hashed, it tells whether an Idempotency-Key came back with another body.
+ * Canonical JSON: sorted names, no white space. Its hash detects an
+ * Idempotency-Key that is reused with another body.
  */
 export function canonicalBodySha256Input(body: JsonObject): string {
   return canonicalText(body);

@@ -1,4 +1,4 @@
-/** Any value that JSON.parse can give. */
+/** Any value that JSON.parse can return. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 export interface JsonObject {

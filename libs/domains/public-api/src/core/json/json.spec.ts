@@ -30,11 +30,11 @@ describe('parseJsonBody', () => {
     ['a number', '1'],
     ['NaN', '{"n":NaN}'],
     ['a control character in a string', '{"a":"\u0001"}'],
-  ])('answers invalid_json for %s', (_name, body) => {
+  ])('returns invalid_json for %s', (_name, body) => {
     expect(codeOf(body)).toBe('invalid_json');
   });
 
-  it('answers invalid_json for bytes that are not UTF-8', () => {
+  it('returns invalid_json for bytes that are not UTF-8', () => {
     expect(codeOf(Buffer.from('{"a":"\xff"}', 'latin1'))).toBe('invalid_json');
     expect(codeOf(Buffer.from('{"a":1}', 'utf16le'))).toBe('invalid_json');
     expect(codeOf(Buffer.from('7b2261223a22eda080227d', 'hex'))).toBe('invalid_json');
@@ -45,21 +45,21 @@ describe('parseJsonBody', () => {
     expect(JSON.stringify(result)).not.toContain('secret');
   });
 
-  it('takes a byte order mark', () => {
+  it('accepts a byte order mark', () => {
     expect(codeOf('\ufeff{}')).toBe('parsed');
   });
 
-  it('takes the last of duplicate names', () => {
+  it('uses the last of duplicate names', () => {
     expect(parsed('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
 
-  it('keeps __proto__ as a name like any other', () => {
+  it('treats __proto__ as an ordinary name', () => {
     const value = parsed('{"__proto__":{"polluted":true}}');
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  it('refuses nesting beyond the limit as invalid_request, at any depth that a parser takes', () => {
+  it('refuses nesting beyond the limit as invalid_request', () => {
     const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(codeOf(nested(MAX_JSON_DEPTH - 1))).toBe('parsed');
     expect(codeOf(nested(MAX_JSON_DEPTH))).toBe('invalid_request');
@@ -81,8 +81,8 @@ describe('parseJsonBody, before anything is parsed,', () => {
       'millions of names',
       `{"metadata":{${Array.from({ length: 1_000_000 }, (_, name) => `"${name}":1`).join()}}}`,
     ],
-    ['one name over and over', `{${'"a":1,'.repeat(MAX_JSON_VALUES)}"a":1}`],
-    ['too many values, of which the last breaks off', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}`],
+    ['one repeated name', `{${'"a":1,'.repeat(MAX_JSON_VALUES)}"a":1}`],
+    ['too many values with a truncated last one', `{"a":[${'1,'.repeat(MAX_JSON_VALUES)}`],
     ['brackets that are never closed', '['.repeat(1_000)],
     ['brackets of both kinds that are never closed', '[{"a":'.repeat(1_000)],
   ])('refuses %s as invalid_request', (_name, body) => {
@@ -92,12 +92,12 @@ describe('parseJsonBody, before anything is parsed,', () => {
 
   it('counts exactly up to the limit', () => {
     const list = (values: number): string => `{"a":[${Array(values).fill('1').join()}]}`;
-    // The object, the array and a comma between each two values.
+    // The object, the array and a comma between each pair of values.
     expect(codeOf(list(MAX_JSON_VALUES - 1))).toBe('parsed');
     expect(codeOf(list(MAX_JSON_VALUES))).toBe('invalid_request');
   });
 
-  it('does not count what stands in strings, however it is escaped', () => {
+  it('does not count characters in strings, with any escapes', () => {
     const text = '[{,'.repeat(MAX_JSON_VALUES);
     for (const end of ['', '\\"', '\\\\', '\\\\\\"', '\\u0022[', '\u4e00']) {
       expect(codeOf(`{"a":"${text}${end}"}`)).toBe('parsed');
@@ -108,7 +108,7 @@ describe('parseJsonBody, before anything is parsed,', () => {
 });
 
 describe('measureJson', () => {
-  /** Of arrays and objects: their values, or one for an empty one. */
+  /** The values of arrays and objects; 1 for an empty one. */
   function valuesIn(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 0;
     const values = Object.values(value);
@@ -132,7 +132,7 @@ describe('measureJson', () => {
 });
 
 describe('canonicalBodySha256Input', () => {
-  it('is the same whatever the order of names, white space and spelling', () => {
+  it('is independent of the order of names, white space and escapes', () => {
     expect(canonicalBodySha256Input(parsed('{ "b": [1.0, {"y":1,"x":2}], "a": "\\u0041" }'))).toBe(
       canonicalBodySha256Input(parsed('{"a":"A","b":[1,{"x":2,"y":1}]}')),
     );
@@ -144,7 +144,7 @@ describe('canonicalBodySha256Input', () => {
     ['{"a":[1,2]}', '{"a":[2,1]}'],
     ['{"a":{}}', '{"a":[]}'],
     ['{"__proto__":1}', '{"__proto__":2}'],
-  ])('tells %s from %s', (one, other) => {
+  ])('distinguishes %s and %s', (one, other) => {
     expect(canonicalBodySha256Input(parsed(one))).not.toBe(canonicalBodySha256Input(parsed(other)));
   });
 

@@ -6,12 +6,12 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** Digits, signs, the point and the exponent. */
 const OF_NUMBERS: ReadonlySet<number> = new Set([...'+-.0123456789Ee'].map((each) => each.charCodeAt(0)));
-/** Of a name as it is written, with escapes. */
+/** Maximum length of an encoded name, with escapes. */
 const MAX_NAME_BYTES = 256;
 
 /**
- * A number as it is written in JSON: the last member of this name of the
- * outermost object, which is the one that a parser takes.
+ * The text of a number in JSON: the last member with this name in the outermost
+ * object, which is the one that a parser uses.
  *
  * @param bytes - valid JSON.
  */
@@ -34,7 +34,7 @@ export function lastTopLevelNumber(bytes: Uint8Array, name: string): string | un
   return found;
 }
 
-/** @returns the place behind the closing quote. */
+/** @returns the index after the closing quote. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

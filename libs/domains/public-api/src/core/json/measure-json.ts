@@ -6,30 +6,30 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How much a parser would make of a text, known before it makes anything. */
+/** The size of a JSON text in values, measured without parsing it. */
 export interface JsonMeasure {
   /**
-   * Commas and opening brackets outside strings: as many as there are values in
-   * arrays and objects, and one more for each array or object that is empty.
+   * Commas and opening brackets outside strings: the number of values in arrays
+   * and objects, plus one for each empty array or object.
    */
   readonly values: number;
-  /** Levels of arrays and objects at the deepest place. */
+  /** The deepest nesting of arrays and objects. */
   readonly depth: number;
 }
 
 /**
- * Measures JSON in one pass over its bytes, without allocating anything. For a
- * text that breaks off or is no JSON at all, what comes before the fault is
- * measured right, and a parser gets no further than the fault.
+ * Measures JSON in one pass over its bytes, without allocation. Of an invalid
+ * text, the part before the error is measured correctly, and a parser stops
+ * there.
  *
- * @param enough - values beyond which nothing more is worth knowing.
+ * @param enough - stops after this number of values.
  */
 export function measureJson(bytes: Uint8Array, enough = Infinity): JsonMeasure {
   let values = 0;
   let depth = 0;
   let deepest = 0;
   let isInString = false;
-  // A loop rather than a search from quote to quote: eight million empty strings must not cost more than one long one.
+  // A loop instead of indexOf, so that millions of empty strings cost no more than one long string.
   for (let at = 0; at < bytes.length && values <= enough; at += 1) {
     const byte = bytes[at];
     if (isInString) {

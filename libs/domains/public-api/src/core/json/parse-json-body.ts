@@ -3,29 +3,29 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json-value';
 import { measureJson, type JsonMeasure } from './measure-json';
 
 /**
- * Levels of nesting that a body may have. Deeper ones would overflow the stack
- * of whatever walks them recursively, JSON.stringify included.
+ * Maximum nesting of a body. Deeper ones would overflow the stack of recursive
+ * functions, JSON.stringify included.
  */
 export const MAX_JSON_DEPTH = 128;
 
 /**
- * Values that a body may have, as `measureJson` counts them. Parsing costs by
- * the value, not by the byte: eight megabytes of `[],` take seconds. Two
- * thousand messages, or 128 tools with large schemas, have some 25,000; ten
- * thousand messages, the most there may be, that all call tools some 70,000.
+ * Maximum values of a body, as `measureJson` counts them. Parsing time depends on
+ * the values, not the bytes: 8 MB of `[],` take seconds. 2,000 messages, or 128
+ * tools with large schemas, have about 25,000 values; 10,000 messages with tool
+ * calls, the maximum, about 70,000.
  */
 export const MAX_JSON_VALUES = 131_072;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a request body: UTF-8 (a byte order mark is allowed), JSON, an object.
- * Of duplicate names the last one wins; `__proto__` is a name like any other.
+ * Parses a request body: UTF-8 (a byte order mark is allowed), JSON, an object.
+ * The last of duplicate names wins; `__proto__` is an ordinary name.
  *
- * What is too much to parse is not parsed, so that of a body which is too much
- * and broken as well the former is said, always.
+ * A body with too many values is not parsed, so that it gets the same error
+ * whether or not it is also malformed.
  *
- * @param measure - of the same bytes, when it is known already.
+ * @param measure - of the same bytes, when already known.
  * @returns `invalid_request` for a body with too many values or levels, else `invalid_json`.
  */
 export function parseJsonBody(
@@ -35,7 +35,7 @@ export function parseJsonBody(
   if (bytes.length === 0) return invalidJson('The request body is empty.');
   if (measure.values > MAX_JSON_VALUES) {
     return refuse('invalid_request', {
-      message: `The request body holds more than ${MAX_JSON_VALUES} values.`,
+      message: `The request body contains more than ${MAX_JSON_VALUES} values.`,
     });
   }
   if (measure.depth > MAX_JSON_DEPTH) {
@@ -53,7 +53,7 @@ export function parseJsonBody(
   try {
     value = JSON.parse(text) as JsonValue;
   } catch {
-    // The parser's own message quotes the body, which does not belong in an error.
+    // The parser's own message would quote the body.
     return invalidJson('The request body is not valid JSON.');
   }
   if (!isJsonObject(value)) return invalidJson('The request body must be a JSON object.');

@@ -12,7 +12,7 @@ function chunksOf(completion: object, includeUsage = false): Record<string, unkn
     .map((event) => JSON.parse(event.replace(/^data: /, '')) as Record<string, unknown>);
 }
 
-it('tool calls become deltas with an index', () => {
+it('converts tool calls to deltas with an index', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
   const message = { role: 'assistant', content: null, refusal: null, tool_calls: [call] };
   const chunks = chunksOf({
@@ -34,7 +34,7 @@ it('tool calls become deltas with an index', () => {
   expect(chunks.some((chunk) => 'usage' in chunk || 'error' in chunk)).toBe(false);
 });
 
-it('the system fingerprint is on every chunk, and on none when the answer has none', () => {
+it('puts the system fingerprint on every chunk, if there is one', () => {
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
   for (const chunk of chunksOf({ choices, usage: {}, system_fingerprint: 'fp_1' }, true)) {
     expect(chunk['system_fingerprint']).toBe('fp_1');
@@ -43,7 +43,7 @@ it('the system fingerprint is on every chunk, and on none when the answer has no
     expect(chunk).not.toHaveProperty('system_fingerprint');
 });
 
-it('reasoning, refusals and several choices are kept', () => {
+it('replays reasoning, refusals and several choices', () => {
   const message = { role: 'assistant', content: 'No', refusal: 'I refuse', reasoning_content: 'Hm' };
   const chunks = chunksOf({
     choices: [0, 1].map((index) => ({ index, message, logprobs: { content: [] }, finish_reason: 'stop' })),

@@ -1,4 +1,4 @@
-/** The parts of a stored chat.completion that its replay as a stream reads. */
+/** The properties of a stored chat.completion that are replayed. */
 interface StoredCompletion {
   readonly id: string;
   readonly created: number;
@@ -16,11 +16,11 @@ interface StoredChoice {
 }
 
 /**
- * A stored chat.completion as the events of a stream: the same id and content
- * in coarser chunks, one per choice for the role, the content and the end.
+ * Converts a stored chat.completion to the events of a stream: the same id and
+ * content in three chunks per choice, for the role, the content and the end.
  *
- * @param completionJson a chat.completion object, as this gateway answered it.
- * @returns complete server-sent events, without the closing [DONE].
+ * @param completionJson a chat.completion object, as returned by this gateway.
+ * @returns complete server-sent events, without the final [DONE].
  */
 export function replayChunks(completionJson: Uint8Array, includeUsage: boolean): string {
   const stored = JSON.parse(Buffer.from(completionJson).toString('utf8')) as StoredCompletion;
@@ -29,10 +29,10 @@ export function replayChunks(completionJson: Uint8Array, includeUsage: boolean):
     object: 'chat.completion.chunk',
     created: stored.created,
     model: stored.model,
-    // JSON leaves it out when it is undefined.
+    // Omitted by JSON.stringify when undefined.
     system_fingerprint: stored.system_fingerprint,
   };
-  // With include_usage every chunk but the last says "usage": null.
+  // With include_usage, every chunk except the last has "usage": null.
   const usageOfChunk = includeUsage ? { usage: null } : {};
   const event = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
 

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json/json-value';
 import type { CallerPolicy, ModelView, TokenCounter, ValidatedChatRequest } from '../chat-completion/types';
 import { validateChatRequest } from '../chat-completion/validate-chat-request';
 
-/** For tests: a model that can do everything. */
+/** A model with every capability. */
 export const ableModel: ModelView = {
   id: 'acme/able',
   disabled: false,
@@ -34,7 +34,7 @@ export const ableModel: ModelView = {
   forwardReasoningContent: false,
 };
 
-/** For tests: a model that can do nothing but talk. */
+/** A model without capabilities. */
 export const plainModel: ModelView = {
   ...ableModel,
   id: 'acme/plain',
@@ -42,7 +42,7 @@ export const plainModel: ModelView = {
   reasoningEfforts: [],
 };
 
-/** For tests: a model that takes fields beyond the schema. */
+/** A model with extra parameters. */
 export const extraModel: ModelView = {
   ...ableModel,
   id: 'acme/extra',
@@ -50,7 +50,7 @@ export const extraModel: ModelView = {
   forwardReasoningContent: true,
 };
 
-/** For tests: a model that calls tools, and knows no hints. */
+/** A model with tools only. */
 const toolsModel: ModelView = { ...plainModel, id: 'acme/tools', capabilities: ['tools'] };
 
 export const disabledModel: ModelView = { ...extraModel, id: 'acme/disabled', disabled: true };
@@ -59,7 +59,7 @@ const models = new Map(
   [ableModel, plainModel, toolsModel, extraModel, disabledModel].map((model) => [model.id, model]),
 );
 
-/** Four characters a token: for tests that are not about counting. */
+/** Four characters per token, for tests that are not about counting. */
 export const quarterCounter: TokenCounter = {
   count: (text) => Math.ceil(text.length / 4),
   countSize: ({ length }) => Math.ceil(length / 4),
@@ -67,7 +67,7 @@ export const quarterCounter: TokenCounter = {
 
 export const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
 
-/** A valid body with the given fields added; undefined takes one away. */
+/** A valid body with the given fields added; undefined removes one. */
 export function chatBody(fields: Readonly<Record<string, JsonValue | undefined>> = {}): JsonObject {
   const body: Record<string, JsonValue | undefined> = {
     model: 'acme/able',
@@ -80,7 +80,7 @@ export function chatBody(fields: Readonly<Record<string, JsonValue | undefined>>
   return Object.fromEntries(present);
 }
 
-/** Validates with a counter that answers at once. */
+/** Validates with a synchronous counter. */
 export function validate(
   body: JsonObject,
   policy: Partial<CallerPolicy> = {},
@@ -91,11 +91,11 @@ export function validate(
     findModel: (id) => models.get(id),
     tokenCounter,
   });
-  if (result instanceof Promise) throw new Error('the counter of this test answers at once');
+  if (result instanceof Promise) throw new Error('the counter of this test must be synchronous');
   return result;
 }
 
-/** Code and param of a refusal in one text, such as "invalid_request n"; "accepted" otherwise. */
+/** Code and param of a refusal, such as "invalid_request n"; otherwise "accepted". */
 export function verdict(result: ValidatedChatRequest | Refusal): string {
   if (!isRefusal(result)) return 'accepted';
   return result.param === undefined ? result.code : `${result.code} ${result.param}`;
@@ -111,7 +111,7 @@ export function refused(result: ValidatedChatRequest | Refusal): Refusal {
   return result;
 }
 
-/** What the model would see. */
+/** The forwarded body. */
 export function forwarded(result: ValidatedChatRequest | Refusal): JsonObject {
   return JSON.parse(accepted(result).bodyJson.toString()) as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** For tests: files that have a valid header of the given size and little else. */
+/** Image files with a valid header of the given size and little else. */
 
 export function png(width: number, height: number): Buffer {
   const bytes = Buffer.alloc(33);

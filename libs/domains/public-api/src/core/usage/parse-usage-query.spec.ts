@@ -6,7 +6,7 @@ import { parseUsageQuery } from './parse-usage-query';
 
 const NOW = Date.parse('2026-11-20T23:59:59Z') as UnixMs;
 
-it('the default is the last thirty days by day and model', () => {
+it('defaults to the last 30 days by day and model', () => {
   expect(parseUsageQuery({}, NOW)).toEqual({
     startDate: '2026-10-22',
     endDate: '2026-11-20',
@@ -27,7 +27,7 @@ it.each<[Record<string, unknown>, object]>([
   [{ group_by: 'api_key, day,day' }, { groupBy: ['day', 'api_key'] }],
   [{ model: 'acme/m-1' }, { modelId: 'acme/m-1' }],
   [{ page: '5', Start_Date: 'x', __proto__: { start_date: 'x' } }, { startDate: '2026-10-22' }],
-])('%j is read as %j', (query, expected) => {
+])('parses %j as %j', (query, expected) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject(expected);
 });
 
@@ -51,11 +51,11 @@ it.each<[Record<string, unknown>, string]>([
   [{ model: '' }, 'model'],
   [{ model: 'x'.repeat(257) }, 'model'],
   [{ model: ['a', 'b'] }, 'model'],
-])('%j is refused with its name', (query, param) => {
+])('refuses %j with the name of the parameter', (query, param) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject({ kind: 'refusal', code: 'invalid_request', param });
 });
 
-it('no query throws', () => {
+it('never throws', () => {
   const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model');
   fc.assert(
     fc.property(fc.dictionary(names, fc.oneof(fc.string(), fc.anything())), (query) => {

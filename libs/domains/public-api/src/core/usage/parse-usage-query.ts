@@ -1,7 +1,7 @@
 import { DAY_MS, isUtcDay, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
 import { isRefusal, type Refusal, refuse } from '@gateway/errors';
 
-/** In the order in which answers name them. */
+/** In the order of the response. */
 export const usageDimensions = ['day', 'model', 'api_key'] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
@@ -18,10 +18,10 @@ export const MAX_USAGE_DAYS = 90;
 export const MAX_MODEL_ID_LENGTH = 256;
 
 /**
- * Reads the query of GET /v1/usage. Unknown names are ignored; a name that is
- * given twice is a fault.
+ * Parses the query of GET /v1/usage. Unknown names are ignored; a repeated name
+ * is an error.
  *
- * @returns `invalid_request` with the offending name.
+ * @returns `invalid_request` with the name as its param, if invalid.
  */
 export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: UnixMs): UsageQuery | Refusal {
   const values: Partial<Record<'start_date' | 'end_date' | 'group_by' | 'model', string>> = {};
@@ -36,7 +36,7 @@ export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: U
   const groupBy = readGroupBy(values.group_by);
   if (isRefusal(groupBy)) return groupBy;
   if (values.model === '' || (values.model ?? '').length > MAX_MODEL_ID_LENGTH) {
-    return invalid('model', 'it is not the id of a model.');
+    return invalid('model', 'it is not a model id.');
   }
   return { ...range, groupBy, ...(values.model === undefined ? {} : { modelId: values.model }) };
 }
@@ -46,19 +46,19 @@ function readRange(
   end: string | undefined,
   now: UnixMs,
 ): Pick<UsageQuery, 'startDate' | 'endDate'> | Refusal {
-  if (start !== undefined && !isDay(start)) return invalid('start_date', 'it is not a day as YYYY-MM-DD.');
-  if (end !== undefined && !isDay(end)) return invalid('end_date', 'it is not a day as YYYY-MM-DD.');
+  if (start !== undefined && !isDay(start)) return invalid('start_date', 'it must be a date as YYYY-MM-DD.');
+  if (end !== undefined && !isDay(end)) return invalid('end_date', 'it must be a date as YYYY-MM-DD.');
   const endDate = end ?? utcDay(now);
   const startDate = start ?? addDays(endDate, 1 - DEFAULT_DAYS);
   if (startDate > endDate) return invalid('start_date', 'it is after end_date.');
   const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
   if (days > MAX_USAGE_DAYS) {
-    return invalid('start_date', `the range has ${days} days; at most ${MAX_USAGE_DAYS} are possible.`);
+    return invalid('start_date', `the range has ${days} days; the maximum is ${MAX_USAGE_DAYS}.`);
   }
   return { startDate, endDate };
 }
 
-/** A day of the present era: dates before it have other forms, and no usage. */
+/** A day since 1970, so that ISO days compare as strings. */
 function isDay(text: string): text is UtcDay {
   return isUtcDay(text) && text >= '1970-01-01';
 }
@@ -73,7 +73,7 @@ function readGroupBy(text: string | undefined): readonly UsageDimension[] | Refu
   const known: readonly string[] = usageDimensions;
   return names.every((name) => known.includes(name))
     ? usageDimensions.filter((dimension) => names.includes(dimension))
-    : invalid('group_by', `it takes any of ${usageDimensions.join(', ')}, separated by commas.`);
+    : invalid('group_by', `it must be a comma-separated list of ${usageDimensions.join(', ')}.`);
 }
 
 function invalid(param: string, problem: string): Refusal {

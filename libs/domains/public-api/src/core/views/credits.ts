@@ -1,16 +1,16 @@
 import { nanoUsd, usdNumber, type NanoUsd } from '@gateway/base';
 
-/** Sums of an organization's account. */
+/** Totals of an organization's account. */
 export interface Credits {
-  /** Everything that was ever added. */
+  /** Sum of all credit added. */
   readonly totalCredits: NanoUsd;
-  /** Everything that was ever charged. */
+  /** Sum of all charges. */
   readonly totalUsage: NanoUsd;
-  /** What running requests hold. */
+  /** Sum of open holds. */
   readonly reserved: NanoUsd;
 }
 
-/** The answer of GET /v1/credits, in US dollars; `available` is what a 402 reports. */
+/** The response of GET /v1/credits, in US dollars. `available` is the amount that a 402 reports. */
 export function creditsView({ totalCredits, totalUsage, reserved }: Credits): object {
   const balance = totalCredits - totalUsage;
   return {

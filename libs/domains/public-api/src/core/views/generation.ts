@@ -10,16 +10,16 @@ export interface SettledGeneration {
   readonly cancelled: boolean;
   readonly finishReason: string;
   readonly usage: Usage;
-  /** Who counted the usage: the provider, or the gateway where no report of the provider could be believed. */
+  /** Whether the provider reported the usage, or the gateway counted it because the report was absent or implausible. */
   readonly usageSource?: 'provider' | 'counted' | undefined;
-  /** What was taken from the balance. */
+  /** The amount charged to the balance. */
   readonly charged: NanoUsd;
   readonly latencyMs: number;
   readonly generationTimeMs: number;
   readonly externalUser?: string | undefined;
 }
 
-/** The answer of GET /v1/generation. Times in milliseconds, amounts in US dollars. */
+/** The response of GET /v1/generation. Times in milliseconds, amounts in US dollars. */
 export function generationView(generation: SettledGeneration): object {
   const { usage } = generation;
   const cost = usdNumber(generation.charged);

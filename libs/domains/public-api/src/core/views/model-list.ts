@@ -3,7 +3,7 @@ import { mayUseModel } from '../chat-completion/rules/model-access';
 import { chatFields } from '../chat-completion/schema/fields';
 import type { ModelView } from '../chat-completion/types';
 
-/** An entry of the model catalogue with what only the model list shows. */
+/** A model with the properties that only the model list shows. */
 export interface ListedModel extends ModelView {
   readonly name: string;
   readonly ownedBy: string;
@@ -11,10 +11,10 @@ export interface ListedModel extends ModelView {
   readonly defaultReasoningEffort?: string | undefined;
 }
 
-/** Capabilities with a rejection code of their own; the others show as supported parameters. */
+/** Capabilities with their own error code; the others appear as supported parameters. */
 const PUBLIC_CAPABILITIES = ['tools', 'vision', 'json_mode', 'reasoning'];
 
-/** Capabilities behind fields whose refusal is not a matter of the field table. */
+/** Capabilities of fields that are refused by other rules than the field table. */
 const FIELD_CAPABILITIES: ReadonlyMap<string, string> = new Map([
   ['tools', 'tools'],
   ['tool_choice', 'tools'],
@@ -22,7 +22,7 @@ const FIELD_CAPABILITIES: ReadonlyMap<string, string> = new Map([
   ['reasoning_effort', 'reasoning'],
 ]);
 
-/** The answer of GET /v1/models: enabled models that the key may use, by id. */
+/** The response of GET /v1/models: enabled models that the key may use, sorted by id. */
 export function modelListView(models: Iterable<ListedModel>, allowedModels: readonly string[]): object {
   const available = [...models].filter((model) => !model.disabled && mayUseModel(model.id, allowedModels));
   available.sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -62,8 +62,8 @@ function modelView(model: ListedModel): object {
 function supportedParameters(model: ModelView): readonly string[] {
   const ofSchema = chatFields.filter((field) => {
     const needed = field.needs ?? FIELD_CAPABILITIES.get(field.name);
-    const isTaken = field.disposition === 'honour' || field.disposition === 'forward';
-    return isTaken && (needed === undefined || model.capabilities.includes(needed));
+    const hasEffect = field.disposition === 'honour' || field.disposition === 'forward';
+    return hasEffect && (needed === undefined || model.capabilities.includes(needed));
   });
   return [...ofSchema.map((field) => field.name), ...model.extraParameters];
 }

@@ -10,14 +10,14 @@ export interface UsageSums {
   readonly cost: NanoUsd;
 }
 
-/** Sums of one group; the names are set as grouped by. */
+/** Sums of one group, with the values of its dimensions. */
 export interface UsageGroup extends UsageSums {
   readonly date?: string | undefined;
   readonly modelId?: string | undefined;
   readonly keyId?: string | undefined;
 }
 
-/** The answer of GET /v1/usage. Amounts in US dollars. */
+/** The response of GET /v1/usage. Amounts in US dollars. */
 export function usageView(query: UsageQuery, totals: UsageSums, groups: readonly UsageGroup[]): object {
   return {
     object: 'list',

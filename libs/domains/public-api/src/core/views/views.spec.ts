@@ -19,7 +19,7 @@ describe('the model list', () => {
   const ids = (allowedModels: string[]): unknown =>
     (modelListView(models, allowedModels) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-  it('shows enabled models that the key may use, by id', () => {
+  it('lists enabled models that the key may use, sorted by id', () => {
     expect(ids([])).toEqual(['acme/able', 'acme/extra', 'acme/plain']);
     expect(ids(['acme/plain', 'acme/disabled', 'acme/none'])).toEqual(['acme/plain']);
   });
@@ -57,7 +57,7 @@ describe('the model list', () => {
     });
   });
 
-  it('a model shows the parameters that it supports', () => {
+  it('lists the supported parameters of a model', () => {
     const parametersOf = (model: ModelView): string[] =>
       (modelListView([listed(model)], []) as { data: { supported_parameters: string[] }[] }).data[0]
         ?.supported_parameters ?? [];
@@ -76,7 +76,7 @@ describe('the model list', () => {
     expect(parametersOf(plainModel)).toContain('temperature');
   });
 
-  it('a model without reasoning or vision says so', () => {
+  it('shows the absence of reasoning and vision', () => {
     expect(modelListView([listed(plainModel)], [])).toMatchObject({
       data: [{ capabilities: [], architecture: { input_modalities: ['text'] } }],
     });
@@ -94,7 +94,7 @@ describe('the model list', () => {
   });
 });
 
-it('credits: what was added, used, is left, held and free', () => {
+it('credits: added, used, balance, reserved and available', () => {
   expect(
     creditsView({
       totalCredits: nanoUsd(100_500_000_000n),
@@ -155,7 +155,7 @@ it('a generation has the documented shape', () => {
   });
 });
 
-it('usage: totals and groups, with what they are grouped by', () => {
+it('usage: totals and groups with their dimensions', () => {
   const sums = {
     requests: 12n,
     promptTokens: 5_000n,

@@ -3,9 +3,9 @@ import { describeLimitStoreSuite, ManualClock } from '../../testing/limit-store.
 import { createMemoryLimitStore } from '../memory/memory-limit-store';
 import { createDegradingLimitStore } from './degrading-limit-store';
 
-describeLimitStoreSuite('that degrades, while the shared store answers', async (options) => ({
+describeLimitStoreSuite('that degrades, while the shared store is available', async (options) => ({
   store: createDegradingLimitStore(
-    { shared: createMemoryLimitStore(options), own: createMemoryLimitStore(options), clock: options.clock },
+    { shared: createMemoryLimitStore(options), local: createMemoryLimitStore(options), clock: options.clock },
     { replicas: 4 },
   ),
   close: async () => undefined,
@@ -14,28 +14,28 @@ describeLimitStoreSuite('that degrades, while the shared store answers', async (
 describe('a limit store that degrades', () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const shared = createMemoryLimitStore({ clock });
-  let away: 'undecided' | 'rejects' | undefined;
-  let asked: number;
+  let outage: 'undecided' | 'rejects' | undefined;
+  let calls: number;
   let ids = 0;
 
   const flaky: LimitStore = {
     admit: async (admissions) => {
-      asked += 1;
-      if (away === 'rejects') throw new Error('away');
-      if (away === 'undecided') return admissions.map(() => ({ kind: 'undecided' }));
+      calls += 1;
+      if (outage === 'rejects') throw new Error('unavailable');
+      if (outage === 'undecided') return admissions.map(() => ({ kind: 'undecided' }));
       return shared.admit(admissions);
     },
     finish: async (finished) => {
-      if (away !== undefined) throw new Error('away');
+      if (outage !== undefined) throw new Error('unavailable');
       await shared.finish(finished);
     },
     renewSlots: async (slots) => {
-      if (away !== undefined) throw new Error('away');
+      if (outage !== undefined) throw new Error('unavailable');
       await shared.renewSlots(slots);
     },
   };
 
-  function ask(keyLimits: Admission['keyLimits']): Admission {
+  function request(keyLimits: Admission['keyLimits']): Admission {
     ids += 1;
     return {
       admissionId: `gen-${ids}`,
@@ -49,63 +49,63 @@ describe('a limit store that degrades', () => {
 
   const open = (replicas: number) =>
     createDegradingLimitStore(
-      { shared: flaky, own: createMemoryLimitStore({ clock }), clock },
-      { replicas, askAgainAfterMs: 1_000 },
+      { shared: flaky, local: createMemoryLimitStore({ clock }), clock },
+      { replicas, retryIntervalMs: 1_000 },
     );
 
   const kindsOf = (decisions: readonly Decision[]) => decisions.map(({ kind }) => kind);
 
   beforeEach(() => {
-    away = undefined;
-    asked = 0;
+    outage = undefined;
+    calls = 0;
     clock.passToNextMinute();
   });
 
   it.each(['undecided', 'rejects'] as const)(
-    'admits its share of a limit while the shared store %s, and one of a limit smaller than the replicas',
+    'admits its share of a limit while the shared store %s, and at least 1',
     async (how) => {
-      away = how;
+      outage = how;
       const store = open(4);
-      const admissions = Array.from({ length: 4 }, () => ask({ requestsPerMinute: 12 }));
+      const admissions = Array.from({ length: 4 }, () => request({ requestsPerMinute: 12 }));
       expect(kindsOf(await store.admit(admissions))).toEqual(['admitted', 'admitted', 'admitted', 'refused']);
-      const few = Array.from({ length: 2 }, () => ask({ requestsPerMinute: 3 }));
+      const few = Array.from({ length: 2 }, () => request({ requestsPerMinute: 3 }));
       expect(kindsOf(await store.admit(few))).toEqual(['admitted', 'refused']);
-      expect(kindsOf(await store.admit([ask({ requestsPerMinute: 0 })]))).toEqual(['refused']);
+      expect(kindsOf(await store.admit([request({ requestsPerMinute: 0 })]))).toEqual(['refused']);
     },
   );
 
-  it('does not ask a shared store again that just could not decide, and uses it again once it can', async () => {
+  it('pauses calls of a shared store that could not decide, and uses it again when it can', async () => {
     const store = open(2);
-    away = 'rejects';
-    for (let count = 0; count < 5; count += 1) await store.admit([ask({})]);
-    expect(asked).toBe(1);
-    away = undefined;
+    outage = 'rejects';
+    for (let count = 0; count < 5; count += 1) await store.admit([request({})]);
+    expect(calls).toBe(1);
+    outage = undefined;
     clock.pass(1_000);
-    const limited = ask({ concurrency: 1 });
+    const limited = request({ concurrency: 1 });
     expect(kindsOf(await store.admit([limited]))).toEqual(['admitted']);
-    expect(kindsOf(await shared.admit([ask({ concurrency: 1 })]))).toEqual(['refused']);
+    expect(kindsOf(await shared.admit([request({ concurrency: 1 })]))).toEqual(['refused']);
     await store.finish([{ ...limited, outcome: { kind: 'returned' } }]);
-    expect(kindsOf(await shared.admit([ask({ concurrency: 1 })]))).toEqual(['admitted']);
+    expect(kindsOf(await shared.admit([request({ concurrency: 1 })]))).toEqual(['admitted']);
   });
 
-  it('frees and renews the slots that it gave itself, without the shared store', async () => {
+  it('frees and renews locally admitted slots without the shared store', async () => {
     const store = open(1);
-    away = 'rejects';
-    const first = ask({ concurrency: 1 });
-    expect(kindsOf(await store.admit([first, ask({ concurrency: 1 })]))).toEqual(['admitted', 'refused']);
+    outage = 'rejects';
+    const first = request({ concurrency: 1 });
+    expect(kindsOf(await store.admit([first, request({ concurrency: 1 })]))).toEqual(['admitted', 'refused']);
     clock.pass(20_000);
     await store.renewSlots([first]);
     clock.pass(20_000);
-    expect(kindsOf(await store.admit([ask({ concurrency: 1 })]))).toEqual(['refused']);
+    expect(kindsOf(await store.admit([request({ concurrency: 1 })]))).toEqual(['refused']);
     await store.finish([{ ...first, outcome: { kind: 'used', tokens: 1 } }]);
-    expect(kindsOf(await store.admit([ask({ concurrency: 1 })]))).toEqual(['admitted']);
+    expect(kindsOf(await store.admit([request({ concurrency: 1 })]))).toEqual(['admitted']);
   });
 
-  it('says that a finish did not arrive at the shared store that had decided', async () => {
+  it('rejects when a finish does not reach the shared store that decided', async () => {
     const store = open(1);
-    const first = ask({});
+    const first = request({});
     await store.admit([first]);
-    away = 'rejects';
-    await expect(store.finish([{ ...first, outcome: { kind: 'returned' } }])).rejects.toThrow('away');
+    outage = 'rejects';
+    await expect(store.finish([{ ...first, outcome: { kind: 'returned' } }])).rejects.toThrow('unavailable');
   });
 });

@@ -2,82 +2,82 @@ import type { Clock, UnixMs } from '@gateway/base';
 import type { Admission, AdmissionRef, Decision, FinishedAdmission, Limits, LimitStore } from '../../core';
 
 export interface DegradingLimitStorePorts {
-  /** The counts that all replicas share. */
+  /** The counters that all replicas share. */
   readonly shared: LimitStore;
-  /** Counts of this replica alone, used while the shared ones cannot be reached. */
-  readonly own: LimitStore;
+  /** The counters of this replica, used while the shared ones are unreachable. */
+  readonly local: LimitStore;
   readonly clock: Clock;
 }
 
 export interface DegradingLimitStoreOptions {
-  /** Among how many replicas each limit is divided meanwhile; at least one. */
+  /** The number of replicas by which each limit is divided; at least 1. */
   readonly replicas: number;
-  /** After the shared store could not decide, it is asked again after this long; a second when absent. */
-  readonly askAgainAfterMs?: number;
-  /** Decisions of its own that it remembers at most, to know what to finish where; a million when absent. */
-  readonly maxRemembered?: number;
+  /** Pause before the next call of a shared store that could not decide. Default 1 s. */
+  readonly retryIntervalMs?: number;
+  /** Maximum tracked local admissions, whose finishes go to the local store. Default 1,000,000. */
+  readonly maxTracked?: number;
 }
 
-const DEFAULT_ASK_AGAIN_AFTER_MS = 1_000;
-const DEFAULT_MAX_REMEMBERED = 1_000_000;
+const DEFAULT_RETRY_INTERVAL_MS = 1_000;
+const DEFAULT_MAX_TRACKED = 1_000_000;
 
 /**
- * Admits a replica's share of each limit while the shared store cannot be
- * reached. Availability at the cost of exactness: replicas that get more than
- * their part of the traffic refuse early, and a slot that another replica is
- * asked to renew lapses. The sum over all replicas stays near the limit.
+ * Admits a replica's share of each limit while the shared store is unreachable.
+ * Availability at the cost of exactness: a replica with more than its share of
+ * the traffic refuses early, and a slot whose renewal reaches another replica
+ * expires. The sum over all replicas stays near the limit.
  */
 export function createDegradingLimitStore(
-  { shared, own, clock }: DegradingLimitStorePorts,
+  { shared, local, clock }: DegradingLimitStorePorts,
   {
     replicas,
-    askAgainAfterMs = DEFAULT_ASK_AGAIN_AFTER_MS,
-    maxRemembered = DEFAULT_MAX_REMEMBERED,
+    retryIntervalMs = DEFAULT_RETRY_INTERVAL_MS,
+    maxTracked = DEFAULT_MAX_TRACKED,
   }: DegradingLimitStoreOptions,
 ): LimitStore {
-  // In order of arrival; what never finished is pushed out at the end.
-  const decidedHere = new Set<string>();
-  let askAgainAt: UnixMs | undefined;
+  // In order of arrival; admissions that never finish are evicted.
+  const admittedLocally = new Set<string>();
+  let retryAt: UnixMs | undefined;
 
   async function decideShared(admissions: readonly Admission[]): Promise<readonly Decision[]> {
     const now = clock.now();
-    if (askAgainAt !== undefined && now < askAgainAt) return admissions.map(() => UNDECIDED);
-    // One call finds out whether it is back; those that come meanwhile do not wait with it.
-    if (askAgainAt !== undefined) askAgainAt = (now + askAgainAfterMs) as UnixMs;
+    if (retryAt !== undefined && now < retryAt) return admissions.map(() => UNDECIDED);
+    // One call probes the shared store; concurrent calls do not wait for it.
+    if (retryAt !== undefined) retryAt = (now + retryIntervalMs) as UnixMs;
     const decisions = await shared.admit(admissions).catch(() => admissions.map(() => UNDECIDED));
-    const away = decisions.length > 0 && decisions.every(({ kind }) => kind === 'undecided');
-    askAgainAt = away ? ((clock.now() + askAgainAfterMs) as UnixMs) : undefined;
+    const isUnavailable = decisions.length > 0 && decisions.every(({ kind }) => kind === 'undecided');
+    retryAt = isUnavailable ? ((clock.now() + retryIntervalMs) as UnixMs) : undefined;
     return decisions;
   }
 
-  async function decideHere(admissions: readonly Admission[]): Promise<readonly Decision[]> {
-    const decisions = await own.admit(admissions.map((admission) => shareOf(admission, replicas)));
+  async function decideLocally(admissions: readonly Admission[]): Promise<readonly Decision[]> {
+    const decisions = await local.admit(admissions.map((admission) => shareOf(admission, replicas)));
     admissions.forEach((admission, index) => {
-      if (decisions[index]?.kind === 'admitted') decidedHere.add(idOf(admission));
+      if (decisions[index]?.kind === 'admitted') admittedLocally.add(idOf(admission));
     });
-    for (const id of decidedHere) {
-      if (decidedHere.size <= maxRemembered) break;
-      decidedHere.delete(id);
+    for (const id of admittedLocally) {
+      if (admittedLocally.size <= maxTracked) break;
+      admittedLocally.delete(id);
     }
     return decisions;
   }
 
   async function finish(finished: readonly FinishedAdmission[]): Promise<void> {
-    const here = finished.filter((each) => decidedHere.delete(idOf(each)));
-    if (here.length > 0) {
-      await own.finish(here);
-      // The shared store may have reserved them before it fell silent; else their lease ends it.
-      void shared.finish(here).catch(() => undefined);
+    const localOnes = finished.filter((each) => admittedLocally.delete(idOf(each)));
+    if (localOnes.length > 0) {
+      await local.finish(localOnes);
+      // The shared store may have reserved them before it became unreachable. If this fails, their leases expire.
+      void shared.finish(localOnes).catch(() => undefined);
     }
-    const there = finished.filter((each) => !here.includes(each));
-    if (there.length > 0) await shared.finish(there);
+    const sharedOnes = finished.filter((each) => !localOnes.includes(each));
+    if (sharedOnes.length > 0) await shared.finish(sharedOnes);
   }
 
   async function renewSlots(slots: readonly AdmissionRef[]): Promise<void> {
-    const here = slots.filter((slot) => decidedHere.has(idOf(slot)));
-    if (here.length > 0) await own.renewSlots(here);
-    const there = slots.filter((slot) => !here.includes(slot));
-    if (there.length > 0) await shared.renewSlots(there);
+    const localOnes = slots.filter((slot) => admittedLocally.has(idOf(slot)));
+    if (localOnes.length > 0) await local.renewSlots(localOnes);
+    const sharedOnes = slots.filter((slot) => !localOnes.includes(slot));
+    if (sharedOnes.length > 0) await shared.renewSlots(sharedOnes);
   }
 
   return {
@@ -85,7 +85,7 @@ export function createDegradingLimitStore(
       const decisions = await decideShared(admissions);
       const left = admissions.filter((_, index) => decisions[index]?.kind === 'undecided');
       if (left.length === 0) return decisions;
-      const decidedLocally = [...(await decideHere(left))];
+      const decidedLocally = [...(await decideLocally(left))];
       return decisions.map((decision) =>
         decision.kind === 'undecided' ? (decidedLocally.shift() ?? UNDECIDED) : decision,
       );

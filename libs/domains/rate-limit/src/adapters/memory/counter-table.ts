@@ -5,21 +5,21 @@ export interface WindowCount {
   tokens: number;
 }
 
-/** What one organization or key has reserved. */
+/** The counters of one organization or key. */
 export interface Counter {
   readonly id: string;
-  /** Replaced by a new object when a new window begins. */
+  /** Replaced by a new object when a new window starts. */
   current: WindowCount;
   slots: number;
 }
 
-/** Each lookup forgets up to this many idle counters: more than it can add, so that the table shrinks. */
+/** Each lookup evicts up to this many idle counters: more than it adds, so that the table shrinks. */
 const EVICTIONS_PER_LOOKUP = 2;
 
 /**
- * Counters by id, ordered by the window that they were last used in. Those
- * whose window is over and whose slots are free go, a few at each lookup, so
- * that no call ever pays for a sweep of the whole table.
+ * Counters by id, ordered by the window of their last use. Each lookup evicts a
+ * few counters with an old window and no slots in use, so that no call sweeps the
+ * whole table.
  */
 export class CounterTable {
   private readonly counters = new Map<string, Counter>();
@@ -28,7 +28,7 @@ export class CounterTable {
     return this.counters.size;
   }
 
-  /** The counter, set to this window. */
+  /** Returns the counter, moved to this window. */
   lookUp(id: string, window: number): Counter {
     this.evict(window);
     const known = this.counters.get(id);

@@ -21,7 +21,7 @@ function admission(index: number): Admission {
 }
 
 describe('the memory of the limit store', () => {
-  it('forgets organizations and keys that are idle, and of what never finished', async () => {
+  it('does not retain idle organizations and keys, nor admissions that never finish', async () => {
     const clock = new ManualClock(0);
     const store = createMemoryLimitStore({ clock, slotLeaseMs: LEASE_MS });
     for (let index = 0; index < 1_000; index += 1) await store.admit([admission(index)]);
@@ -31,7 +31,7 @@ describe('the memory of the limit store', () => {
     expect(store.size()).toEqual({ counters: 2, admissions: 1 });
   });
 
-  it('keeps what still runs', async () => {
+  it('retains running requests', async () => {
     const clock = new ManualClock(0);
     const store = createMemoryLimitStore({ clock, slotLeaseMs: LEASE_MS });
     const running = { ...admission(1), keyLimits: { concurrency: 1 } };
@@ -58,7 +58,7 @@ describe('the memory of the limit store', () => {
     expect(await store.admit([admission(4), admission(5)])).toHaveLength(2);
   });
 
-  it('is not confused by a clock that steps back over a minute', async () => {
+  it('handles a clock that steps back across a minute', async () => {
     const clock = new ManualClock(600_000);
     const store = createMemoryLimitStore({ clock, slotLeaseMs: LEASE_MS });
     const limited = (index: number): Admission => ({

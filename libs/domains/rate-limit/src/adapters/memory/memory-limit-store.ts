@@ -8,27 +8,27 @@ import {
   type Decision,
   type FinishedAdmission,
   type LimitStore,
-  type Reserved,
+  type ReservedCounts,
 } from '../../core';
 import { CounterTable, type Counter, type WindowCount } from './counter-table';
 
 export interface MemoryLimitStoreOptions {
   readonly clock: Clock;
-  /** How long a slot stays reserved without renewal; 30 seconds when absent. */
+  /** How long a slot stays reserved without renewal. Default 30 s. */
   readonly slotLeaseMs?: number;
-  /** Admissions remembered at once, running or with a window to correct; a million when absent. */
+  /** Maximum stored admissions, running or in the current window. Default 1,000,000. */
   readonly maxAdmissions?: number;
 }
 
 export interface MemoryLimitStore extends LimitStore {
-  /** What it holds in memory right now. */
+  /** The number of entries in memory. */
   size(): { readonly counters: number; readonly admissions: number };
 }
 
 const DEFAULT_SLOT_LEASE_MS = 30_000;
 const DEFAULT_MAX_ADMISSIONS = 1_000_000;
 
-/** Where one admission was counted: for the organization, or for the key. */
+/** The counter of the organization or the key in which an admission was counted. */
 interface Counted {
   readonly counter: Counter;
   readonly window: WindowCount;
@@ -43,10 +43,9 @@ interface Running {
 }
 
 /**
- * A limit store in the memory of one process: exact for as long as that process
- * is the only one that admits. A restart begins with empty windows and free
- * slots. Every method takes effect before it returns its promise, which makes
- * each of them atomic.
+ * A limit store in the memory of one process. Exact when that process decides all
+ * admissions. A restart starts with empty windows and free slots. Every method
+ * takes effect before it returns its promise, and so is atomic.
  */
 export function createMemoryLimitStore({
   clock,
@@ -56,10 +55,10 @@ export function createMemoryLimitStore({
   const keys = new CounterTable();
   const organizations = new CounterTable();
   const admissions = new Map<string, Running>();
-  // All leases are of one length, so the order of their last renewal is that of their end.
+  // All leases have the same length, so they expire in the order of their last renewal.
   const leases = new Set<Running>();
-  // Admissions whose slot is free again while their window can still be corrected.
-  const lapsed = new Set<Running>();
+  // Admissions whose lease has expired while their window is current.
+  const expired = new Set<Running>();
 
   function admit(admission: Admission, now: UnixMs): Decision {
     const window = minuteWindow(now);
@@ -68,13 +67,9 @@ export function createMemoryLimitStore({
     const id = idOf(admission);
     const refusal = admissions.has(id)
       ? undefined
-      : findRefusal(admission, { key: reservedOf(key), organization: reservedOf(organization) }, now);
+      : findRefusal(admission, { key: countsOf(key), organization: countsOf(organization) }, now);
     if (refusal === undefined && !admissions.has(id)) take(id, admission.tokens, [key, organization], now);
-    const states = windowStates(
-      admission,
-      { key: reservedOf(key), organization: reservedOf(organization) },
-      now,
-    );
+    const states = windowStates(admission, { key: countsOf(key), organization: countsOf(organization) }, now);
     const { requests, tokens } = states;
     return refusal === undefined
       ? { kind: 'admitted', slotLeaseMs, requests, tokens }
@@ -98,9 +93,9 @@ export function createMemoryLimitStore({
     const running = admissions.get(id);
     if (running === undefined) return;
     admissions.delete(id);
-    lapsed.delete(running);
+    expired.delete(running);
     if (leases.delete(running)) freeSlots(running);
-    // In a window that is over this changes what nobody looks at any more.
+    // Has no effect in a window that is over: its counts are not read again.
     for (const { window } of running.counted) {
       window.tokens -= running.tokens;
       if (outcome.kind === 'returned') window.requests -= 1;
@@ -115,18 +110,18 @@ export function createMemoryLimitStore({
     leases.add(running);
   }
 
-  /** Frees the slots whose lease is over and forgets what has nothing left to correct. */
+  /** Frees the slots with an expired lease, and deletes expired admissions of past windows. */
   function expire(now: UnixMs): void {
     for (const running of leases) {
       if (running.slotExpiresMs > now) break;
       leases.delete(running);
       freeSlots(running);
-      lapsed.add(running);
+      expired.add(running);
     }
     const window = minuteWindow(now);
-    for (const running of lapsed) {
+    for (const running of expired) {
       if (running.window === window) break;
-      lapsed.delete(running);
+      expired.delete(running);
       admissions.delete(running.id);
     }
   }
@@ -137,7 +132,7 @@ export function createMemoryLimitStore({
       expire(now);
       if (admissions.size + batch.length > maxAdmissions) {
         throw new GatewayError('no_capacity', {
-          internalMessage: `more than ${maxAdmissions} admissions at once`,
+          internalMessage: `more than ${maxAdmissions} stored admissions`,
         });
       }
       return batch.map((admission) => admit(admission, now));
@@ -159,7 +154,7 @@ function idOf({ organizationId, keyId, admissionId }: AdmissionRef): string {
   return `${organizationId}/${keyId}/${admissionId}`;
 }
 
-function reservedOf({ current, slots }: Counter): Reserved {
+function countsOf({ current, slots }: Counter): ReservedCounts {
   return { requests: current.requests, tokens: current.tokens, slots };
 }
 

@@ -3,9 +3,9 @@ import { Redis, type RedisOptions } from 'ioredis';
 export interface RedisConnectionOptions {
   /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
   readonly url: string;
-  /** Told of lost connections. ioredis makes new ones by itself. */
+  /** Called when the connection is lost. ioredis reconnects automatically. */
   readonly onError?: (error: Error) => void;
-  /** After this long without an answer a command has failed; half a second when absent. It may still be carried out. */
+  /** A command without a response fails after this long, but may still run. Default 500 ms. */
   readonly commandTimeoutMs?: number;
 }
 
@@ -15,8 +15,8 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 const RECONNECT_STEP_MS = 50;
 
 /**
- * A connection for decisions that somebody waits for: what cannot be sent now,
- * or is not answered soon, fails, rather than to be carried out much later.
+ * A connection for decisions in the request path: a command that cannot be sent
+ * now, or gets no response in time, fails instead of running much later.
  */
 export function connectRedis({
   url,

@@ -1,3 +1,3 @@
-// Apart from the rest of the library: who counts elsewhere does not load a client of Redis.
+// A separate entry point, so that processes with another store do not load the Redis client.
 export { connectRedis, type RedisConnectionOptions } from './connect-redis';
 export { createRedisLimitStore, type RedisLimitStoreOptions } from './redis-limit-store';

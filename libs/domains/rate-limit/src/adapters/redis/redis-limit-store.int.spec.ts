@@ -55,7 +55,11 @@ describeWith(redis, 'the limit store on a Redis server', () => {
     });
     afterEach(() => clients.splice(0).forEach((client) => client.disconnect()));
 
-    const ask = (id: number, limits: Admission['keyLimits'], rest: Partial<Admission> = {}): Admission => ({
+    const request = (
+      id: number,
+      limits: Admission['keyLimits'],
+      rest: Partial<Admission> = {},
+    ): Admission => ({
       admissionId: `gen-${id}`,
       organizationId: 'org-1',
       keyId: 'key-1',
@@ -68,23 +72,23 @@ describeWith(redis, 'the limit store on a Redis server', () => {
     const kinds = async (of: LimitStore, admissions: readonly Admission[]) =>
       (await of.admit(admissions)).map(({ kind }) => kind);
 
-    it('admits exactly the limit, however many ask', async () => {
-      const admissions = Array.from({ length: 400 }, (_, id) => ask(id, { concurrency: 70 }));
+    it('admits exactly the limit under concurrency', async () => {
+      const admissions = Array.from({ length: 400 }, (_, id) => request(id, { concurrency: 70 }));
       const decided = await Promise.all(
         admissions.map((admission, index) => kinds(index % 2 === 0 ? store : other, [admission])),
       );
       expect(decided.flat().filter((kind) => kind === 'admitted')).toHaveLength(70);
     });
 
-    it('takes nothing for an id that the other has admitted, and lets either finish it', async () => {
-      const first = ask(1, { concurrency: 1 });
+    it('reserves nothing for an id that the other replica has admitted, and lets either finish it', async () => {
+      const first = request(1, { concurrency: 1 });
       expect(await kinds(store, [first])).toEqual(['admitted']);
-      expect(await kinds(other, [first, ask(2, { concurrency: 1 })])).toEqual(['admitted', 'refused']);
+      expect(await kinds(other, [first, request(2, { concurrency: 1 })])).toEqual(['admitted', 'refused']);
       await other.finish([{ ...first, outcome: { kind: 'returned' } }]);
-      expect(await kinds(store, [ask(3, { concurrency: 1 })])).toEqual(['admitted']);
+      expect(await kinds(store, [request(3, { concurrency: 1 })])).toEqual(['admitted']);
     });
 
-    it('decides without a failure while its password is changed, and not with the old one afterwards', async () => {
+    it('decides without failures during a password rotation, and rejects the old password afterwards', async () => {
       const urlWith = (password: string) => server.url.replace('redis://', `redis://gateway:${password}@`);
       const withPassword = async (password: string): Promise<LimitStore> => {
         const client = connectRedis({ url: urlWith(password) });
@@ -99,7 +103,7 @@ describeWith(redis, 'the limit store on a Redis server', () => {
       let changed = false;
       const load = (async () => {
         while (!changed) {
-          await serving.admit([ask((decided += 1), {})]).catch((error: unknown) => failures.push(error));
+          await serving.admit([request((decided += 1), {})]).catch((error: unknown) => failures.push(error));
         }
       })();
       const moreDecided = () => {
@@ -122,14 +126,14 @@ describeWith(redis, 'the limit store on a Redis server', () => {
       await admin.acl('DELUSER', 'gateway');
     });
 
-    it('decides by the time of Redis', async () => {
+    it('uses the clock of Redis', async () => {
       const leftInMinute = async () => {
         const [seconds, micros] = await admin.time();
         return 60_000 - (Number(seconds) % 60) * 1_000 - Math.floor(Number(micros) / 1_000);
       };
-      const within = await eventually('an admission and two looks at the clock in one minute', async () => {
+      const within = await eventually('an admission between two clock reads in one minute', async () => {
         const before = await leftInMinute();
-        const [decision] = await store.admit([ask(1, { requestsPerMinute: 5 })]);
+        const [decision] = await store.admit([request(1, { requestsPerMinute: 5 })]);
         const after = await leftInMinute();
         return after <= before ? { before, after, resetMs: decision?.requests?.resetMs ?? -1 } : undefined;
       });
@@ -137,35 +141,37 @@ describeWith(redis, 'the limit store on a Redis server', () => {
       expect(within.resetMs).toBeGreaterThanOrEqual(within.after);
     });
 
-    it('goes on when Redis has forgotten its scripts', async () => {
-      await kinds(store, [ask(1, {})]);
+    it('reloads its scripts when Redis has lost them', async () => {
+      await kinds(store, [request(1, {})]);
       await admin.script('FLUSH');
-      const many = Array.from({ length: 20 }, (_, id) => ask(id + 2, {}, { organizationId: `org-${id}` }));
+      const many = Array.from({ length: 20 }, (_, id) =>
+        request(id + 2, {}, { organizationId: `org-${id}` }),
+      );
       expect(new Set(await kinds(store, many))).toEqual(new Set(['admitted']));
     });
 
-    it('decides one organization when the keys of another are broken, and says which it could not', async () => {
+    it('decides one organization when the keys of another are corrupt, and reports the other as undecided', async () => {
       await admin.set('gateway:limits:{org-broken}:window', 'not a hash');
       const decided = await kinds(store, [
-        ask(1, {}, { organizationId: 'org-broken' }),
-        ask(2, {}),
-        ask(3, {}, { organizationId: 'org-broken' }),
+        request(1, {}, { organizationId: 'org-broken' }),
+        request(2, {}),
+        request(3, {}, { organizationId: 'org-broken' }),
       ]);
       expect(decided).toEqual(['undecided', 'admitted', 'undecided']);
     });
 
-    it('keeps nothing of an organization that is idle', async () => {
-      await kinds(store, [ask(1, {})]);
+    it('stores nothing for an idle organization', async () => {
+      await kinds(store, [request(1, {})]);
       for (const name of await admin.keys('gateway:limits:*')) {
         expect(await admin.pttl(name)).toBeGreaterThan(0);
       }
-      await store.finish([{ ...ask(1, {}), outcome: { kind: 'used', tokens: 1 } }]);
+      await store.finish([{ ...request(1, {}), outcome: { kind: 'used', tokens: 1 } }]);
       expect(await admin.keys('gateway:limits:*')).toEqual(['gateway:limits:{org-1}:window']);
     });
   });
 
-  describe('when Redis is away', () => {
-    it('says so at once instead of waiting, and decides again when it is back, with the counts begun anew', async () => {
+  describe('when Redis is unavailable', () => {
+    it('returns undecided without waiting, and decides again after recovery, with counts from zero', async () => {
       const mine = await startRedis();
       const client = connectRedis({ url: mine.url });
       const store = createRedisLimitStore({ redis: client });
@@ -197,7 +203,7 @@ describeWith(redis, 'the limit store on a Redis server', () => {
       await eventually('decisions after the restart', async () =>
         (await kind(6)) === 'admitted' ? true : undefined,
       );
-      // What ran before is forgotten; it is renewed and finished without effect, and the limit holds.
+      // Earlier requests are unknown: renewing and finishing them has no effect, and the limit applies.
       await store.renewSlots([limited(1)]);
       await store.finish([{ ...limited(2), outcome: { kind: 'used', tokens: 5 } }]);
       expect(await kind(7)).toBe('admitted');

@@ -14,15 +14,15 @@ import {
 import { ADMIT_SCRIPT, FINISH_SCRIPT, RENEW_SCRIPT } from './scripts';
 
 export interface RedisLimitStoreOptions {
-  /** One server, or a cluster: every script stays within one organization's hash slot. */
+  /** One server or a cluster: every script uses keys of one hash slot only. */
   readonly redis: Redis | Cluster;
-  /** How long a slot stays reserved without renewal; 30 seconds when absent. */
+  /** How long a slot stays reserved without renewal. Default 30 s. */
   readonly slotLeaseMs?: number;
-  /** Redis' own time when absent, which is what replicas share. */
+  /** Default: the time of Redis, which all replicas share. */
   readonly clock?: Clock;
-  /** Before every key's name, so that several gateways may share a server. */
+  /** Prefix of every Redis key, so that several gateways can share a server. */
   readonly prefix?: string;
-  /** Told of each organization that could not be decided, and why. */
+  /** Called with the error of each organization that could not be decided. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -33,11 +33,10 @@ const NUMBERS_PER_ADMISSION = 5;
 type RunScript = (...args: readonly (string | number)[]) => Promise<unknown>;
 
 /**
- * Counts in Redis, for any number of replicas. Of each call's admissions those
- * of one organization are one script, which is one atomic step; the scripts of
- * all organizations travel together. When Redis loses its memory, the minute
- * begins anew and requests that are running no longer count; limits apply in
- * full to those that come.
+ * Counts in Redis, for any number of replicas. The admissions of one organization
+ * in a call are one script, which is atomic; the scripts of all organizations are
+ * pipelined. When Redis loses its data, the minute starts at zero and running
+ * requests no longer count; the limits apply to new requests.
  */
 export function createRedisLimitStore({
   redis,
@@ -115,7 +114,7 @@ export function createRedisLimitStore({
     },
   };
 
-  /** Rejects when any organization's script failed, after all have been tried: they may be repeated. */
+  /** Runs the scripts of all organizations, then rejects if any failed. Safe to retry. */
   async function runAll<Item extends AdmissionRef>(
     items: readonly Item[],
     script: RunScript,
@@ -146,7 +145,7 @@ function byOrganization<Item extends AdmissionRef>(items: readonly Item[]): [str
   return [...groups];
 }
 
-/** Each is sent as its hash, and whole to a server that does not know it (any more). */
+/** Each script is sent as its hash, and in full when the server does not know it. */
 function defineScripts(redis: Redis | Cluster): Record<'admit' | 'finish' | 'renew', RunScript> {
   const define = (name: string, lua: string): RunScript => {
     redis.defineCommand(name, { lua, numberOfKeys: KEYS_PER_ORGANIZATION });

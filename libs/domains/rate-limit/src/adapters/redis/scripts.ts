@@ -1,20 +1,20 @@
 /**
- * The admissions of one organization as Lua scripts, since Redis runs a script
- * as one atomic step. All keys of an organization carry its id as hash tag, so
- * they are on one node of a Redis Cluster:
+ * Lua scripts for the admissions of one organization, since Redis runs a script
+ * atomically. All keys of an organization have its id as hash tag, so they are on
+ * one node of a Redis Cluster:
  *
  * - `window`: a hash of the current minute. `minute`; `R`, `T`: requests and
  *   tokens of the organization; `r:<key>`, `t:<key>`: of a key; `a:<id>`: the
  *   tokens of an admission of this minute that has not finished.
- * - `slots`: a sorted set of the running admissions by the end of their leases.
- * - `held`: a hash of how many of these each key has.
+ * - `slots`: a sorted set of the running admissions by the expiry of their leases.
+ * - `held`: a hash with the number of running admissions of each key.
  *
- * All three end by themselves when nothing touches them any more.
+ * All three expire when they are no longer used.
  */
 
-/** A window outlives its minute a little, so that a clock that steps back finds it. */
+/** A window outlives its minute, so that a clock that steps back finds it. */
 const WINDOW_TTL_MS = 120_000;
-/** The slots and the counts by key end together, later than any lease in them. */
+/** Added to the lease, so that the slots and the counts by key outlive every lease in them. */
 const SLOTS_TTL_MARGIN_MS = 60_000;
 
 const PROLOGUE = `
@@ -30,7 +30,7 @@ local function whole(value) return tonumber(value) or 0 end
 
 local minute = math.floor(now / 60000)
 local counted = whole(redis.call('HGET', window, 'minute'))
--- Another node's clock may be a little behind: a minute that has begun stays.
+-- Another node's clock may be slightly behind: a minute that has started stays.
 if counted ~= minute and counted ~= minute + 1 then
   redis.call('DEL', window)
   redis.call('HSET', window, 'minute', string.format('%d', minute))
@@ -54,18 +54,18 @@ end
 
 /**
  * ARGV after clock and lease: nine for each admission, its id as
- * `<key>/<admission>`, the key's id, its tokens, and the limits in the order
- * of `CHECKS`; an empty limit does not apply. Answers the time in
- * milliseconds, then five numbers for each admission: the number of the limit
- * that refuses, counted from 1, or 0; then requests and tokens of the key and
- * of the organization after the decision.
+ * `<key>/<admission>`, the key's id, its tokens, and the limits in the order of
+ * `CHECKS`; an empty limit does not apply. Returns the time in milliseconds, then
+ * five numbers for each admission: the 1-based number of the limit that refuses,
+ * or 0; then requests and tokens of the key and of the organization after the
+ * decision.
  */
 export const ADMIT_SCRIPT = `${PROLOGUE}
 local function fitsRequests(limit, requests) return requests < limit end
--- A request larger than the whole limit would otherwise wait for ever: an empty window takes it.
+-- An empty window admits a request larger than the whole limit, which could otherwise never run.
 local function fitsTokens(limit, used, tokens) return limit > 0 and (used == 0 or used + tokens <= limit) end
 
-local answer = { now }
+local result = { now }
 for from = 3, #ARGV, 9 do
   local id, key, tokens = ARGV[from], ARGV[from + 1], tonumber(ARGV[from + 2])
   local function limit(number) return tonumber(ARGV[from + 2 + number]) end
@@ -89,15 +89,15 @@ for from = 3, #ARGV, 9 do
       leaseSlot(id)
     end
   end
-  for _, number in ipairs({ refused, kr, kt, r, t }) do answer[#answer + 1] = number end
+  for _, number in ipairs({ refused, kr, kt, r, t }) do result[#result + 1] = number end
 end
-return answer
+return result
 `;
 
 /**
- * ARGV after clock and lease: three for each admission, its id, the key's id,
- * and the tokens it used; these are empty when it was returned. Tokens and
- * request of a minute that is over went with their window.
+ * ARGV after clock and lease: three for each admission, its id, the key's id, and
+ * the tokens that it used, empty when it was returned. An admission of a past
+ * minute needs no correction, since its window is deleted.
  */
 export const FINISH_SCRIPT = `${PROLOGUE}
 for from = 3, #ARGV, 3 do

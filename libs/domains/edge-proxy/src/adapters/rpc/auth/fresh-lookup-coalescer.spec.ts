@@ -1,6 +1,6 @@
 import { FreshLookupCoalescer } from './fresh-lookup-coalescer';
 
-/** Lookups that settle when the test says so; each returns its number. */
+/** Lookups that the test completes; each returns its number. */
 function createService() {
   const open: { succeed: () => void; fail: () => void }[] = [];
   let started = 0;
@@ -23,7 +23,7 @@ function createService() {
   };
 }
 
-it('runs two lookups for a thousand callers at once: one for the first, one for all later ones', async () => {
+it('runs two lookups for a thousand concurrent callers: one for the first, one for all later ones', async () => {
   const service = createService();
   const lookups = new FreshLookupCoalescer<number>();
   const all = Array.from({ length: 1_000 }, () => lookups.lookup('a', service.run));
@@ -47,7 +47,7 @@ it('never returns the result of a lookup that started before the call', async ()
   expect(await Promise.all([first, second, third])).toEqual([1, 2, 3]);
 });
 
-it('caches nothing, and fails no caller with the error of an earlier lookup', async () => {
+it('caches no result, and rejects no caller with the error of an earlier lookup', async () => {
   const service = createService();
   const lookups = new FreshLookupCoalescer<number>();
   const failed = lookups.lookup('a', service.run);
@@ -61,7 +61,7 @@ it('caches nothing, and fails no caller with the error of an earlier lookup', as
   expect(await later).toBe(3);
 });
 
-it('keeps keys apart', async () => {
+it('looks up each key separately', async () => {
   const service = createService();
   const lookups = new FreshLookupCoalescer<number>();
   const both = Promise.all([lookups.lookup('a', service.run), lookups.lookup('b', service.run)]);

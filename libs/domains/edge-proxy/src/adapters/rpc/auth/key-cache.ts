@@ -1,16 +1,16 @@
 import type { KeyGrant, WatchInvalidationsResponse } from '@gateway/contracts/auth';
 import { LRUCache } from 'lru-cache';
 
-/** What auth said of a key: its grant, or that there is no such key. */
-export type KeyAnswer = KeyGrant | undefined;
+/** The grant of a key; undefined when the key does not exist. */
+export type KeyLookupResult = KeyGrant | undefined;
 
-/** An answer that is on its way. */
-export interface PendingAnswer {
+/** A lookup in flight. */
+export interface PendingLookup {
   readonly hash: string;
-  readonly answer: Promise<KeyAnswer>;
+  readonly result: Promise<KeyLookupResult>;
 }
 
-/** Stands for "no such key" where undefined means "not remembered". */
+/** A cached "no such key", where undefined means "not cached". */
 export const NO_SUCH_KEY = Symbol('no such key');
 
 export interface KeyCacheLimits {
@@ -19,19 +19,18 @@ export interface KeyCacheLimits {
 }
 
 /**
- * What an edge remembers of keys, and which questions are under way. To forget
- * a key is also to give up on the answer that is under way: it may be from
- * before, so it is neither kept nor shared with anybody who asks from now on.
+ * The edge's cache of keys and its lookups in flight. Evicting a key also drops
+ * its lookup in flight: that result may be older than the change, so it is
+ * neither cached nor shared with later callers.
  *
- * That a key does not exist is remembered too, apart from the grants so that
- * made-up keys cannot push those out. No key needs to be "un-forgotten" when it
- * is created: its 256 random bits are known to nobody before, so nobody can
- * have asked for it.
+ * Unknown keys are cached too, separately, so that invented keys cannot evict
+ * grants. Creating a key needs no invalidation: its 256 random bits cannot have
+ * been looked up before.
  */
 export class KeyCache {
   private readonly grants: LRUCache<string, KeyGrant>;
   private readonly unknown: LRUCache<string, true>;
-  private readonly pending = new Map<string, PendingAnswer>();
+  private readonly pending = new Map<string, PendingLookup>();
 
   constructor({ maxCachedKeys, maxUnknownKeys }: KeyCacheLimits) {
     this.grants = new LRUCache(growingTo(maxCachedKeys));
@@ -46,67 +45,67 @@ export class KeyCache {
     return this.grants.get(hash) ?? (this.unknown.get(hash) ? NO_SUCH_KEY : undefined);
   }
 
-  pendingAnswer(hash: string): PendingAnswer | undefined {
+  pendingLookup(hash: string): PendingLookup | undefined {
     return this.pending.get(hash);
   }
 
-  /** Lets others share the answer, until it is there or the key is forgotten. */
-  expect(pending: PendingAnswer): void {
+  /** Lets other callers share the lookup until it finishes or its key is evicted. */
+  addPending(pending: PendingLookup): void {
     this.pending.set(pending.hash, pending);
   }
 
-  /** Whether nothing that concerns it was forgotten since it was asked for; no longer under way in any case. */
-  settle(pending: PendingAnswer): boolean {
+  /** @returns whether the result may be cached: its key was not evicted since the lookup started. */
+  finishPending(pending: PendingLookup): boolean {
     if (this.pending.get(pending.hash) !== pending) return false;
     this.pending.delete(pending.hash);
     return true;
   }
 
-  keep(hash: string, answer: KeyAnswer): void {
-    if (answer) this.grants.set(hash, answer);
+  store(hash: string, result: KeyLookupResult): void {
+    if (result) this.grants.set(hash, result);
     else this.unknown.set(hash, true);
   }
 
-  forget(target: WatchInvalidationsResponse['target']): void {
+  evict(target: WatchInvalidationsResponse['target']): void {
     switch (target?.$case) {
       case 'keySha256':
-        this.forgetKey(hashText(target.value));
+        this.evictKey(hashText(target.value));
         return;
       case 'organizationId':
-        this.forgetOrganization(target.value);
+        this.evictOrganization(target.value);
         return;
       case 'all':
       case undefined:
-        // Also for a target of a later version, which this one cannot read.
-        this.forgetAll();
+        // A target that only a later version knows evicts everything.
+        this.clear();
     }
   }
 
-  forgetAll(): void {
+  clear(): void {
     this.grants.clear();
     this.unknown.clear();
     this.pending.clear();
   }
 
-  private forgetKey(hash: string): void {
+  private evictKey(hash: string): void {
     this.grants.delete(hash);
     this.unknown.delete(hash);
     this.pending.delete(hash);
   }
 
-  private forgetOrganization(organizationId: string): void {
-    // Takes time with the number of keys: an organization's settings change seldom.
+  private evictOrganization(organizationId: string): void {
+    // Linear in the number of cached keys; organizations change rarely.
     for (const [hash, grant] of this.grants.entries()) {
       if (grant.organizationId === organizationId) this.grants.delete(hash);
     }
-    // Whose keys those are is not known before the answers are there.
+    // The organization of a pending lookup is unknown until it finishes.
     this.pending.clear();
   }
 }
 
 /**
- * Bounds a cache by number without setting the room aside: with `max` an empty
- * cache for 100,000 entries already takes 3.8 MiB.
+ * Bounds a cache without preallocation: with `max`, an empty cache for 100,000
+ * entries uses 3.8 MiB.
  */
 function growingTo(maxEntries: number) {
   return { maxSize: maxEntries, sizeCalculation: () => 1 };

@@ -8,20 +8,20 @@ const KEY = Buffer.alloc(32, 1);
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** An auth that takes its time, with an edge that has no lease: its watch was never opened. */
+/** A slow auth service, and an edge without a lease, since its watch was never opened. */
 function slowAuth(respond: () => Promise<unknown> = pause) {
   let isRevoked = false;
-  let asked = 0;
-  let underWay = 0;
-  let most = 0;
+  let calls = 0;
+  let inFlight = 0;
+  let maxInFlight = 0;
   const verifyKey = async () => {
-    asked += 1;
-    underWay += 1;
-    most = Math.max(most, underWay);
-    // What is so when auth looks, which is before its answer comes.
+    calls += 1;
+    inFlight += 1;
+    maxInFlight = Math.max(maxInFlight, inFlight);
+    // Read before the response is sent.
     const grant = isRevoked ? undefined : KeyGrant.fromPartial({ keyId: 'key-1' });
     await respond();
-    underWay -= 1;
+    inFlight -= 1;
     return { outcome: grant && { $case: 'grant' as const, value: grant } };
   };
   const handlers = { verifyKey } as unknown as Parameters<typeof bindService<typeof AuthDefinition>>[1];
@@ -36,18 +36,18 @@ function slowAuth(respond: () => Promise<unknown> = pause) {
     log,
     metrics: new Registry(),
   });
-  return { directory, revoke: () => (isRevoked = true), asked: () => asked, most: () => most };
+  return { directory, revoke: () => (isRevoked = true), calls: () => calls, maxInFlight: () => maxInFlight };
 }
 
 describe('an edge without a lease', () => {
-  it('asks a slow auth twice for five hundred requests with one key, not five hundred times', async () => {
-    const { directory, asked, most } = slowAuth();
+  it('calls a slow auth twice for five hundred requests with one key', async () => {
+    const { directory, calls, maxInFlight } = slowAuth();
     const found = await Promise.all(Array.from({ length: 500 }, () => directory.lookup(KEY)));
     expect(found.filter((grant) => grant?.keyId === 'key-1')).toHaveLength(500);
-    expect([asked(), most()]).toEqual([2, 1]);
+    expect([calls(), maxInFlight()]).toEqual([2, 1]);
   });
 
-  it('never lets a request in by an answer that was under way when its key was revoked', async () => {
+  it('never accepts a request by a lookup that was in flight when its key was revoked', async () => {
     const { directory, revoke } = slowAuth();
     const before = directory.lookup(KEY);
     revoke();
@@ -56,15 +56,15 @@ describe('an edge without a lease', () => {
     expect(await after).toBeUndefined();
   });
 
-  it('lets a request that is cancelled go at once, and those that share its answer have theirs', async () => {
+  it('rejects a cancelled lookup immediately, and completes those that share its call', async () => {
     const { directory } = slowAuth();
     const cancelled = new AbortController();
     const first = directory.lookup(KEY, { signal: cancelled.signal });
     const second = directory.lookup(KEY, { signal: cancelled.signal });
     const third = directory.lookup(KEY);
-    cancelled.abort(new Error('gone'));
-    await expect(first).rejects.toThrow('gone');
-    await expect(second).rejects.toThrow('gone');
+    cancelled.abort(new Error('cancelled'));
+    await expect(first).rejects.toThrow('cancelled');
+    await expect(second).rejects.toThrow('cancelled');
     expect(await third).toMatchObject({ keyId: 'key-1' });
   });
 

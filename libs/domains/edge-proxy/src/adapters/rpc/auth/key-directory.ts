@@ -6,10 +6,10 @@ import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
 import type { KeyDirectory } from '../../../core';
 import { createInstruments, type LookupCounts } from './metrics';
-import { hashText, KeyCache, NO_SUCH_KEY, type KeyAnswer, type PendingAnswer } from './key-cache';
+import { hashText, KeyCache, NO_SUCH_KEY, type KeyLookupResult, type PendingLookup } from './key-cache';
 import { Lease } from './lease';
 import { FreshLookupCoalescer } from './fresh-lookup-coalescer';
-import { keepWatch } from './watch-keeper';
+import { runWatch } from './invalidation-watch';
 
 export interface KeyDirectoryPorts {
   readonly auth: RpcClient<typeof AuthDefinition>;
@@ -18,35 +18,35 @@ export interface KeyDirectoryPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Milliseconds on a clock that never steps back. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonicNow?: () => number;
 }
 
 export interface KeyDirectoryOptions {
-  /** Keys whose grants are remembered. Default 100,000. */
+  /** Cached grants. Default 100,000. */
   readonly maxCachedKeys?: number;
-  /** Hashes remembered as belonging to no key. Default 1,000. */
+  /** Cached hashes of unknown keys. Default 1,000. */
   readonly maxUnknownKeys?: number;
 }
 
 interface LookupOptions {
-  /** Ends the caller's wait; the call to auth may serve others and goes on. */
+  /** Ends the caller's wait only: the call to auth may be shared, and continues. */
   readonly signal?: AbortSignal;
 }
 
 /** The key directory over auth's RPCs. */
 export interface WatchedKeyDirectory extends KeyDirectory<KeyGrant> {
   /**
-   * The grant of the key with this SHA-256, as it is now: a key that was revoked
-   * or changed before the call is never answered as it was before. Undefined: no
-   * such key. Rejects with a GatewayError when auth was needed and not reached.
+   * The current grant of the key with this SHA-256, never one from before a
+   * revocation or change that was confirmed before the call. Undefined: no such
+   * key. Rejects with a GatewayError when auth was needed and is unreachable.
    */
   lookup(keySha256: Buffer, options?: LookupOptions): Promise<KeyGrant | undefined>;
-  /** Whether cached answers may be used now. Without, every lookup waits for an answer that was asked for after it came. */
+  /** Whether cached grants may be used. Otherwise every lookup waits for a call to auth that starts after it. */
   isLive(): boolean;
-  /** Opens the watch, now and whenever it is lost. Lookups work before, by asking auth. */
+  /** Opens the watch, and reopens it whenever it is lost. Lookups before that call auth. */
   start(): void;
-  /** Closes the watch and forgets everything. */
+  /** Closes the watch and clears the cache. */
   stop(): Promise<void>;
 }
 
@@ -54,10 +54,9 @@ const DEFAULTS = { maxCachedKeys: 100_000, maxUnknownKeys: 1_000 };
 const RECONNECT = { firstMs: 20, maxMs: 2_000 };
 
 /**
- * A cache of auth's answers that may be used only while auth can take them
- * back: under an open watch and a running lease. Auth answers a revocation after
- * every edge has acknowledged it or its lease has run out, so a key that was
- * revoked is accepted nowhere from then on.
+ * A cache of grants that is used only while auth can invalidate it: under an
+ * open watch and a valid lease. Auth confirms a revocation after every edge has
+ * acknowledged it or lost its lease, so no edge accepts the key after that.
  */
 export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOptions): WatchedKeyDirectory {
   const { auth, edgeId, clock, log, metrics } = options;
@@ -65,66 +64,66 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
     maxCachedKeys: options.maxCachedKeys ?? DEFAULTS.maxCachedKeys,
     maxUnknownKeys: options.maxUnknownKeys ?? DEFAULTS.maxUnknownKeys,
   });
-  const freshLookups = new FreshLookupCoalescer<KeyAnswer>();
+  const freshLookups = new FreshLookupCoalescer<KeyLookupResult>();
   const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
   const counts: LookupCounts = { cached: 0, shared: 0, fetched: 0, unleased: 0 };
-  const isLive = (): boolean => lease.isLive();
+  const isLive = (): boolean => lease.isValid();
   const instruments = createInstruments(metrics, { counts, isLive, cachedKeys: () => cache.size });
   const stopping = new AbortController();
   let watching: Promise<void> | undefined;
 
-  function lookup(keySha256: Buffer, { signal }: LookupOptions = {}): Promise<KeyAnswer> {
+  function lookup(keySha256: Buffer, { signal }: LookupOptions = {}): Promise<KeyLookupResult> {
     const hash = hashText(keySha256);
-    if (!lease.isLive()) {
+    if (!lease.isValid()) {
       counts.unleased += 1;
       return endedBy(
         signal,
-        freshLookups.lookup(hash, () => ask(keySha256)),
+        freshLookups.lookup(hash, () => fetchKey(keySha256)),
       );
     }
-    const remembered = cache.get(hash);
-    if (remembered !== undefined) {
+    const cached = cache.get(hash);
+    if (cached !== undefined) {
       counts.cached += 1;
-      return Promise.resolve(remembered === NO_SUCH_KEY ? undefined : remembered);
+      return Promise.resolve(cached === NO_SUCH_KEY ? undefined : cached);
     }
-    return endedBy(signal, sharedAnswer(hash, keySha256));
+    return endedBy(signal, sharedLookup(hash, keySha256));
   }
 
-  function sharedAnswer(hash: string, keySha256: Buffer): Promise<KeyAnswer> {
-    const underWay = cache.pendingAnswer(hash);
-    if (underWay) {
+  function sharedLookup(hash: string, keySha256: Buffer): Promise<KeyLookupResult> {
+    const inFlight = cache.pendingLookup(hash);
+    if (inFlight) {
       counts.shared += 1;
-      return underWay.answer;
+      return inFlight.result;
     }
     counts.fetched += 1;
-    const answer = ask(keySha256);
-    const pending: PendingAnswer = { hash, answer };
-    cache.expect(pending);
-    // Registered before any caller's, so the cache is settled when they go on.
-    answer.then(
+    const result = fetchKey(keySha256);
+    const pending: PendingLookup = { hash, result };
+    cache.addPending(pending);
+    // Registered before the callers' handlers, so the cache is up to date when they run.
+    result.then(
       (found) => {
-        if (cache.settle(pending) && lease.isLive()) cache.keep(hash, found);
+        if (cache.finishPending(pending) && lease.isValid()) cache.store(hash, found);
       },
-      () => cache.settle(pending),
+      () => cache.finishPending(pending),
     );
-    return answer;
+    return result;
   }
 
-  async function ask(keySha256: Buffer): Promise<KeyAnswer> {
+  async function fetchKey(keySha256: Buffer): Promise<KeyLookupResult> {
     const { outcome } = await unavailableAsNoCapacity(auth.verifyKey({ keySha256 }), isRpcWithoutResponse);
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 
   async function watch(opened: () => void): Promise<void> {
-    const forget = (target: Parameters<KeyCache['forget']>[0]): void => {
+    const evict = (target: Parameters<KeyCache['evict']>[0]): void => {
       opened();
       instruments.invalidations.inc();
-      cache.forget(target);
+      cache.evict(target);
     };
     try {
-      await keepWatch({ auth, edgeId, lease, forget }, stopping.signal);
+      await runWatch({ auth, edgeId, lease, evict }, stopping.signal);
     } finally {
-      cache.forgetAll();
+      cache.clear();
     }
   }
 
@@ -137,19 +136,22 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
         signal: stopping.signal,
         onFailure(error) {
           instruments.watchesLost.inc();
-          log.warn({ err: error, edgeId }, 'the watch on key changes was lost; asking auth for every key');
+          log.warn(
+            { err: error, edgeId },
+            'lost the watch on key changes; calling auth for every key until it is open again',
+          );
         },
       });
     },
     async stop() {
       stopping.abort();
       await watching;
-      cache.forgetAll();
+      cache.clear();
     },
   };
 }
 
-/** The same result, unless the signal aborts first. */
+/** The result of `work`, unless the signal aborts first. */
 function endedBy<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

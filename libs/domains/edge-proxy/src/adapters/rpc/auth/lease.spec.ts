@@ -16,50 +16,50 @@ describe('Lease', () => {
     };
   }
 
-  it('runs from when the renewal was sent, not from when its answer came', () => {
+  it('starts when the renewal is sent, not when its response arrives', () => {
     const { lease, pass } = createLease();
     const sentAt = lease.now();
     pass(900);
     lease.extend(sentAt, 1_000);
-    expect(lease.isLive()).toBe(true);
+    expect(lease.isValid()).toBe(true);
     pass(100);
-    expect(lease.isLive()).toBe(false);
+    expect(lease.isValid()).toBe(false);
   });
 
-  it('ends before the lease that auth counts', () => {
+  it('ends before the lease as auth counts it', () => {
     const { lease, pass } = createLease();
     lease.extend(lease.now(), 1_000);
     pass(985);
-    expect(lease.isLive()).toBe(false);
+    expect(lease.isValid()).toBe(false);
   });
 
-  it('is over as soon as either clock says so: after a sleep, and after a clock was set back', () => {
+  it('ends as soon as it is over on either clock: after a sleep, and after the wall clock was set back', () => {
     const slept = createLease();
     slept.lease.extend(slept.lease.now(), 1_000);
     slept.pass(0, 60_000);
-    expect(slept.lease.isLive()).toBe(false);
+    expect(slept.lease.isValid()).toBe(false);
 
     const setBack = createLease();
     setBack.lease.extend(setBack.lease.now(), 1_000);
     setBack.pass(1_000, -60_000);
-    expect(setBack.lease.isLive()).toBe(false);
+    expect(setBack.lease.isValid()).toBe(false);
   });
 
-  it('is never shortened by an answer that comes late', () => {
+  it('is never shortened by a late response', () => {
     const { lease, pass } = createLease();
     const early = lease.now();
     pass(500);
     lease.extend(lease.now(), 1_000);
     lease.extend(early, 1_000);
     pass(800);
-    expect(lease.isLive()).toBe(true);
+    expect(lease.isValid()).toBe(true);
   });
 
-  it('does not run before it was granted nor after it was ended', () => {
+  it('is not valid before it was granted nor after it was ended', () => {
     const { lease } = createLease();
-    expect(lease.isLive()).toBe(false);
+    expect(lease.isValid()).toBe(false);
     lease.extend(lease.now(), 1_000);
     lease.end();
-    expect(lease.isLive()).toBe(false);
+    expect(lease.isValid()).toBe(false);
   });
 });

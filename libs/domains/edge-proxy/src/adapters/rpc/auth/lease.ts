@@ -1,19 +1,19 @@
 import type { Clock } from '@gateway/base';
 
-/** A moment on both of an edge's clocks, in milliseconds. */
+/** One moment on both clocks of an edge, in milliseconds. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
-/** Kept back of each lease, for clocks that do not run at quite the same rate. */
+/** Share of each lease that is not used, for clocks that run at different rates. */
 const SAFETY_SHARE = 0.02;
 
 /**
- * Until when auth waits for this edge before it takes a revocation as heard
- * everywhere; the edge's view of it, which ends before auth's. Both clocks must
- * agree that it runs: the monotonic one stands still while a machine sleeps,
- * the wall clock may be set back.
+ * The edge's view of its lease from auth, which ends before auth's own view.
+ * While it is valid, auth waits for this edge before it confirms a revocation.
+ * Both clocks must agree: the monotonic clock may stop while a machine sleeps,
+ * and the wall clock may be set back.
  */
 export class Lease {
   private endsMonotonicMs = -Infinity;
@@ -28,16 +28,16 @@ export class Lease {
     return { monotonicMs: this.monotonicNow(), wallMs: this.clock.now() };
   }
 
-  isLive(): boolean {
+  isValid(): boolean {
     return this.monotonicNow() < this.endsMonotonicMs && this.clock.now() < this.endsWallMs;
   }
 
-  /** Milliseconds left by the monotonic clock. */
+  /** Milliseconds left on the monotonic clock. */
   remainingMs(): number {
     return Math.max(0, this.endsMonotonicMs - this.monotonicNow());
   }
 
-  /** A lease of `leaseMs` was granted to a call that was sent at `sentAt`. Never shortens. */
+  /** Records a lease of `leaseMs`, granted to a call sent at `sentAt`. Never shortens the lease. */
   extend(sentAt: Moment, leaseMs: number): void {
     const usableMs = leaseMs * (1 - SAFETY_SHARE);
     this.endsMonotonicMs = Math.max(this.endsMonotonicMs, sentAt.monotonicMs + usableMs);

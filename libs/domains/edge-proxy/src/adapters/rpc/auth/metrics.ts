@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Counted as plain numbers, since every request passes here; read when metrics are scraped. */
+/** Plain numbers, since every request increments one; read when metrics are scraped. */
 export interface LookupCounts {
   cached: number;
   shared: number;
@@ -17,7 +17,7 @@ export interface KeyDirectoryState {
 export function createInstruments(metrics: Registry, state: KeyDirectoryState) {
   new Counter({
     name: 'gateway_edge_proxy_key_lookups_total',
-    help: 'Key lookups by where the answer came from: the cache, a call shared with others, a call of its own, or a call made because no lease was running.',
+    help: 'Key lookups by source: cached, shared (a call to auth in flight), fetched (a new call), or unleased (a call because no lease was valid).',
     labelNames: ['source'],
     registers: [metrics],
     collect() {
@@ -27,7 +27,7 @@ export function createInstruments(metrics: Registry, state: KeyDirectoryState) {
   });
   new Gauge({
     name: 'gateway_edge_proxy_key_lease_live',
-    help: '1 while cached keys may be used: the watch is open and its lease runs.',
+    help: '1 while cached keys may be used: the watch is open and its lease is valid.',
     registers: [metrics],
     collect() {
       this.set(state.isLive() ? 1 : 0);
@@ -44,12 +44,12 @@ export function createInstruments(metrics: Registry, state: KeyDirectoryState) {
   return {
     invalidations: new Counter({
       name: 'gateway_edge_proxy_key_invalidations_total',
-      help: 'Times that auth told this edge to forget something.',
+      help: 'Cache invalidations received from auth.',
       registers: [metrics],
     }),
     watchesLost: new Counter({
       name: 'gateway_edge_proxy_key_watches_lost_total',
-      help: 'Times that the watch ended or its lease ran out, and cached keys were forgotten.',
+      help: 'Times that the watch ended or its lease expired, and the cache was cleared.',
       registers: [metrics],
     }),
   };

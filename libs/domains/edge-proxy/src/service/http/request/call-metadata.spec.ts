@@ -17,7 +17,7 @@ async function metadataFor(headers: Record<string, string>): Promise<object> {
   return others;
 }
 
-it("the caller's trace travels on to the router", async () => {
+it("propagates the client's trace to the router", async () => {
   expect(await metadataFor({ traceparent: TRACEPARENT })).toEqual({ traceparent: TRACEPARENT });
   const tracestate = 'vendor=1,other=2';
   expect(await metadataFor({ traceparent: TRACEPARENT, tracestate })).toEqual({
@@ -26,7 +26,7 @@ it("the caller's trace travels on to the router", async () => {
   });
 });
 
-it('no trace is begun, and an invalid one is dropped without an error', async () => {
+it('starts no trace, and drops an invalid one without an error', async () => {
   expect(await metadataFor({})).toEqual({});
   expect(await metadataFor({ tracestate: 'vendor=1' })).toEqual({});
   expect(await metadataFor({ traceparent: 'not a trace', tracestate: 'vendor=1' })).toEqual({});
@@ -35,7 +35,7 @@ it('no trace is begun, and an invalid one is dropped without an error', async ()
   });
 });
 
-it('it travels with reads as well', async () => {
+it('propagates the trace with reads as well', async () => {
   const received: object[] = [];
   edge.query.handlers = {
     getGeneration: async (_request, { metadata }) => {

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 
-/** The query of a request; a name that is given twice has an array. */
+/** The query parameters; a repeated name has an array. */
 export function queryOf({ url = '' }: IncomingMessage): ParsedUrlQuery {
   const start = url.indexOf('?');
   return start === -1 ? {} : parse(url.slice(start + 1));
 }
 
-/** The path of a request as it was sent, without its query. */
+/** The path as it was sent, without the query. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const start = url.indexOf('?');
   return start === -1 ? url : url.slice(0, start);

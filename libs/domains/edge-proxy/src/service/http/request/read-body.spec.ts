@@ -27,8 +27,8 @@ async function outcome(response: Response): Promise<[number, string]> {
   return [response.status, body.error?.code ?? 'ok'];
 }
 
-/** Sends bytes as they are and resolves with everything that comes back. */
-function overSocket(parts: readonly string[], hold = false): Promise<string> {
+/** Sends raw bytes and resolves with everything received. */
+function overSocket(parts: readonly string[], stayOpen = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(edge.port, '127.0.0.1');
     let received = '';
@@ -36,7 +36,7 @@ function overSocket(parts: readonly string[], hold = false): Promise<string> {
     socket.on('error', reject);
     socket.on('close', () => resolve(received));
     for (const part of parts) socket.write(part);
-    if (!hold) socket.end();
+    if (!stayOpen) socket.end();
   });
 }
 
@@ -47,42 +47,42 @@ it.each([
   ['deflate', deflateSync(PLAIN)],
   ['br', brotliCompressSync(PLAIN)],
   ['identity', Buffer.from(PLAIN)],
-])('a body in %s is read', async (encoding, body) => {
+])('reads a body in %s', async (encoding, body) => {
   expect((await send(body, { 'content-encoding': encoding })).status).toBe(200);
 });
 
 it.each([
   ['an unknown coding', 'zstd', Buffer.from(PLAIN)],
   ['two codings', 'gzip, gzip', gzipSync(gzipSync(PLAIN))],
-  ['a body that is not what it says', 'gzip', Buffer.from(PLAIN)],
-  ['a body cut short', 'gzip', gzipSync(PLAIN).subarray(0, 20)],
-])('%s is invalid_json', async (_name, encoding, body) => {
+  ['a body that does not match its encoding', 'gzip', Buffer.from(PLAIN)],
+  ['a truncated body', 'gzip', gzipSync(PLAIN).subarray(0, 20)],
+])('returns invalid_json for %s', async (_name, encoding, body) => {
   expect(await outcome(await send(body, { 'content-encoding': encoding }))).toEqual([400, 'invalid_json']);
 });
 
-it('a body of exactly the limit is read, one byte more is not', async () => {
+it('accepts a body of exactly the limit, and no byte more', async () => {
   const padded = (length: number) => PLAIN + ' '.repeat(length - PLAIN.length);
   expect((await send(padded(LIMIT))).status).toBe(200);
   expect(await outcome(await send(padded(LIMIT + 1)))).toEqual([413, 'request_too_large']);
 });
 
-it('a chunked body is cut at the limit', async () => {
+it('refuses a chunked body at the limit', async () => {
   const endless = new ReadableStream({
     pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024)),
   });
-  // The server answers and then closes; that fetch reports the answer or the
-  // closed upload depends on which it notices first.
-  const answered = await send(endless).then(outcome, () => 'closed');
-  expect(['closed', [413, 'request_too_large']]).toContainEqual(answered);
+  // The server responds and then closes; fetch reports the response or the closed
+  // upload, whichever it notices first.
+  const result = await send(endless).then(outcome, () => 'closed');
+  expect(['closed', [413, 'request_too_large']]).toContainEqual(result);
 });
 
-it('a bomb is stopped by what comes out of it', async () => {
+it('refuses a decompression bomb by its decompressed size', async () => {
   const bomb = gzipSync(Buffer.alloc(LIMIT * 100, ' '));
   expect(bomb.length).toBeLessThan(LIMIT);
   expect(await outcome(await send(bomb, { 'content-encoding': 'gzip' }))).toEqual([413, 'request_too_large']);
 });
 
-it('a caller that is still sending sees the early refusal, and is then closed', async () => {
+it('sends an early refusal to a client that is still sending, and then closes the connection', async () => {
   const received = await overSocket(
     [
       'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n',
@@ -97,7 +97,7 @@ it('a caller that is still sending sees the early refusal, and is then closed', 
 });
 
 it.each([16, 400])(
-  'a caller that first sends all of a body that is %i times too large, and only then reads, sees why',
+  'a client that sends a body %i times too large before it reads gets the error',
   async (times) => {
     const socket = connect(edge.port, '127.0.0.1').pause();
     let failure: Error | undefined;
@@ -105,7 +105,7 @@ it.each([16, 400])(
     socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n');
     socket.write(`authorization: Bearer ${KEY}\r\ncontent-length: ${LIMIT * times}\r\n\r\n`);
     for (let sent = 0; sent < times; sent += 1) socket.write('x'.repeat(LIMIT));
-    // Until all has gone, or the other side takes no more.
+    // Until everything is sent, or the server reads no more.
     for (let before = -1; socket.writableLength !== before;) {
       before = socket.writableLength;
       await delay(50);
@@ -121,7 +121,7 @@ it.each([16, 400])(
   },
 );
 
-it('a body that does not arrive is a request_timeout', async () => {
+it('returns request_timeout for a body that does not arrive', async () => {
   const received = await overSocket(
     [
       'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\n',
@@ -133,16 +133,16 @@ it('a body that does not arrive is a request_timeout', async () => {
   expect(received).toContain('"code":"request_timeout"');
 });
 
-it('the body is asked for with 100 Continue only once the key is known to be good', async () => {
+it('sends 100 Continue only after the key was accepted', async () => {
   const head = (key: string) =>
     'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\n' +
     `authorization: Bearer ${key}\r\ncontent-length: ${PLAIN.length}\r\n\r\n`;
   expect(await overSocket([head('sk-gw-unknown')], true)).toMatch(/^HTTP\/1\.1 401 /);
-  const good = await overSocket([head(KEY), PLAIN], true);
-  expect(good).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  const accepted = await overSocket([head(KEY), PLAIN], true);
+  expect(accepted).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
 });
 
-it('a refused request with a small body keeps its connection', async () => {
+it('reuses the connection after a refused request with a small body', async () => {
   const received = await overSocket([
     'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n12345',
     'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
@@ -150,7 +150,7 @@ it('a refused request with a small body keeps its connection', async () => {
   expect(received.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
 });
 
-it('the bodies of all running requests together are bounded', async () => {
+it('bounds the total size of the bodies of all running requests', async () => {
   const small = await startEdge({ settings: { maxInflightBodyBytes: PLAIN.length * 2 - 1 } });
   let release = () => {};
   const pause = new Promise<void>((resolve) => (release = resolve));
@@ -160,7 +160,7 @@ it('the bodies of all running requests together are bounded', async () => {
   expect(await outcome(await small.chat())).toEqual([503, 'no_capacity']);
   release();
   expect((await first).status).toBe(200);
-  // What the first had is free again.
+  // The bytes of the first request are free again.
   expect((await small.chat()).status).toBe(200);
   await small.stop();
 });

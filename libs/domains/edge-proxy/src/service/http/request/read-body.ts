@@ -4,52 +4,52 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Refusal, refuse } from '@gateway/errors';
 import { bodyTooLarge, bodyTooSlow, bodyUndecodable } from '@gateway/public-api';
 import { RequestCancelled } from '../request-cancelled';
-import { BodyPieces } from './body-pieces';
+import { BodyChunks } from './body-chunks';
 
 export interface BodyReaderOptions {
   /** Of one body, after decompression. */
   readonly maxBytes: number;
-  /** Of the bodies of all requests that are being answered. */
+  /** Total of the bodies of all requests in flight. */
   readonly maxInflightBytes: number;
-  /** From the first look at the request until its last byte. */
+  /** From the start of the read to the last byte. */
   readonly timeoutMs: number;
-  /** A body that comes in several chunks is collected in pieces of this size. */
-  readonly pieceBytes: number;
+  /** See BodyChunks. */
+  readonly chunkBytes: number;
 }
 
-/** What came of reading a body. */
+/** The result of reading a body. */
 interface ReadBody {
-  /** In order; a refusal when the body is not worth looking at. */
-  readonly pieces: readonly Uint8Array[] | Refusal;
-  /** That were read, after decompression. */
+  /** In order; or the refusal. */
+  readonly chunks: readonly Uint8Array[] | Refusal;
+  /** Bytes read, after decompression. */
   readonly bytes: number;
 }
 
-/** Reads a whole request body into memory, never more than allowed. */
+/** Reads a whole request body into memory, up to the limits. */
 export type BodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<ReadBody>;
 
 /**
- * Bodies may be compressed with gzip, deflate or br; the limit counts what
- * comes out, while it comes out, so a small bomb is stopped as soon as a large
- * body. A body that keeps the server waiting is refused as `request_timeout`.
+ * Bodies may be compressed with gzip, deflate or br. The size limit counts the
+ * decompressed bytes as they arrive, which also stops decompression bombs. A body
+ * that does not arrive in time is refused with `request_timeout`.
  *
- * @returns a reader that rejects with RequestCancelled when the caller cancels.
+ * @returns a reader that rejects with RequestCancelled when the client disconnects.
  */
 export function createBodyReader(limits: BodyReaderOptions): BodyReader {
   let inflightBytes = 0;
 
   /**
-   * Counts what is read, until the answer ends: a body, or what was made of it, stays in memory for
-   * so long. Apart from the reading, of which the wait for that end would else keep everything.
+   * Counts bytes until the response closes, since the body or its parsed form stays in memory until
+   * then. Outside of the reader, so that this listener does not retain the reader's closure.
    */
   function countUntilClosed(response: ServerResponse): { bytes: number } {
-    const taken = { bytes: 0 };
-    response.on('close', () => (inflightBytes -= taken.bytes));
-    return taken;
+    const counted = { bytes: 0 };
+    response.on('close', () => (inflightBytes -= counted.bytes));
+    return counted;
   }
 
   return (request, response) => {
-    // Its events have passed; waiting for them would take until the timeout.
+    // Its events were emitted before; waiting for them would last until the timeout.
     if (request.destroyed) return Promise.reject(new RequestCancelled());
     const declared = Number(request.headers['content-length'] ?? 0);
     if (declared > limits.maxBytes) return Promise.resolve(unread(bodyTooLarge(limits.maxBytes)));
@@ -59,48 +59,48 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
     if (expectsContinue(request)) response.writeContinue();
 
     return new Promise((resolve, reject) => {
-      const collected = new BodyPieces(limits.pieceBytes, decoder ? 0 : declared);
-      const taken = countUntilClosed(response);
+      const collected = new BodyChunks(limits.chunkBytes, decoder ? 0 : declared);
+      const counted = countUntilClosed(response);
       const source = decoder ? request.pipe(decoder) : request;
-      const timer = setTimeout(() => refuseIt(bodyTooSlow()), limits.timeoutMs);
+      const timer = setTimeout(() => refuseBody(bodyTooSlow()), limits.timeoutMs);
 
-      function settle(answer: () => void): void {
+      function finish(complete: () => void): void {
         clearTimeout(timer);
         source.off('data', onData).off('end', onEnd).off('error', onError);
         request.off('error', onCancelled).off('close', onClose);
-        // Whoever cancels later, while the rest is thrown away, is nobody's news.
+        // Errors while the rest of the body is discarded are irrelevant.
         request.on('error', ignore);
         if (decoder) {
           request.unpipe(decoder);
           decoder.on('error', ignore).destroy();
         }
-        answer();
+        complete();
       }
-      function refuseIt(refusal: Refusal): void {
-        settle(() => resolve({ pieces: refusal, bytes: taken.bytes }));
+      function refuseBody(refusal: Refusal): void {
+        finish(() => resolve({ chunks: refusal, bytes: counted.bytes }));
       }
       function onData(chunk: Buffer): void {
-        taken.bytes += chunk.length;
+        counted.bytes += chunk.length;
         inflightBytes += chunk.length;
-        if (taken.bytes > limits.maxBytes) {
+        if (counted.bytes > limits.maxBytes) {
           request.pause();
-          return refuseIt(bodyTooLarge(limits.maxBytes));
+          return refuseBody(bodyTooLarge(limits.maxBytes));
         }
         if (inflightBytes > limits.maxInflightBytes) {
           request.pause();
-          return refuseIt(refuse('no_capacity', { internalMessage: 'too many bodies at once' }));
+          return refuseBody(refuse('no_capacity', { internalMessage: 'too many body bytes in flight' }));
         }
         collected.add(chunk);
       }
       function onEnd(): void {
-        settle(() => resolve({ pieces: collected.end(), bytes: taken.bytes }));
+        finish(() => resolve({ chunks: collected.end(), bytes: counted.bytes }));
       }
       function onError(): void {
-        if (decoder) refuseIt(bodyUndecodable());
+        if (decoder) refuseBody(bodyUndecodable());
         else onCancelled();
       }
       function onCancelled(): void {
-        settle(() => reject(new RequestCancelled()));
+        finish(() => reject(new RequestCancelled()));
       }
       function onClose(): void {
         if (!request.complete) onCancelled();
@@ -113,7 +113,7 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
   };
 }
 
-/** Whether the caller waits for "100 Continue" before it sends its body. */
+/** Whether the client waits for "100 Continue" before it sends its body. */
 export function expectsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue';
 }
@@ -137,7 +137,7 @@ function decoderFor(encoding: string | undefined): Transform | 'unknown' | undef
 }
 
 function unread(refusal: Refusal): ReadBody {
-  return { pieces: refusal, bytes: 0 };
+  return { chunks: refusal, bytes: 0 };
 }
 
 function ignore(): void {}

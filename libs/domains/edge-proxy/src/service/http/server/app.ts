@@ -4,22 +4,22 @@ import { endpoints } from '@gateway/public-api';
 import type { RouteName } from '../exchange';
 import { pathOf } from '../request/query';
 
-/** Answers one request; never throws and never rejects. */
+/** Handles one request; never throws. */
 type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
 
 export interface AppPorts {
   readonly serve: Serve;
-  /** For what fails before or outside of `serve`. */
+  /** Responds to errors outside of `serve`. */
   readonly serveFailure: (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /**
- * The public routes. Paths match exactly, case and trailing slash included;
- * whatever else is asked for, OPTIONS included, is an unknown route.
+ * The public routes. Paths match exactly, case and trailing slash included.
+ * Everything else, OPTIONS included, is an unknown route.
  *
- * What is written just as a route is, as nearly every request is, is looked up.
- * Express has the rest, such as HEAD or an address with its host; its walk over
- * the routes would cost as much as all that is checked of a request here.
+ * Nearly every request matches a route literally and is found in a Map. Express
+ * handles the rest, such as HEAD or absolute-form URLs; its route matching would
+ * cost as much as all checks of a request.
  */
 export function createApp(ports: AppPorts): RequestListener {
   const app = createExpressApp(ports);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
-function answerTo(bytes: string): Promise<string> {
+function responseTo(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(edge.port, '127.0.0.1', () => socket.write(bytes));
     let received = '';
@@ -18,8 +18,8 @@ function answerTo(bytes: string): Promise<string> {
 }
 
 it.each([
-  ['what is not HTTP', 'hello\r\n\r\n', 400, 'invalid_request'],
-  ['a broken header', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400, 'invalid_request'],
+  ['bytes that are not HTTP', 'hello\r\n\r\n', 400, 'invalid_request'],
+  ['a malformed header', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400, 'invalid_request'],
   ['an unknown method', 'BREW /v1/models HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
   [
     'two lengths',
@@ -28,7 +28,7 @@ it.each([
     'invalid_request',
   ],
   [
-    'a broken chunk',
+    'a malformed chunk',
     `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
     400,
     'invalid_request',
@@ -41,8 +41,8 @@ it.each([
   ],
   ['no Host', 'GET /v1/models HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'invalid_request'],
   ['CONNECT', 'CONNECT example:443 HTTP/1.1\r\nhost: x\r\n\r\n', 404, 'route_not_found'],
-])('%s is answered with the envelope', async (_name, bytes, status, code) => {
-  const received = await answerTo(bytes);
+])('responds to %s with the error envelope', async (_name, bytes, status, code) => {
+  const received = await responseTo(bytes);
   const [head = '', body = ''] = received.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(head).toMatch(/x-request-id: req_/i);

@@ -1,9 +1,9 @@
 import { endpoints } from '@gateway/public-api';
 import { type Span, tracing } from '@gateway/telemetry';
 import type { Exchange } from '../exchange';
-import { traceOfCaller } from '../request/call-metadata';
+import { clientTrace } from '../request/call-metadata';
 
-/** The span of a request, in the trace of its caller or, without one, in a new one; undefined while tracing is off. */
+/** Starts the span of a request, in the client's trace or in a new one; undefined while tracing is off. */
 export function openRequestSpan(exchange: Exchange): Span | undefined {
   const tracer = tracing();
   if (tracer === undefined) return undefined;
@@ -11,7 +11,7 @@ export function openRequestSpan(exchange: Exchange): Span | undefined {
   const path = endpoints.find(({ name }) => name === route)?.path;
   return tracer.start([request.method, path].filter(Boolean).join(' '), {
     kind: 'server',
-    parent: traceOfCaller(request) ?? 'none',
+    parent: clientTrace(request) ?? 'none',
     attributes: {
       'http.request.method': request.method,
       'http.route': path,
@@ -20,7 +20,7 @@ export function openRequestSpan(exchange: Exchange): Span | undefined {
   });
 }
 
-/** Ends it with what became known on the way. A refusal is the caller's fault, and no failure of the span. */
+/** Ends the span with the request's attributes. Client errors (4xx) do not mark it as failed. */
 export function endRequestSpan(exchange: Exchange, status: number): void {
   const { span, generationId, organizationId, keyId, modelId, errorCode } = exchange;
   if (span === undefined) return;
@@ -32,12 +32,12 @@ export function endRequestSpan(exchange: Exchange, status: number): void {
     'gateway.error.code': errorCode,
     'gen_ai.request.model': modelId,
   });
-  // A stream that breaks off has begun with 200.
+  // A failed stream started with status 200.
   const hasFailed = status >= 500 || (status < 400 && errorCode !== undefined);
   span.end(hasFailed ? (errorCode ?? String(status)) : undefined);
 }
 
-/** Runs what is done for a request as part of its span. */
+/** Runs `work` within the request's span. */
 export function inRequestSpan<Result>({ span }: Exchange, work: () => Result): Result {
   const tracer = span && tracing();
   return tracer ? tracer.run(span, work) : work();

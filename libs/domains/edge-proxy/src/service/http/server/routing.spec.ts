@@ -35,13 +35,13 @@ it.each([
   ['GET', '/__proto__'],
 ])('%s %s is no route, with or without a key', async (method, path) => {
   for (const headers of [undefined, { authorization }]) {
-    const { status, headers: answered, body } = await rawRequest(edge.port, { method, path, headers });
+    const { status, headers: responseHeaders, body } = await rawRequest(edge.port, { method, path, headers });
     expect(status).toBe(404);
-    expect(answered['content-type']).toBe('application/json');
-    expect(answered['x-request-id']).toMatch(/^req_/);
-    expect(answered['x-content-type-options']).toBe('nosniff');
-    expect(answered['strict-transport-security']).toMatch(/^max-age=\d+/);
-    expect(answered['allow']).toBeUndefined();
+    expect(responseHeaders['content-type']).toBe('application/json');
+    expect(responseHeaders['x-request-id']).toMatch(/^req_/);
+    expect(responseHeaders['x-content-type-options']).toBe('nosniff');
+    expect(responseHeaders['strict-transport-security']).toMatch(/^max-age=\d+/);
+    expect(responseHeaders['allow']).toBeUndefined();
     if (method === 'HEAD') expect(body).toBe('');
     else {
       expect(JSON.parse(body)).toEqual({
@@ -57,23 +57,27 @@ it.each([
 });
 
 it.each([
-  ['POST', '/v1/responses', 'The Responses API is not offered: use POST /v1/chat/completions.'],
-  ['GET', '/v1/responses/resp_1', 'The Responses API is not offered: use POST /v1/chat/completions.'],
-  ['POST', '/v1/completions', 'Text completions are not offered: use POST /v1/chat/completions.'],
-  ['POST', '/v1/embeddings', 'Embeddings are not offered: the models of GET /v1/models answer chats.'],
-  ['GET', '/v1/models/acme/m-1', 'Single models are not offered: find yours by its id in GET /v1/models.'],
+  ['POST', '/v1/responses', 'The Responses API is not supported. Use POST /v1/chat/completions.'],
+  ['GET', '/v1/responses/resp_1', 'The Responses API is not supported. Use POST /v1/chat/completions.'],
+  ['POST', '/v1/completions', 'Text completions are not supported. Use POST /v1/chat/completions.'],
+  ['POST', '/v1/embeddings', 'Embeddings are not supported. GET /v1/models lists the available chat models.'],
+  [
+    'GET',
+    '/v1/models/acme/m-1',
+    'Retrieving a single model is not supported. Find it by its id in GET /v1/models.',
+  ],
   ['POST', '/chat/completions', 'The prefix /v1 is missing: use /v1/chat/completions.'],
   ['GET', '/v1/v1/models', 'The prefix /v1 is doubled: use /v1/models.'],
   ['GET', '/v1/models/', 'Paths are matched exactly: use /v1/models.'],
   ['GET', '/v1/chat/completions', 'Use POST /v1/chat/completions.'],
-])('%s %s is answered with a hint', async (method, path, hint) => {
+])('%s %s gets a hint', async (method, path, hint) => {
   const { body } = await rawRequest(edge.port, { method, path });
   expect((JSON.parse(body) as { error: { message: string } }).error.message).toBe(
     `This path does not exist. ${hint}`,
   );
 });
 
-it('HEAD works on reading routes and has the headers of GET without its body', async () => {
+it('HEAD on a GET route returns the headers of GET without the body', async () => {
   const get = await rawRequest(edge.port, { path: '/v1/models', headers: { authorization } });
   const head = await rawRequest(edge.port, {
     method: 'HEAD',
@@ -89,7 +93,7 @@ it('a query does not change the route', async () => {
   expect((await edge.get('/v1/models?x=1')).status).toBe(200);
 });
 
-it('a request of HTTP/1.1 in absolute form finds its route', async () => {
+it('routes an HTTP/1.1 request in absolute form', async () => {
   const path = 'http://gateway.example/v1/models';
   expect((await rawRequest(edge.port, { path, headers: { authorization } })).status).toBe(200);
 });

@@ -1,8 +1,8 @@
 import { errorEnvelope, GatewayError } from '@gateway/errors';
-import type { BareAnswer, UnreadableRequest } from '@gateway/http-server';
+import type { RawResponse, UnreadableRequest } from '@gateway/http-server';
 
-/** What a request that reaches no handler is told: the same envelope as any other. */
-export function answerUnreadable(request: UnreadableRequest, requestId: string): BareAnswer {
+/** The response to a request that reaches no handler: the same envelope as any other error. */
+export function unreadableResponse(request: UnreadableRequest, requestId: string): RawResponse {
   const error = errorFor(request);
   return { httpStatus: error.row.httpStatus, requestId, body: JSON.stringify(errorEnvelope(error)) };
 }

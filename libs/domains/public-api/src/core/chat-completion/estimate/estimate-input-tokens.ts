@@ -8,7 +8,7 @@ const TOKENS_PER_NAME = 1;
 const TOKENS_OF_REPLY_START = 3;
 const TOKENS_PER_TOOL = 10;
 
-/** What the estimate of a request's input tokens is made of. */
+/** The inputs of the estimate of a request's input tokens. */
 export function uncountedInput(
   body: ForwardedFields,
   images: readonly FoundImage[],
@@ -16,7 +16,7 @@ export function uncountedInput(
 ): UncountedInput {
   const { texts, overhead } = countedParts(body);
   return {
-    // One count for all texts: only so can the counter judge how much work it is.
+    // One count for all texts, so that the counter knows the total work.
     text: texts.join('\n'),
     overheadTokens: overhead,
     parts: {
@@ -28,10 +28,10 @@ export function uncountedInput(
 }
 
 /**
- * The estimate of a request's input tokens: one figure for the context check,
- * the token limit and the held amount. The same request always gets the same.
+ * The estimate of a request's input tokens, used for the context check, the
+ * token limit and the held amount. Deterministic.
  *
- * @param owner - whose request it is, see TokenCounter.
+ * @param owner - of the request, see TokenCounter.
  */
 export function estimateInputTokens(
   input: UncountedInput,
@@ -50,7 +50,7 @@ export function estimateInputTokens(
 
 interface CountedParts {
   readonly texts: readonly string[];
-  /** Tokens of what the model's chat format adds. */
+  /** Tokens that the model's chat format adds. */
   readonly overhead: number;
 }
 

@@ -12,7 +12,7 @@ import type { ModelView, TokenCounter, TokenCounting } from '../types';
 import { validateChatRequest } from '../validate-chat-request';
 import { imageTokens } from './image-tokens';
 
-/** Remembers what it was asked, and counts words. */
+/** Records its texts, and counts words. */
 function recordingCounter(): TokenCounter & { readonly texts: string[] } {
   const texts: string[] = [];
   return {
@@ -60,19 +60,19 @@ describe('the estimate', () => {
     const withTool = estimate({ tools: [tool] });
     expect(withTool.texts[0]).toBe(`Hello\n${JSON.stringify(tool)}`);
     expect(withTool.tokens).toBe(2 + 3 + 3 + 10);
-    const schema = { name: 'answer', schema: { type: 'object' } };
+    const schema = { name: 'reply', schema: { type: 'object' } };
     const withSchema = estimate({ response_format: { type: 'json_schema', json_schema: schema } });
     expect(withSchema.texts[0]).toBe(`Hello\n${JSON.stringify(schema)}`);
   });
 
-  it('counts what is forwarded only', () => {
-    const prediction = { type: 'content', content: 'foretold' };
+  it('counts forwarded fields only', () => {
+    const prediction = { type: 'content', content: 'predicted' };
     expect(estimate({ prediction }).texts).toEqual(['Hello\nforetold']);
     expect(estimate({ prediction, model: 'acme/plain' }).texts).toEqual(['Hello']);
     expect(estimate({ metadata: { a: 'uncounted' }, user: 'uncounted' }).texts).toEqual(['Hello']);
   });
 
-  it('never gives image data to the tokenizer', () => {
+  it('never tokenizes image data', () => {
     const url = dataUri('image/png', png(512, 512));
     const { tokens, texts } = estimate({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
@@ -81,7 +81,7 @@ describe('the estimate', () => {
     expect(tokens).toBe(3 + 3 + 85 + 170);
   });
 
-  it('multiplies the text, not the images, with the factor of the model', () => {
+  it("multiplies the text, not the images, by the model's factor", () => {
     const model = { ...ableModel, tokenCounting: { ...ableModel.tokenCounting, factor: 1.5 } };
     const body = chatBody({
       messages: [
@@ -98,7 +98,7 @@ describe('the estimate', () => {
     expect(result).toBe(Math.ceil(1.5 * (5 + 3 + 3)) + 255);
   });
 
-  it('says what the input has besides text, for judging what a provider counts', () => {
+  it('returns the input parts other than text, to verify usage reports', () => {
     const url = dataUri('image/png', png(512, 512));
     const messages: JsonValue = [
       {
@@ -110,7 +110,7 @@ describe('the estimate', () => {
       },
     ];
     const tool = { type: 'function', function: { name: 'f' } };
-    const json_schema = { name: 'answer', schema: { type: 'object' } };
+    const json_schema = { name: 'reply', schema: { type: 'object' } };
     const parts = (fields: Record<string, JsonValue>) => accepted(validate(chatBody(fields))).inputParts;
     expect(parts({})).toEqual({ images: 0, imageTokens: 0, hasDefinitions: false });
     expect(parts({ messages })).toEqual({ images: 2, imageTokens: 2 * (85 + 170), hasDefinitions: false });
@@ -120,7 +120,7 @@ describe('the estimate', () => {
     expect(parts({ response_format: { type: 'json_schema', json_schema } }).hasDefinitions).toBe(true);
   });
 
-  it('may come later', async () => {
+  it('supports an asynchronous counter', async () => {
     const slow: TokenCounter = { ...quarterCounter, count: () => Promise.resolve(10) };
     const result = await validateChatRequest(chatBody(), {
       policy: openPolicy,
@@ -165,7 +165,7 @@ describe('tokens of an image', () => {
     expect(imageTokens({ url: dataUri('image/jpeg', jpeg(width, height)) }, counting)).toBe(expected);
   });
 
-  it('low detail costs one tile fee', () => {
+  it('counts low detail as the base tokens only', () => {
     const counting: TokenCounting = {
       encoding: 'o200k_base',
       factor: 1,

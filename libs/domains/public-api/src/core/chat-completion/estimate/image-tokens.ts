@@ -3,7 +3,7 @@ import { readImageHeader, type ImageSize } from '../images/image-size';
 import type { ImageUrl } from '../schema/checked-fields';
 import type { ImageFormula, TokenCounting } from '../types';
 
-/** Tokens for an image of a size, as providers document them. */
+/** Tokens of an image by its size, as providers document them. */
 const formulas: Readonly<
   Record<Exclude<ImageFormula, 'constant'>, (size: ImageSize, low: boolean) => number>
 > = {
@@ -13,7 +13,7 @@ const formulas: Readonly<
   gemini_tiles: geminiTileTokens,
 };
 
-/** Input tokens that an image stands for. Its data is never tokenized. */
+/** Input tokens of an image. Its data is never tokenized. */
 export function imageTokens(image: ImageUrl, counting: TokenCounting): number {
   const source = readImageSource(image.url);
   const size = source.kind === 'inline' ? readImageHeader(source.base64)?.size : undefined;
@@ -25,7 +25,7 @@ function isFormula(name: string): name is keyof typeof formulas {
   return Object.hasOwn(formulas, name);
 }
 
-/** 85, and 170 per tile of 512 pixels after fitting into 2,048 and the shorter side to 768. */
+/** 85 plus 170 per tile of 512 pixels, after scaling down to 2,048 pixels and the shorter side to 768. */
 function tileTokens(size: ImageSize, low: boolean): number {
   if (low) return 85;
   const fit = Math.min(1, 2_048 / Math.max(size.width, size.height));
@@ -39,7 +39,7 @@ function patchTokens(size: ImageSize): number {
   return Math.min(1_536, tiles(size.width, 32) * tiles(size.height, 32));
 }
 
-/** Pixels over 750 after fitting the longer side into 1,568. */
+/** Pixels divided by 750, after scaling the longer side down to 1,568. */
 function pixelTokens(size: ImageSize): number {
   const fit = Math.min(1, 1_568 / Math.max(size.width, size.height));
   return Math.ceil((size.width * fit * size.height * fit) / 750);
@@ -52,6 +52,6 @@ function geminiTileTokens(size: ImageSize): number {
 }
 
 function tiles(pixels: number, side: number): number {
-  // A rounding error of a scaled side must not make another tile.
+  // A rounding error of a scaled side must not add a tile.
   return Math.max(1, Math.ceil(Number((pixels / side).toFixed(6))));
 }

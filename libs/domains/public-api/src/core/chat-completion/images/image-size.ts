@@ -7,7 +7,7 @@ export interface ImageSize {
 
 type SizeReader = (data: Base64) => ImageSize | undefined;
 
-/** Readers of the width and height in a file's header, by MIME type: the types that are accepted. */
+/** Readers of the width and height in a file's header, by accepted MIME type. */
 const readers: ReadonlyMap<string, SizeReader> = new Map([
   ['image/png', pngSize],
   ['image/jpeg', jpegSize],
@@ -23,10 +23,10 @@ export interface ImageHeader {
 }
 
 /**
- * What the image's own header states: clients label images by the ending of a
- * file's name, which is often wrong.
+ * The type and size in the image's header. Clients derive the type from the file
+ * name, which is often wrong.
  *
- * @returns undefined when the data is no image of a type that is accepted.
+ * @returns undefined when the data is no image of an accepted type.
  */
 export function readImageHeader(data: Base64): ImageHeader | undefined {
   for (const [mimeType, readSize] of readers) {

@@ -5,7 +5,7 @@ import { MAX_IMAGE_SIDE_PIXELS, readImageUrl } from './read-image-url';
 
 const PNG_URI = dataUri('image/png', png(3, 2));
 
-/** What is wrong with it, or how it is passed on. */
+/** The problem, or the forwarded URL. */
 function readingOf(url: string): string {
   const read = readImageUrl(url);
   return 'problem' in read ? read.problem : read.text;
@@ -20,7 +20,7 @@ describe('readImageSource', () => {
     '//a/b.png',
     ' \n\thttps://a',
     '\u0000http://a',
-  ])('calls %j remote', (url) => {
+  ])('classifies %j as remote', (url) => {
     expect(readImageSource(url).kind).toBe('remote');
   });
 
@@ -35,7 +35,7 @@ describe('readImageSource', () => {
     'iVBORw0KGgo=',
     'javascript:alert(1)',
     `data:${'x'.repeat(300)};base64,AAAA`,
-  ])('calls %j neither remote nor data', (url) => {
+  ])('rejects %j', (url) => {
     expect(readImageSource(url).kind).toBe('invalid');
   });
 
@@ -62,16 +62,16 @@ describe('readImageHeader', () => {
     expect(readImageHeader(source.base64)).toEqual({ mimeType, size: { width: 640, height: 480 } });
   });
 
-  it('gives up on a JPEG of endless segments', () => {
+  it('limits the segments it reads of a JPEG', () => {
     const segments = Buffer.concat([
       Buffer.from('ffd8', 'hex'),
       Buffer.from('ffe10002'.repeat(600), 'hex'),
       jpeg(8, 8).subarray(2),
     ]);
-    expect(readingOf(dataUri('image/jpeg', segments))).toContain('not an image');
+    expect(readingOf(dataUri('image/jpeg', segments))).toContain('not a supported image');
   });
 
-  it('never reads past the end of a cut header', () => {
+  it('never reads past the end of a truncated header', () => {
     for (const [mimeType, bytes] of [
       ['image/png', png(9, 9)],
       ['image/gif', gif(9, 9)],
@@ -88,34 +88,30 @@ describe('readImageHeader', () => {
 describe('readImageUrl', () => {
   it.each([
     ['a PNG', PNG_URI],
-    ['a link, which has an error of its own', 'https://example.com/a.png'],
+    ['a link, which has its own error code', 'https://example.com/a.png'],
     ['the largest size', dataUri('image/png', png(MAX_IMAGE_SIDE_PIXELS, 1))],
-  ])('passes on %s as it is', (_name, url) => {
+  ])('forwards %s unchanged', (_name, url) => {
     expect(readingOf(url)).toBe(url);
   });
 
   it.each([
-    ['another type than it says', dataUri('image/jpeg', png(1, 1)), dataUri('image/png', png(1, 1))],
-    ['the usual wrong name for JPEG', dataUri('image/jpg', jpeg(1, 1)), dataUri('image/jpeg', jpeg(1, 1))],
-    ['another type under that name', dataUri('image/jpg', gif(1, 1)), dataUri('image/gif', gif(1, 1))],
+    ['a wrong type', dataUri('image/jpeg', png(1, 1)), dataUri('image/png', png(1, 1))],
+    ['the common wrong name of JPEG', dataUri('image/jpg', jpeg(1, 1)), dataUri('image/jpeg', jpeg(1, 1))],
+    ['another type with that name', dataUri('image/jpg', gif(1, 1)), dataUri('image/gif', gif(1, 1))],
     ['capital letters', PNG_URI.replace('data:image/png', 'DATA:IMAGE/PNG'), PNG_URI],
     ['parameters', PNG_URI.replace(';base64', ';name=a.png;base64'), PNG_URI],
     ['line breaks in the data', PNG_URI.replace('AA', 'A\r\nA'), PNG_URI],
     ['spaces around and in the data', `${PNG_URI.replace(',', ',  ').replace('AA', 'A \t A')} \n`, PNG_URI],
-  ])('mends %s', (_name, url, passedOn) => {
-    expect(readingOf(url)).toBe(passedOn);
+  ])('corrects %s', (_name, url, forwardedUrl) => {
+    expect(readingOf(url)).toBe(forwardedUrl);
   });
 
   it.each([
     ['svg', dataUri('image/svg+xml', Buffer.from('<svg/>')), 'must be one of'],
     ['pdf', dataUri('application/pdf', Buffer.from('%PDF-1.7')), 'must be one of'],
     ['no type', `data:;base64,${png(1, 1).toString('base64')}`, 'must be one of'],
-    ['bytes that are no image', dataUri('image/png', Buffer.from('no image')), 'not an image of the types'],
-    [
-      'a PDF under an image’s name',
-      dataUri('image/png', Buffer.from('%PDF-1.7')),
-      'not an image of the types',
-    ],
+    ['bytes that are no image', dataUri('image/png', Buffer.from('no image')), 'not a supported image'],
+    ['a PDF under an image’s name', dataUri('image/png', Buffer.from('%PDF-1.7')), 'not a supported image'],
     ['no data', 'data:image/png;base64,', 'not valid base64'],
     ['a vertical tab in the data', PNG_URI.replace('AA', 'A\u000bA'), 'not valid base64'],
     ['nothing but white space', 'data:image/png;base64, \n ', 'not valid base64'],
@@ -133,7 +129,7 @@ describe('readImageUrl', () => {
     expect(readImageUrl(url)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
-  it('checks every character of thirty megabytes', () => {
+  it('validates every character of 30 MB', () => {
     const bytes = Buffer.alloc(22_500_000, 7);
     png(10, 10).copy(bytes);
     const url = dataUri('image/png', bytes);

@@ -2,16 +2,16 @@ import type { ReadText } from '../schema/shape';
 import { readImageSource, type Base64 } from './data-uri';
 import { imageMimeTypes, readImageHeader } from './image-size';
 
-/** Pixels per side that an image may have. */
+/** Maximum pixels per side of an image. */
 export const MAX_IMAGE_SIDE_PIXELS = 16_384;
 
-/** What an image may call itself: its types, and the name that many give to JPEG. */
+/** Accepted MIME types in a `data:` URI, with the common misspelling of JPEG. */
 export const imageLabels: readonly string[] = [...imageMimeTypes, 'image/jpg'];
 
 /**
- * An image URL as it is passed on: with the type that its bytes show, and
- * without white space in its data. A remote link is no fault of the value's
- * form: it has an error code and a place in the order of checks of its own.
+ * The image URL to forward: with the type that its bytes have, and without white
+ * space in its data. A remote link is accepted here: it has its own error code
+ * and its own place in the order of checks.
  */
 export function readImageUrl(url: string): ReadText {
   const source = readImageSource(url);
@@ -23,7 +23,7 @@ export function readImageUrl(url: string): ReadText {
   const base64 = validBase64(source.base64);
   if (!base64) return { problem: 'the data is not valid base64.' };
   const image = readImageHeader(base64);
-  if (!image) return { problem: `the data is not an image of the types ${imageMimeTypes.join(', ')}.` };
+  if (!image) return { problem: `the data is not a supported image (${imageMimeTypes.join(', ')}).` };
   const { width, height } = image.size;
   if (width === 0 || height === 0) return { problem: 'the image has no pixels.' };
   if (width > MAX_IMAGE_SIDE_PIXELS || height > MAX_IMAGE_SIDE_PIXELS) {
@@ -32,9 +32,9 @@ export function readImageUrl(url: string): ReadText {
   return { text: base64.after(`data:${image.mimeType};base64,`) };
 }
 
-/** The data, without white space only if it needs that: almost none has any, and all of it may be thirty megabytes. */
+/** Removes white space only when needed: it is rare, and the data may be 30 MB. */
 function validBase64(given: Base64): Base64 | undefined {
   if (given.isValid()) return given;
-  const tightened = given.withoutSpace();
-  return tightened.isValid() ? tightened : undefined;
+  const compact = given.withoutSpace();
+  return compact.isValid() ? compact : undefined;
 }

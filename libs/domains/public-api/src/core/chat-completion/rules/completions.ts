@@ -3,7 +3,7 @@ import type { CheckedFields } from '../schema/checked-fields';
 import type { CallerPolicy } from '../types';
 import { invalidValue } from './field-values';
 
-/** Completions per request where more than one is enabled. */
+/** Maximum completions per request for organizations that may request several. */
 const MAX_COMPLETIONS = 128;
 
 /** n_not_allowed: more than one completion, unless enabled for the organization. */

@@ -1,17 +1,16 @@
 import { refuse, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../../json/json-value';
-import { checkShape, Fault, isAbsent } from '../schema/check-shape';
+import { checkShape, Issue, isAbsent } from '../schema/check-shape';
 import type { CheckedFields } from '../schema/checked-fields';
 import { chatFields } from '../schema/fields';
 import type { ModelView } from '../types';
 import { isExtraParameter } from './unknown-parameter';
 
 /**
- * invalid_request for a value of the wrong type or range: the first in the
- * order of the schema, in arrays the one of lowest index; after them, faults
- * between fields.
+ * invalid_request for a value of the wrong type or range: the first in the order
+ * of the schema, in arrays the lowest index. Rules between fields come last.
  *
- * @returns the checked copy: what the schema and the model's extra parameters name.
+ * @returns the validated copy, with the fields of the schema and the model's extra parameters.
  */
 export function readFields(
   body: JsonObject,
@@ -23,14 +22,14 @@ export function readFields(
     const value = body[field.name];
     if (value === undefined || value === null || field.disposition === 'reject') continue;
     const checked = checkShape(field.shape, value);
-    if (checked instanceof Fault) return invalidValue(field.name + checked.path, checked.problem);
+    if (checked instanceof Issue) return invalidValue(field.name + checked.path, checked.problem);
     if (!isAbsent(field.shape, checked)) copy[field.name] = checked;
   }
   for (const name of model?.extraParameters ?? []) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     if (value !== undefined && value !== null && isExtraParameter(name, model)) copy[name] = value;
   }
-  // The shapes of the schema are what CheckedFields says.
+  // CheckedFields mirrors the shapes of the schema.
   const fields = copy as unknown as CheckedFields;
   return checkBetweenFields(fields) ?? { fields, copy };
 }

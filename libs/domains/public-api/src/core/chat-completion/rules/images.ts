@@ -5,11 +5,11 @@ import type { ModelView } from '../types';
 
 export interface FoundImage {
   readonly image: ImageUrl;
-  /** Of the image part, such as "messages[0].content[1]". */
+  /** Path of the image part, such as "messages[0].content[1]". */
   readonly path: string;
 }
 
-/** The images of all messages, whatever their role, in order. */
+/** The images of all messages, in order. */
 export function findImages(messages: readonly ChatMessage[]): readonly FoundImage[] {
   const found: FoundImage[] = [];
   for (let message = 0; message < messages.length; message += 1) {

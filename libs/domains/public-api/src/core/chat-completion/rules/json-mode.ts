@@ -2,7 +2,7 @@ import { refuse, type Refusal } from '@gateway/errors';
 import type { CheckedFields } from '../schema/checked-fields';
 import type { ModelView } from '../types';
 
-/** Whether the answer has to be JSON; `{"type": "text"}` is the ordinary answer. */
+/** Whether the response must be JSON; `{"type": "text"}` is the default format. */
 export function isJsonMode({ response_format: format }: CheckedFields): boolean {
   return format !== undefined && format.type !== 'text';
 }

@@ -1,10 +1,10 @@
 import { refuse, type Refusal } from '@gateway/errors';
 import type { CallerPolicy, ModelView } from '../types';
 
-/** Characters of a model's id that an error repeats. */
+/** Maximum characters of a model id in an error message. */
 const MAX_NAMED_CHARACTERS = 256;
 
-/** model_not_found: unknown or disabled, with the same answer for both. */
+/** model_not_found: the same error for unknown and disabled models. */
 export function modelNotFound(id: string): Refusal {
   return refuse('model_not_found', {
     message: `The model '${id.slice(0, MAX_NAMED_CHARACTERS)}' does not exist.`,
@@ -12,7 +12,7 @@ export function modelNotFound(id: string): Refusal {
   });
 }
 
-/** model_not_allowed: a model outside those that the key may use. */
+/** model_not_allowed: a model that the key may not use. */
 export function checkModelAllowed(model: ModelView, policy: CallerPolicy): Refusal | undefined {
   return mayUseModel(model.id, policy.allowedModels)
     ? undefined

@@ -49,7 +49,7 @@ export function supports(model: ModelView, field: Field): boolean {
   return field.needs === undefined || model.capabilities.includes(field.needs);
 }
 
-/** Some clients send the value that means "off"; it asks nothing of a model. */
+/** Some clients send a value that means "off", which every model supports. */
 function hasEffect(field: Field, copy: JsonObject): boolean {
   const value = copy[field.name];
   if (value === undefined) return false;

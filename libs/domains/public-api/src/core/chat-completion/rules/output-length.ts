@@ -5,7 +5,7 @@ import type { CallerPolicy, ModelView } from '../types';
 type Name = 'max_tokens' | 'max_completion_tokens';
 type OutputFields = Pick<CheckedFields, Name>;
 
-/** The output length that the caller asked for, under the name that it used. */
+/** The requested output length, with the field that was used. */
 function requestedOutput(fields: OutputFields): { readonly name: Name; readonly tokens: number } | undefined {
   if (fields.max_tokens !== undefined) return { name: 'max_tokens', tokens: fields.max_tokens };
   if (fields.max_completion_tokens !== undefined) {
@@ -16,7 +16,7 @@ function requestedOutput(fields: OutputFields): { readonly name: Name; readonly 
 
 /**
  * max_tokens_exceeds_cap: more output than the organization's cap. The public
- * contract names max_tokens as its param, under whichever name it was sent.
+ * contract fixes its param to max_tokens, whichever of the two fields was sent.
  */
 export function checkOutputCap(fields: CheckedFields, policy: CallerPolicy): Refusal | undefined {
   const requested = requestedOutput(fields);
@@ -30,10 +30,10 @@ export function checkOutputCap(fields: CheckedFields, policy: CallerPolicy): Ref
 }
 
 /**
- * The output length to send to the model. Absent max_tokens means the most
- * that the cap, the model and the rest of its context window allow. One above
- * what the model makes at once is lowered to that: agents ask every model for
- * tens of thousands.
+ * The output length to send to the model. Absent max_tokens means the most that
+ * the cap, the model and the rest of its context window allow. A value above the
+ * model's maximum is lowered to it, since agents request tens of thousands of
+ * tokens from every model.
  *
  * @returns context_length_exceeded when input and output do not fit together.
  */
@@ -50,7 +50,7 @@ export function fitOutput(
   return Math.min(requested ?? policy.maxOutputTokensCap ?? Infinity, model.maxOutputTokens, room);
 }
 
-/** Client libraries recognise this error by how its text begins. */
+/** Client libraries recognise this error by the start of its text. */
 function contextLengthExceeded(model: ModelView, inputTokens: number, outputTokens: number): Refusal {
   const total = inputTokens + outputTokens;
   return refuse('context_length_exceeded', {

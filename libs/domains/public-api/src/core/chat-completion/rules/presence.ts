@@ -1,7 +1,7 @@
 import { refuse, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../../json/json-value';
 
-/** missing_model: no model, null or an empty one. Other types are faults of the value. */
+/** missing_model: absent, null or empty. Other types are `invalid_request`. */
 export function checkModelPresent(body: JsonObject): Refusal | undefined {
   const model = ownValue(body, 'model');
   return model === undefined || model === null || model === ''
@@ -9,7 +9,7 @@ export function checkModelPresent(body: JsonObject): Refusal | undefined {
     : undefined;
 }
 
-/** missing_messages: no messages, or anything but an array with at least one. */
+/** missing_messages: anything but an array with at least one message. */
 export function checkMessagesPresent(body: JsonObject): Refusal | undefined {
   const messages = ownValue(body, 'messages');
   return Array.isArray(messages) && messages.length > 0

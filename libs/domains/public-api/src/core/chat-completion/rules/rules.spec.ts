@@ -22,12 +22,12 @@ const TOOL = {
   function: { name: 'look_up', parameters: { type: 'object', $schema: 'x' } },
 };
 
-function answer(fields: Fields, policy: Partial<CallerPolicy> = {}): string {
+function verdictOf(fields: Fields, policy: Partial<CallerPolicy> = {}): string {
   return verdict(validate(chatBody(fields), policy));
 }
 
-function messageAnswer(message: JsonValue): string {
-  return answer({ messages: [message] });
+function messageVerdict(message: JsonValue): string {
+  return verdictOf({ messages: [message] });
 }
 
 function imageMessage(url: JsonValue, role = 'user'): JsonValue {
@@ -41,7 +41,7 @@ function imageMessage(url: JsonValue, role = 'user'): JsonValue {
   };
 }
 
-describe('model and messages are there', () => {
+describe('model and messages', () => {
   it.each<[Fields, string]>([
     [{ model: undefined }, 'missing_model model'],
     [{ model: null }, 'missing_model model'],
@@ -54,7 +54,7 @@ describe('model and messages are there', () => {
     [{ messages: 'hello' }, 'missing_messages messages'],
     [{ messages: { 0: 'hello' } }, 'missing_messages messages'],
   ])('%j → %s', (fields, expected) => {
-    expect(answer(fields)).toBe(expected);
+    expect(verdictOf(fields)).toBe(expected);
   });
 });
 
@@ -69,10 +69,10 @@ describe('unknown parameters', () => {
     [{ constructor: 1 }, 'unknown_parameter constructor'],
     [{ extra_body: { top_k: 1 } }, 'unknown_parameter extra_body'],
   ])('%j → %s', (fields, expected) => {
-    expect(answer(fields)).toBe(expected);
+    expect(verdictOf(fields)).toBe(expected);
   });
 
-  it('__proto__ is an unknown parameter, and pollutes nothing', () => {
+  it('refuses __proto__ as an unknown parameter, without prototype pollution', () => {
     const body = JSON.parse(
       '{"model":"acme/able","messages":[{"role":"user","content":"x"}],"__proto__":{"a":1}}',
     );
@@ -81,33 +81,33 @@ describe('unknown parameters', () => {
   });
 
   it.each(chatFields.filter((field) => field.disposition === 'reject').map((field) => field.name))(
-    '%s is refused with its value and absent with null',
+    '%s is refused with a value, and absent with null',
     (name) => {
-      expect(answer({ [name]: 1 })).toBe(`unknown_parameter ${name}`);
-      expect(answer({ [name]: null })).toBe('accepted');
+      expect(verdictOf({ [name]: 1 })).toBe(`unknown_parameter ${name}`);
+      expect(verdictOf({ [name]: null })).toBe('accepted');
     },
   );
 
-  it('the message names the field and what to use instead', () => {
+  it('names the field and its replacement', () => {
     expect(refused(validate(chatBody({ functions: [] }))).message).toBe(
       "Unknown parameter: 'functions'. Use 'tools'.",
     );
     expect(refused(validate(chatBody({ reasoning: {} }))).message).toContain("Use 'reasoning_effort'.");
   });
 
-  it('a name of a megabyte is not repeated whole', () => {
+  it('truncates a long name in the message', () => {
     const refusal = refused(validate(chatBody({ ['x'.repeat(1_000_000)]: 1 })));
     expect(refusal.param).toHaveLength(256);
   });
 
-  it('a model takes the extra parameters that it lists, and no other model does', () => {
+  it('accepts extra parameters only for the models that list them', () => {
     const extras = { top_k: 40, guided_regex: { any: ['value'] }, constructor: 'x' };
     expect(forwarded(validate(chatBody({ model: extraModel.id, ...extras })))).toMatchObject(extras);
-    expect(answer({ model: 'acme/able', top_k: 40 })).toBe('unknown_parameter top_k');
-    expect(answer({ model: 'acme/disabled', top_k: 40 })).toBe('unknown_parameter top_k');
-    expect(answer({ model: 'acme/none', top_k: 40 })).toBe('unknown_parameter top_k');
-    expect(answer({ model: extraModel.id, min_p: 0.1 })).toBe('unknown_parameter min_p');
-    expect(answer({ model: extraModel.id, top_k: null })).toBe('accepted');
+    expect(verdictOf({ model: 'acme/able', top_k: 40 })).toBe('unknown_parameter top_k');
+    expect(verdictOf({ model: 'acme/disabled', top_k: 40 })).toBe('unknown_parameter top_k');
+    expect(verdictOf({ model: 'acme/none', top_k: 40 })).toBe('unknown_parameter top_k');
+    expect(verdictOf({ model: extraModel.id, min_p: 0.1 })).toBe('unknown_parameter min_p');
+    expect(verdictOf({ model: extraModel.id, top_k: null })).toBe('accepted');
     expect(forwarded(validate(chatBody({ model: extraModel.id })))).toEqual({
       messages: [{ role: 'user', content: 'Hello' }],
     });
@@ -116,25 +116,25 @@ describe('unknown parameters', () => {
 
 describe('images', () => {
   it.each(['user', 'assistant', 'tool', 'system'])(
-    'a remote link is refused in a message of the role %s',
+    'refuses a remote link in a message of the role %s',
     (role) => {
       for (const url of ['https://a/b.png', 'HTTP://a', '//a/b', ' https://a']) {
-        expect(messageAnswer(imageMessage(url, role))).toBe(
+        expect(messageVerdict(imageMessage(url, role))).toBe(
           'image_url_not_supported messages[0].content[1].image_url.url',
         );
       }
     },
   );
 
-  it('data that is no image is refused with its path', () => {
+  it('refuses data that is no image, with its path', () => {
     for (const url of ['ftp://a/b', 'data:image/svg+xml;base64,AAAA', 'data:image/png;base64,AAA']) {
-      expect(messageAnswer(imageMessage(url))).toBe('invalid_request messages[0].content[1].image_url.url');
+      expect(messageVerdict(imageMessage(url))).toBe('invalid_request messages[0].content[1].image_url.url');
     }
   });
 
-  it('an inline image needs a model that can see', () => {
-    expect(messageAnswer(imageMessage(IMAGE))).toBe('accepted');
-    expect(answer({ model: 'acme/plain', messages: [imageMessage(IMAGE)] })).toBe(
+  it('requires a model with vision for an inline image', () => {
+    expect(messageVerdict(imageMessage(IMAGE))).toBe('accepted');
+    expect(verdictOf({ model: 'acme/plain', messages: [imageMessage(IMAGE)] })).toBe(
       'vision_not_available messages[0].content[1]',
     );
   });
@@ -151,10 +151,10 @@ describe('JSON mode', () => {
     [{ response_format: json, model: 'acme/plain' }, 'json_mode_not_supported response_format'],
     [{ response_format: { type: 'text' }, model: 'acme/plain' }, 'accepted'],
   ])('%j → %s', (fields, expected) => {
-    expect(answer(fields)).toBe(expected);
+    expect(verdictOf(fields)).toBe(expected);
   });
 
-  it('the refusal of streaming says what to do', () => {
+  it('suggests an alternative when streaming is refused', () => {
     const refusal = refused(validate(chatBody({ response_format: json, stream: true })));
     expect(refusalError(refusal).message).toMatch(/tool calling.*stream: false/);
   });
@@ -171,14 +171,14 @@ describe('n', () => {
     [-1, 'invalid_request n', 'invalid_request n'],
     [1.5, 'invalid_request n', 'invalid_request n'],
     ['2', 'invalid_request n', 'invalid_request n'],
-  ])('%j → %s; where several are enabled: %s', (n, ordinarily, enabled) => {
-    expect(answer({ n })).toBe(ordinarily);
-    expect(answer({ n }, { multipleCompletions: true })).toBe(enabled);
+  ])('%j → %s; with multiple completions enabled: %s', (n, byDefault, enabled) => {
+    expect(verdictOf({ n })).toBe(byDefault);
+    expect(verdictOf({ n }, { multipleCompletions: true })).toBe(enabled);
   });
 });
 
 describe('the cap on output', () => {
-  it('names the cap, and max_tokens under either spelling', () => {
+  it('names the cap, and max_tokens as the param for either field', () => {
     const refusal = refused(validate(chatBody({ max_completion_tokens: 101 }), { maxOutputTokensCap: 100 }));
     expect(refusal).toMatchObject({
       code: 'max_tokens_exceeds_cap',
@@ -187,10 +187,10 @@ describe('the cap on output', () => {
     });
     expect(refusal.message).toContain('max_completion_tokens is 101');
     expect(refusal.message).toContain('100');
-    expect(answer({ max_tokens: 101 }, { maxOutputTokensCap: 100 })).toBe(
+    expect(verdictOf({ max_tokens: 101 }, { maxOutputTokensCap: 100 })).toBe(
       'max_tokens_exceeds_cap max_tokens',
     );
-    expect(answer({ max_tokens: 100 }, { maxOutputTokensCap: 100 })).toBe('accepted');
+    expect(verdictOf({ max_tokens: 100 }, { maxOutputTokensCap: 100 })).toBe('accepted');
   });
 
   it('never refuses a request without max_tokens', () => {
@@ -207,10 +207,10 @@ describe('access to models', () => {
     [{ model: 'acme/able' }, ['acme/plain'], 'model_not_allowed model'],
     [{ model: 'acme/able' }, ['acme/plain', 'acme/able'], 'accepted'],
   ])('%j with %j → %s', (fields, allowedModels, expected) => {
-    expect(answer(fields, { allowedModels })).toBe(expected);
+    expect(verdictOf(fields, { allowedModels })).toBe(expected);
   });
 
-  it('a disabled model answers in the words of an unknown one', () => {
+  it('returns the same error for disabled and unknown models', () => {
     const [unknown, disabled] = ['acme/none', 'acme/disabled'].map((model) =>
       refused(validate(chatBody({ model }))).message?.replace(model, ''),
     );
@@ -233,11 +233,11 @@ describe('what a model supports', () => {
     [{ parallel_tool_calls: false }, 'accepted'],
     [{ logprobs: true, parallel_tool_calls: true }, 'invalid_request logprobs'],
     [{ verbosity: 'low', prompt_cache_key: 'k', prediction: { type: 'content', content: 'x' } }, 'accepted'],
-  ])('a plain model answers %j with %s', (fields, expected) => {
-    expect(answer({ ...plain, ...fields })).toBe(expected);
+  ])('returns for a plain model with %j: %s', (fields, expected) => {
+    expect(verdictOf({ ...plain, ...fields })).toBe(expected);
   });
 
-  it('an unknown reasoning_effort is answered with the accepted levels', () => {
+  it('names the accepted levels for an unknown reasoning_effort', () => {
     const refusal = refused(validate(chatBody({ reasoning_effort: 'extreme' })));
     expect(refusal).toMatchObject({
       code: 'reasoning_effort_not_supported',
@@ -251,7 +251,7 @@ describe('what a model supports', () => {
 });
 
 describe('the context window', () => {
-  it('an estimate and max_tokens that do not fit are refused in the words that clients know', () => {
+  it('refuses an estimate and max_tokens that do not fit, with the text that clients recognise', () => {
     const refusal = refused(
       validate(chatBody({ max_tokens: 4_000 }), {}, { ...quarterCounter, count: () => 5_000 }),
     );
@@ -265,14 +265,14 @@ describe('the context window', () => {
     );
   });
 
-  it('without max_tokens only an input that fills the window is refused', () => {
+  it('refuses only an input that fills the window when max_tokens is absent', () => {
     const counting = (tokens: number) => ({ ...quarterCounter, count: () => tokens - 6 });
     expect(accepted(validate(chatBody(), {}, counting(8_191))).maxOutputTokens).toBe(1);
     expect(verdict(validate(chatBody(), {}, counting(8_192)))).toBe('context_length_exceeded messages');
     expect(accepted(validate(chatBody(), {}, counting(100))).maxOutputTokens).toBe(4_096);
   });
 
-  it('input and max_tokens may fill the window exactly', () => {
+  it('accepts input and max_tokens that fill the window exactly', () => {
     const counter = { ...quarterCounter, count: () => 8_192 - 4_000 - 6 };
     expect(verdict(validate(chatBody({ max_tokens: 4_000 }), {}, counter))).toBe('accepted');
     expect(verdict(validate(chatBody({ max_tokens: 4_001 }), {}, counter))).toBe(
@@ -281,11 +281,11 @@ describe('the context window', () => {
   });
 
   it.each(['max_tokens', 'max_completion_tokens'])(
-    '%s above what the model makes at once is lowered to that where it fits the window',
+    "lowers %s to the model's maximum when it fits the window",
     (name) => {
       const counter = { ...quarterCounter, count: () => 100 };
-      for (const asked of [4_096, 4_097, 8_192 - 106]) {
-        expect(accepted(validate(chatBody({ [name]: asked }), {}, counter)).maxOutputTokens).toBe(4_096);
+      for (const requested of [4_096, 4_097, 8_192 - 106]) {
+        expect(accepted(validate(chatBody({ [name]: requested }), {}, counter)).maxOutputTokens).toBe(4_096);
       }
       const refusal = refused(validate(chatBody({ [name]: 8_192 - 105 }), {}, counter));
       expect(refusal).toMatchObject({
@@ -293,14 +293,14 @@ describe('the context window', () => {
         param: 'messages',
         metadata: { estimated_tokens: 8_193, limit: 8_192 },
       });
-      for (const asked of [32_000, 1e15]) {
-        const answered = verdict(validate(chatBody({ [name]: asked }), {}, counter));
-        expect(answered).toBe('context_length_exceeded messages');
+      for (const requested of [32_000, 1e15]) {
+        const refusal = verdict(validate(chatBody({ [name]: requested }), {}, counter));
+        expect(refusal).toBe('context_length_exceeded messages');
       }
     },
   );
 
-  it('what is lowered is not paid for', () => {
+  it('holds credit for the lowered value only', () => {
     const held = (max_tokens: number) => accepted(validate(chatBody({ max_tokens }))).heldCost;
     expect(held(6_000)).toBe(held(4_096));
   });

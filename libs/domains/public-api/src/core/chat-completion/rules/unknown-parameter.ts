@@ -3,18 +3,18 @@ import type { JsonObject } from '../../json/json-value';
 import { chatFieldsByName } from '../schema/fields';
 import type { ModelView } from '../types';
 
-/** Characters of a name that an error repeats. */
+/** Maximum characters of a name in an error message. */
 const MAX_NAMED_CHARACTERS = 256;
 
 /**
- * unknown_parameter: of the fields that are not taken, the first by name. A
- * null counts as absent for the fields of the schema only. What an enabled
- * model lists as its extra parameters is taken for that model.
+ * unknown_parameter: the alphabetically first field that is not accepted. A null
+ * counts as absent for fields of the schema only. The extra parameters of an
+ * enabled model are accepted for that model.
  */
 export function checkParametersKnown(body: JsonObject, model: ModelView | undefined): Refusal | undefined {
   let first: string | undefined;
   for (const name of Object.keys(body)) {
-    if (isTaken(name, body, model)) continue;
+    if (isAccepted(name, body, model)) continue;
     if (first === undefined || name < first) first = name;
   }
   if (first === undefined) return undefined;
@@ -26,13 +26,13 @@ export function checkParametersKnown(body: JsonObject, model: ModelView | undefi
   });
 }
 
-function isTaken(name: string, body: JsonObject, model: ModelView | undefined): boolean {
+function isAccepted(name: string, body: JsonObject, model: ModelView | undefined): boolean {
   const field = chatFieldsByName.get(name);
   if (field && (field.disposition !== 'reject' || body[name] === null)) return true;
   return isExtraParameter(name, model);
 }
 
-/** Whether the name is outside the schema, but one of those that the model takes. */
+/** Whether the name is outside the schema, but an extra parameter of the model. */
 export function isExtraParameter(name: string, model: ModelView | undefined): boolean {
   if (model === undefined || model.extraParameters.length === 0 || name === '__proto__') return false;
   const field = chatFieldsByName.get(name);

@@ -11,30 +11,30 @@ import type {
   VariantsShape,
 } from './shape';
 
-/** The largest signed integer of 64 bits, as the number nearest to it. */
+/** The number nearest to the largest signed 64-bit integer. */
 const MAX_INT64 = 2 ** 63;
 
-/** The first thing that is wrong with a value, in the order of its shape. */
-export class Fault {
+/** The first problem of a value, in the order of its shape. */
+export class Issue {
   constructor(
-    /** Where, relative to the checked value: "", "[0].content", ".name". */
+    /** Relative to the checked value: "", "[0].content", ".name". */
     readonly path: string,
-    /** What, as a sentence that follows "Invalid value for 'path': ". */
+    /** A sentence that follows "Invalid value for 'path': ". */
     readonly problem: string,
   ) {}
 
-  within(segment: string): Fault {
-    return new Fault(segment + this.path, this.problem);
+  within(segment: string): Issue {
+    return new Issue(segment + this.path, this.problem);
   }
 }
 
 /**
- * Checks a value in the order of the shape, lowest index first, and copies what
- * the shape names. A null where a member may be absent means absent.
+ * Checks a value in the order of the shape, lowest index first, and copies the
+ * members of the shape. A null means absent where a member is optional.
  *
- * @returns the copy, or the first fault.
+ * @returns the copy, or the first issue.
  */
-export function checkShape(shape: Shape, value: JsonValue): JsonValue | Fault {
+export function checkShape(shape: Shape, value: JsonValue): JsonValue | Issue {
   switch (shape.kind) {
     case 'text':
       return typeof value === 'string' ? checkText(shape, value) : wrongType('a string', value);
@@ -65,122 +65,122 @@ export function checkShape(shape: Shape, value: JsonValue): JsonValue | Fault {
   }
 }
 
-function checkText(shape: TextShape, value: string): string | Fault {
+function checkText(shape: TextShape, value: string): string | Issue {
   if (shape.oneOf && !shape.oneOf.includes(value)) {
-    return new Fault('', `supported values are ${quotedList(shape.oneOf)}.`);
+    return new Issue('', `supported values are ${quotedList(shape.oneOf)}.`);
   }
   if (shape.minLength !== undefined && value.length < shape.minLength) {
-    return new Fault(
+    return new Issue(
       '',
       shape.minLength === 1 ? 'it is empty.' : `it is shorter than ${shape.minLength} characters.`,
     );
   }
   if (shape.maxLength !== undefined && value.length > shape.maxLength) {
-    return new Fault('', `it is longer than ${shape.maxLength} characters.`);
+    return new Issue('', `it is longer than ${shape.maxLength} characters.`);
   }
   if (shape.pattern && !shape.pattern.test(value)) {
-    return new Fault('', `it does not match ${shape.pattern.source}.`);
+    return new Issue('', `it does not match ${shape.pattern.source}.`);
   }
   if (!shape.read) return value;
   const read = shape.read(value);
-  return 'problem' in read ? new Fault('', read.problem) : read.text;
+  return 'problem' in read ? new Issue('', read.problem) : read.text;
 }
 
-function checkNumber(shape: NumberShape, value: number): number | Fault {
-  if (!Number.isFinite(value)) return new Fault('', 'the number is too large.');
+function checkNumber(shape: NumberShape, value: number): number | Issue {
+  if (!Number.isFinite(value)) return new Issue('', 'the number is too large.');
   if ((shape.integer || shape.int64) && !Number.isInteger(value)) return wrongType('an integer', value);
-  if (shape.int64 && Math.abs(value) > MAX_INT64) return new Fault('', 'it must fit 64 bits.');
-  if (shape.min !== undefined && value < shape.min) return new Fault('', `it must be at least ${shape.min}.`);
-  if (shape.max !== undefined && value > shape.max) return new Fault('', `it must be at most ${shape.max}.`);
+  if (shape.int64 && Math.abs(value) > MAX_INT64) return new Issue('', 'it must fit in 64 bits.');
+  if (shape.min !== undefined && value < shape.min) return new Issue('', `it must be at least ${shape.min}.`);
+  if (shape.max !== undefined && value > shape.max) return new Issue('', `it must be at most ${shape.max}.`);
   return value;
 }
 
-function checkList(shape: ListShape, value: JsonValue[]): JsonValue[] | Fault {
+function checkList(shape: ListShape, value: JsonValue[]): JsonValue[] | Issue {
   if (shape.minItems !== undefined && value.length < shape.minItems) {
-    return new Fault(
+    return new Issue(
       '',
       shape.minItems === 1 ? 'the array is empty.' : `it needs at least ${shape.minItems} items.`,
     );
   }
   if (shape.maxItems !== undefined && value.length > shape.maxItems) {
-    return new Fault('', `it may have at most ${shape.maxItems} items.`);
+    return new Issue('', `it may have at most ${shape.maxItems} items.`);
   }
   const copy: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
     const item = checkShape(shape.items, value[index] ?? null);
-    if (item instanceof Fault) return item.within(`[${index}]`);
+    if (item instanceof Issue) return item.within(`[${index}]`);
     copy.push(item);
   }
   return copy;
 }
 
-function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Fault {
+function checkRecord(shape: RecordShape, value: JsonObject): JsonObject | Issue {
   const copy: JsonObject = {};
   for (const name in shape.members) {
     const member = shape.members[name];
     if (member === undefined) continue;
     const given = memberValue(member, name, value);
     if (given === undefined) {
-      if (member.required) return new Fault(`.${name}`, 'it is required.');
+      if (member.required) return new Issue(`.${name}`, 'it is required.');
       continue;
     }
     const checked = checkShape(member.shape, given);
-    if (checked instanceof Fault) return checked.within(`.${name}`);
+    if (checked instanceof Issue) return checked.within(`.${name}`);
     if (!isAbsent(member.shape, checked)) copy[name] = checked;
   }
   for (const name in shape.refused) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (given !== undefined && given !== null) return new Fault(`.${name}`, shape.refused[name] ?? '');
+    if (given !== undefined && given !== null) return new Issue(`.${name}`, shape.refused[name] ?? '');
   }
-  const fault = shape.rule?.(copy);
-  return fault === undefined ? copy : new Fault(`.${fault.param}`, fault.message);
+  const issue = shape.rule?.(copy);
+  return issue === undefined ? copy : new Issue(`.${issue.param}`, issue.message);
 }
 
-/** What a member says, or what stands for it. */
+/** The value of a member, or its default. */
 function memberValue(member: Member, name: string, record: JsonObject): JsonValue | undefined {
   const given = Object.hasOwn(record, name) ? record[name] : undefined;
   if (given !== undefined && given !== null) return given;
-  const meant = given === null ? member.nullIs?.(record) : undefined;
-  return meant ?? (member.required ? undefined : member.absentIs);
+  const nullValue = given === null ? member.nullIs?.(record) : undefined;
+  return nullValue ?? (member.required ? undefined : member.absentIs);
 }
 
-/** Whether a checked value says no more than its absence would. */
+/** Whether a checked value means the same as its absence. */
 export function isAbsent(shape: Shape, checked: JsonValue): boolean {
   if (shape.kind === 'textOr') return Array.isArray(checked) && isAbsent(shape.other, checked);
   return shape.kind === 'list' && shape.emptyMeansAbsent === true && (checked as JsonValue[]).length === 0;
 }
 
-function checkVariants(shape: VariantsShape, value: JsonObject): JsonObject | Fault {
+function checkVariants(shape: VariantsShape, value: JsonObject): JsonObject | Issue {
   const tag = Object.hasOwn(value, shape.tag) ? value[shape.tag] : undefined;
-  if (tag === undefined || tag === null) return new Fault(`.${shape.tag}`, 'it is required.');
+  if (tag === undefined || tag === null) return new Issue(`.${shape.tag}`, 'it is required.');
   if (typeof tag !== 'string') return wrongType('a string', tag).within(`.${shape.tag}`);
   const variant = shape.variants.get(tag);
   if (variant) return checkRecord(variant, value);
   const hint = shape.hints?.get(tag);
   const problem = `supported values are ${quotedList([...shape.variants.keys()])}.`;
-  return new Fault(`.${shape.tag}`, hint === undefined ? problem : `${problem} ${hint}`);
+  return new Issue(`.${shape.tag}`, hint === undefined ? problem : `${problem} ${hint}`);
 }
 
-function checkMap(shape: MapShape, value: JsonObject): JsonObject | Fault {
+function checkMap(shape: MapShape, value: JsonObject): JsonObject | Issue {
   const names = Object.keys(value);
   if (names.length > shape.maxEntries) {
-    return new Fault('', `it may have at most ${shape.maxEntries} entries.`);
+    return new Issue('', `it may have at most ${shape.maxEntries} entries.`);
   }
   const entries: [string, JsonValue][] = [];
   for (const name of names) {
     const checkedName = checkText(shape.name, name);
-    if (checkedName instanceof Fault)
-      return new Fault('', `one of its names is not valid: ${checkedName.problem}`);
+    if (checkedName instanceof Issue)
+      return new Issue('', `one of its names is invalid: ${checkedName.problem}`);
     const checked = checkShape(shape.values, value[name] ?? null);
-    if (checked instanceof Fault) return checked.within(`.${name}`);
+    if (checked instanceof Issue) return checked.within(`.${name}`);
     entries.push([name, checked]);
   }
-  // Unlike assignment, fromEntries makes `__proto__` a name like any other.
+  // Unlike assignment, fromEntries treats `__proto__` as an ordinary name.
   return Object.fromEntries(entries);
 }
 
-function wrongType(expected: string, value: JsonValue): Fault {
-  return new Fault('', `expected ${expected}, but got ${typeName(value)} instead.`);
+function wrongType(expected: string, value: JsonValue): Issue {
+  return new Issue('', `expected ${expected}, but got ${typeName(value)} instead.`);
 }
 
 function numberName(shape: NumberShape): string {

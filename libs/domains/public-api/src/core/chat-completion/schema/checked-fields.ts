@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json-value';
 
-/** The body after its fields were checked against their shapes; nulls are gone. */
+/** The body after its fields were checked against their shapes, without nulls. */
 export interface CheckedFields {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
@@ -23,7 +23,7 @@ export interface CheckedFields {
   readonly safety_identifier?: string;
 }
 
-/** What of them the model gets to see and read. */
+/** The fields whose text the model reads. */
 export type ForwardedFields = Pick<CheckedFields, 'messages' | 'tools' | 'response_format' | 'prediction'>;
 
 export interface ChatMessage {

@@ -11,22 +11,22 @@ import {
   variants,
 } from './shape';
 
-/** The shapes of fields that are more than a number or a text. */
+/** The shapes of fields with a structure. */
 
-/** Function names: what every provider accepts. */
+/** Function names that every provider accepts. */
 const functionName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
 
-/** Metadata is not kept, so it is not judged either: some clients send nested objects or a text. */
+/** Metadata is not stored, so any value is accepted: some clients send nested objects or text. */
 export const ignoredMetadata = textOr(anyObject());
 
-/** Whether it fits is the context window's to say; only what no JSON reader keeps exactly is no length at all. */
+/** The context window limits it; the maximum here is the largest exact JSON number. */
 export const outputLength = number({ integer: true, min: 1, max: Number.MAX_SAFE_INTEGER });
 
-/** Letters that no terminal, log or database takes amiss. */
+/** Characters that are safe in terminals, logs and databases. */
 export const externalUser = text({
   maxLength: 512,
   read: (value) =>
-    /[\u0000-\u001f\u007f]/.test(value) ? { problem: 'it has control characters.' } : { text: value },
+    /[\u0000-\u001f\u007f]/.test(value) ? { problem: 'it contains control characters.' } : { text: value },
   checkPattern: '^[^\\u0000-\\u001f\\u007f]*$',
 });
 
@@ -37,12 +37,16 @@ export const toolShape = variants(
       type: required(text(), 'The kind of tool.'),
       function: required(
         record({
-          name: required(functionName, 'What the model calls it by: letters, digits, `_` and `-`.'),
-          description: optional(text(), 'What it does, for the model to know when to call it.', 'none'),
+          name: required(functionName, 'The function name: letters, digits, `_` and `-`.'),
+          description: optional(
+            text(),
+            'What the function does. The model reads it to decide when to call the function.',
+            'none',
+          ),
           parameters: optional(
             anyObject(),
-            'Its arguments as a JSON Schema, passed to the model as it is.',
-            'it takes none',
+            'Its arguments as a JSON Schema, passed to the model unchanged.',
+            'no arguments',
           ),
           strict: optional(boolean(), 'Whether the arguments must match the schema exactly.', '`false`'),
         }),
@@ -58,8 +62,8 @@ export const toolChoiceShape = textOr(
     function: record({
       type: required(text(), 'The kind of tool.'),
       function: required(
-        record({ name: required(functionName, 'Its name, as in `tools`.') }),
-        'The one function that the model has to call.',
+        record({ name: required(functionName, 'The function name, as in `tools`.') }),
+        'The function that the model must call.',
       ),
     }),
   }),
@@ -72,22 +76,22 @@ const FORMAT_TYPE =
 export const responseFormatShape = variants('type', {
   text: record({ type: required(text(), FORMAT_TYPE) }),
   json_object: record({ type: required(text(), FORMAT_TYPE) }, undefined, {
-    schema: "with json_object no schema is kept. Use type 'json_schema'.",
+    schema: "json_object does not use a schema. Use type 'json_schema'.",
   }),
   json_schema: record({
     type: required(text(), FORMAT_TYPE),
     json_schema: required(
       record({
         name: required(functionName, 'A name for the format: letters, digits, `_` and `-`.'),
-        description: optional(text(), 'What the format is for, for the model to read.', 'none'),
+        description: optional(text(), 'The purpose of the format. The model reads it.', 'none'),
         schema: optional(
           anyObject(),
-          'The JSON Schema that the answer has to match, passed to the model as it is.',
+          'The JSON Schema that the response must match, passed to the model unchanged.',
           'any JSON object',
         ),
-        strict: optional(boolean(), 'Whether the answer must match the schema exactly.', '`false`'),
+        strict: optional(boolean(), 'Whether the response must match the schema exactly.', '`false`'),
       }),
-      'Of `json_schema`: the format. Its definition counts as input tokens.',
+      'The format, for the type `json_schema`. Its definition counts as input tokens.',
     ),
   }),
 });
@@ -106,7 +110,7 @@ export const predictionShape = variants('type', {
           }),
         ),
       ),
-      'The text that most of the answer is expected to repeat.',
+      'The text that the response is expected to repeat for the most part.',
     ),
   }),
 });

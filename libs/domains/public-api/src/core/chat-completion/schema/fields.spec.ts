@@ -11,7 +11,7 @@ const TOOL = {
   function: { name: 'look_up', parameters: { type: 'object', $schema: 'x' } },
 };
 
-function answer(fields: Fields): string {
+function verdictOf(fields: Fields): string {
   return verdict(validate(chatBody(fields)));
 }
 
@@ -59,10 +59,10 @@ describe('types and ranges', () => {
       [{ type: 'text' }, { type: 'json_object' }],
       ['json', [], {}, { type: 'xml' }, { type: 1 }],
     ],
-  ])('%s takes %j and not %j', (name, good, bad) => {
-    for (const value of good) expect(answer({ [name]: value })).toBe('accepted');
-    for (const value of bad) {
-      expect(`${JSON.stringify(value)}: ${answer({ [name]: value })}`).toMatch(
+  ])('%s accepts %j and not %j', (name, valid, invalid) => {
+    for (const value of valid) expect(verdictOf({ [name]: value })).toBe('accepted');
+    for (const value of invalid) {
+      expect(`${JSON.stringify(value)}: ${verdictOf({ [name]: value })}`).toMatch(
         new RegExp(`: invalid_request ${name}(\\.|\\[|$)`),
       );
     }
@@ -93,36 +93,40 @@ describe('types and ranges', () => {
       'invalid_request response_format.json_schema.name',
     ],
   ])('%j → %s', (fields, expected) => {
-    expect(answer(fields)).toBe(expected);
+    expect(verdictOf(fields)).toBe(expected);
   });
 
-  it('of several faults, the first in the order of the schema is answered', () => {
-    expect(answer({ top_p: 'x', temperature: 'x' })).toBe('invalid_request temperature');
-    expect(answer({ store: 1, top_p: 'x' })).toBe('invalid_request top_p');
-    expect(answer({ messages: [{ role: 'user' }, 5], n: 'x' })).toBe('invalid_request messages[0].content');
+  it('reports the first of several issues in the order of the schema', () => {
+    expect(verdictOf({ top_p: 'x', temperature: 'x' })).toBe('invalid_request temperature');
+    expect(verdictOf({ store: 1, top_p: 'x' })).toBe('invalid_request top_p');
+    expect(verdictOf({ messages: [{ role: 'user' }, 5], n: 'x' })).toBe(
+      'invalid_request messages[0].content',
+    );
   });
 
-  it('max_tokens and max_completion_tokens may be the same, and not differ', () => {
-    expect(answer({ max_tokens: 5, max_completion_tokens: 5 })).toBe('accepted');
-    expect(answer({ max_tokens: 5, max_completion_tokens: 6 })).toBe('invalid_request max_completion_tokens');
-    expect(answer({ max_tokens: null, max_completion_tokens: 6 })).toBe('accepted');
+  it('accepts max_tokens and max_completion_tokens only with the same value', () => {
+    expect(verdictOf({ max_tokens: 5, max_completion_tokens: 5 })).toBe('accepted');
+    expect(verdictOf({ max_tokens: 5, max_completion_tokens: 6 })).toBe(
+      'invalid_request max_completion_tokens',
+    );
+    expect(verdictOf({ max_tokens: null, max_completion_tokens: 6 })).toBe('accepted');
   });
 
-  it('top_logprobs needs logprobs', () => {
-    expect(answer({ logprobs: true, top_logprobs: 5 })).toBe('accepted');
-    expect(answer({ top_logprobs: 5 })).toBe('invalid_request top_logprobs');
-    expect(answer({ logprobs: false, top_logprobs: 5 })).toBe('invalid_request top_logprobs');
-    expect(answer({ logprobs: true, top_logprobs: 21 })).toBe('invalid_request top_logprobs');
+  it('requires logprobs for top_logprobs', () => {
+    expect(verdictOf({ logprobs: true, top_logprobs: 5 })).toBe('accepted');
+    expect(verdictOf({ top_logprobs: 5 })).toBe('invalid_request top_logprobs');
+    expect(verdictOf({ logprobs: false, top_logprobs: 5 })).toBe('invalid_request top_logprobs');
+    expect(verdictOf({ logprobs: true, top_logprobs: 21 })).toBe('invalid_request top_logprobs');
   });
 
-  it('a tool choice needs the tools that it names', () => {
+  it('requires the tool that a tool choice names', () => {
     const choose = (name: string): JsonValue => ({ type: 'function', function: { name } });
-    expect(answer({ tools: [TOOL], tool_choice: 'required' })).toBe('accepted');
-    expect(answer({ tools: [TOOL], tool_choice: choose('look_up') })).toBe('accepted');
-    expect(answer({ tools: [TOOL], tool_choice: choose('other') })).toBe(
+    expect(verdictOf({ tools: [TOOL], tool_choice: 'required' })).toBe('accepted');
+    expect(verdictOf({ tools: [TOOL], tool_choice: choose('look_up') })).toBe('accepted');
+    expect(verdictOf({ tools: [TOOL], tool_choice: choose('other') })).toBe(
       'invalid_request tool_choice.function.name',
     );
-    expect(answer({ tools: [], tool_choice: 'required' })).toBe('invalid_request tool_choice');
+    expect(verdictOf({ tools: [], tool_choice: 'required' })).toBe('invalid_request tool_choice');
   });
 });
 
@@ -157,8 +161,8 @@ describe('messages', () => {
     [{ role: 'tool', content: [{ type: 'text', text: 'x' }], tool_call_id: 'call_1' }],
     [{ role: 'user', content: 'lone \ud800 surrogate' }],
     [{ role: 'user', content: '<|endoftext|>' }],
-  ])('takes %j', (message) => {
-    expect(answer({ messages: [message] })).toBe('accepted');
+  ])('accepts %j', (message) => {
+    expect(verdictOf({ messages: [message] })).toBe('accepted');
   });
 
   it.each<[JsonValue, string]>([
@@ -202,14 +206,14 @@ describe('messages', () => {
     [{ role: 'tool', tool_call_id: 'call_1' }, '.content'],
     [{ role: 'assistant', content: 'x', reasoning_content: 5 }, '.reasoning_content'],
   ])('refuses %j at %j', (message, path) => {
-    expect(answer({ messages: [{ role: 'user', content: 'x' }, message] })).toBe(
+    expect(verdictOf({ messages: [{ role: 'user', content: 'x' }, message] })).toBe(
       `invalid_request messages[1]${path}`,
     );
   });
 
-  it('takes ten thousand of them, and no more', () => {
+  it('accepts at most 10,000 messages', () => {
     const many = (count: number): JsonValue => Array(count).fill({ role: 'user', content: '' }) as JsonValue;
-    expect(answer({ messages: many(10_000), max_tokens: 1 })).toBe('context_length_exceeded messages');
-    expect(answer({ messages: many(10_001) })).toBe('invalid_request messages');
+    expect(verdictOf({ messages: many(10_000), max_tokens: 1 })).toBe('context_length_exceeded messages');
+    expect(verdictOf({ messages: many(10_001) })).toBe('invalid_request messages');
   });
 });

@@ -2,14 +2,14 @@ import { chatFields } from './fields';
 import { chatRequestJsonSchema, shapeToJsonSchema } from './json-schema';
 import { any, boolean, list, number, optional, record, required, text, textOr, variants } from './shape';
 
-it('the schema of the body lists every field that is taken, and no other', () => {
+it('lists every accepted field, and no other', () => {
   const schema = chatRequestJsonSchema();
   const taken = chatFields.filter((field) => field.disposition !== 'reject').map((field) => field.name);
   expect(Object.keys(schema['properties'] ?? {})).toEqual(taken);
   expect(schema).toMatchObject({ required: ['model', 'messages'], additionalProperties: false });
 });
 
-it('every field says what it means, and every optional one what holds without it', () => {
+it('describes every field, and the default of every optional one', () => {
   const { properties, required: names } = chatRequestJsonSchema();
   for (const [name, { description }] of Object.entries(
     properties as Record<string, { description: string }>,
@@ -22,7 +22,7 @@ it('every field says what it means, and every optional one what holds without it
   }
 });
 
-it('it is plain JSON', () => {
+it('is plain JSON', () => {
   const schema = chatRequestJsonSchema();
   expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
 });

@@ -5,8 +5,8 @@ import { describe, type Member, type Shape, type VariantsShape } from './shape';
 
 /** The body of POST /v1/chat/completions as JSON Schema 2020-12, for the API documentation. */
 export function chatRequestJsonSchema(): JsonObject {
-  const taken = chatFields.filter((field) => field.disposition !== 'reject');
-  const properties = taken.map((field): [string, JsonValue] => [
+  const accepted = chatFields.filter((field) => field.disposition !== 'reject');
+  const properties = accepted.map((field): [string, JsonValue] => [
     field.name,
     described(describe(field.doc, field.absent), field.shape),
   ]);
@@ -18,7 +18,7 @@ export function chatRequestJsonSchema(): JsonObject {
   };
 }
 
-/** What a shape says, without its rules that are code. */
+/** The JSON Schema of a shape, without the rules that are code. */
 export function shapeToJsonSchema(shape: Shape): JsonObject {
   switch (shape.kind) {
     case 'text':
@@ -43,7 +43,7 @@ export function shapeToJsonSchema(shape: Shape): JsonObject {
       });
     case 'record': {
       const members = Object.entries(shape.members);
-      // A null is as good as absent, and all that is taken.
+      // Only null is accepted, which means absent.
       const refused = Object.entries(shape.refused ?? {}).map(([name, instead]) => [
         name,
         { type: 'null', description: `Refused: ${instead}` },

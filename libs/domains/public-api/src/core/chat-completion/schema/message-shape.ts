@@ -12,10 +12,10 @@ import {
   type Shape,
 } from './shape';
 
-/** Messages that one request may have. */
+/** Maximum messages of one request. */
 export const MAX_MESSAGES = 10_000;
 
-const PART_TYPE = 'Which kind of part this is.';
+const PART_TYPE = 'The kind of part.';
 
 const textPart = record({
   type: required(text(), PART_TYPE),
@@ -31,28 +31,28 @@ const imagePart = record({
           read: readImageUrl,
           checkPattern: `^data:(${imageLabels.join('|')});base64,`,
         }),
-        'The image as a base64 `data:` URI: PNG, JPEG, WebP or GIF. Its bytes decide which of them it is. Links are refused.',
+        'The image as a base64 `data:` URI: PNG, JPEG, WebP or GIF. The type is detected from the bytes. Links are refused.',
       ),
       detail: optional(
         text({ oneOf: ['auto', 'low', 'high'] }),
-        'How closely the model looks, and so how many tokens the image costs.',
+        'The resolution at which the model reads the image, and so its tokens.',
         '`auto`: the model decides',
       ),
     }),
-    'The image of the part, for models with the capability `vision`.',
+    'The image, for models with the capability `vision`.',
   ),
 });
 
 const refusalPart = record({
   type: required(text(), PART_TYPE),
-  refusal: required(text(), 'What the model said when it refused.'),
+  refusal: required(text(), 'The text of the refusal.'),
 });
 
 const partHints = {
   input_audio: 'Audio input is not supported.',
   file: 'File input is not supported.',
-  input_text: "Chat completions take 'text' parts.",
-  input_image: "Chat completions take 'image_url' parts.",
+  input_text: "Chat completions use 'text' parts.",
+  input_image: "Chat completions use 'image_url' parts.",
 };
 
 const parts = list(variants('type', { text: textPart, image_url: imagePart }, partHints), { minItems: 1 });
@@ -63,23 +63,23 @@ const assistantParts = list(
 );
 
 const toolCall = record({
-  id: required(text({ minLength: 1 }), 'The id that the model gave the call; its answer repeats it.'),
+  id: required(text({ minLength: 1 }), 'The id of the call; the tool message with its result repeats it.'),
   type: optional(text({ oneOf: ['function'] }), 'The kind of tool.', '`function`', { absentIs: 'function' }),
   function: required(
     record({
-      name: required(text({ minLength: 1 }), 'Which function was called.'),
-      arguments: required(text(), 'Its arguments, as the JSON text that the model wrote.'),
+      name: required(text({ minLength: 1 }), 'The name of the called function.'),
+      arguments: required(text(), 'Its arguments, as the JSON text that the model generated.'),
     }),
     'The function that was called.',
   ),
 });
 
-const CONTENT = 'What the message says: a text, or parts of text and images.';
-const NULL_CONTENT = 'A null is an empty text.';
+const CONTENT = 'The content of the message: a text, or parts of text and images.';
+const NULL_CONTENT = 'A null means an empty text.';
 const isNothing = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
-const role = required(text(), 'Who speaks.');
-const name = optional(text({ maxLength: 256 }), 'Tells apart speakers of the same role.', 'none');
+const role = required(text(), 'The role of the author.');
+const name = optional(text({ maxLength: 256 }), 'Distinguishes authors of the same role.', 'none');
 
 function messageWith(content: Shape): RecordShape {
   return record({ role, content: required(content, CONTENT), name });
@@ -95,25 +95,21 @@ export const messageShape = variants(
     assistant: record(
       {
         role,
-        // Beside calls or a refusal a null says that there is no content; alone it is what a model that said nothing left.
-        content: optional(textOr(assistantParts), `${CONTENT} ${NULL_CONTENT}`, 'nothing was said', {
+        // With tool calls or a refusal, null means absent. Otherwise it is the empty response of a model.
+        content: optional(textOr(assistantParts), `${CONTENT} ${NULL_CONTENT}`, 'no content', {
           nullIs: (message) =>
             isNothing(message['tool_calls']) && isNothing(message['refusal']) ? '' : undefined,
         }),
         name,
-        refusal: optional(
-          text(),
-          'Of `assistant`: what the model said when it refused.',
-          'it did not refuse',
-        ),
+        refusal: optional(text(), 'Of `assistant`: the text of the refusal.', 'no refusal'),
         reasoning_content: optional(
           text(),
-          'Of `assistant`: what the model thought before it answered. Passed back to models that want it, else left out.',
+          'Of `assistant`: the reasoning of the model. Sent only to models that accept it.',
           'none',
         ),
         tool_calls: optional(
           list(toolCall, { emptyMeansAbsent: true }),
-          'Of `assistant`: the calls of tools that the model asked for. Empty means none.',
+          'Of `assistant`: the tool calls that the model requested. Empty means none.',
           'none',
         ),
       },
@@ -127,7 +123,7 @@ export const messageShape = variants(
     tool: record({
       role,
       content: required(textOr(parts), `${CONTENT} ${NULL_CONTENT}`, { nullIs: () => '' }),
-      tool_call_id: required(text({ minLength: 1 }), 'Of `tool`: the `id` of the call that this answers.'),
+      tool_call_id: required(text({ minLength: 1 }), 'Of `tool`: the `id` of the call whose result this is.'),
       name,
     }),
   },

@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
 
 /**
- * What a JSON value must look like. One description serves validation, the copy
- * of the body that is forwarded (only what is described here is copied) and the
- * API documentation.
+ * Describes a JSON value. Used for validation, for the forwarded copy of the
+ * body (only described members are copied) and for the API documentation.
  */
 export type Shape =
   | TextShape
@@ -25,9 +24,9 @@ export interface TextShape {
   readonly maxLength?: number;
   /** JSON Schema pattern. Only for texts with a maxLength, which is checked first. */
   readonly pattern?: RegExp;
-  /** A rule that no pattern can say. Answers what is wrong, or the text as it is passed on. */
+  /** A rule beyond patterns. Returns the problem, or the text to forward. */
   readonly read?: (text: string) => ReadText;
-  /** As much of that rule as a pattern can say, for the documentation only. */
+  /** The rule as a pattern, as far as possible; for the documentation only. */
   readonly checkPattern?: string;
 }
 
@@ -35,7 +34,7 @@ export type ReadText = { readonly text: string } | { readonly problem: string };
 
 export interface NumberShape {
   readonly kind: 'number';
-  /** A signed integer of 64 bits. JSON numbers keep 53 of them: see `exact-seed.ts`. */
+  /** A signed 64-bit integer. JavaScript numbers have 53 bits: see `exact-seed.ts`. */
   readonly int64?: boolean;
   readonly integer?: boolean;
   readonly min?: number;
@@ -51,17 +50,17 @@ export interface ListShape {
   readonly items: Shape;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** Whether an empty array is taken as if the field were absent. */
+  /** Whether an empty array means absent. */
   readonly emptyMeansAbsent?: boolean;
 }
 
-/** A member of a record, with what the documentation says of it: beside the rule, so that they cannot drift. */
+/** A member of a record with its documentation, so that rule and documentation cannot drift apart. */
 export type Member = RequiredMember | OptionalMember;
 
 export interface RequiredMember {
   readonly required: true;
   readonly shape: Shape;
-  /** What it means and, of an amount, its unit. */
+  /** Its meaning and, for a quantity, its unit. */
   readonly meaning: string;
   readonly nullIs?: NullIs;
 }
@@ -70,38 +69,38 @@ export interface OptionalMember {
   readonly required: false;
   readonly shape: Shape;
   readonly meaning: string;
-  /** What holds when it is absent, to follow "Default: ". */
+  /** The default, which follows "Default: " in the documentation. */
   readonly absent: string;
   readonly nullIs?: NullIs;
-  /** What the model is told when it is absent; nothing unless given. */
+  /** The value to forward when it is absent; nothing by default. */
   readonly absentIs?: JsonValue;
 }
 
-/** What a null stands for in a record as it was sent; undefined where it means absent, as it does everywhere else. */
+/** The value of a null in a record; undefined where it means absent, which is the default. */
 type NullIs = (record: JsonObject) => JsonValue | undefined;
 
-/** What is wrong with a record as a whole. `param` is relative to the record. */
-interface RecordFault {
+/** A problem of a record as a whole. `param` is relative to the record. */
+interface RecordIssue {
   readonly param: string;
   readonly message: string;
 }
 
-/** An object of known members. Others are accepted and left out of the copy. */
+/** An object of known members. Other members are accepted and not copied. */
 export interface RecordShape {
   readonly kind: 'record';
   readonly members: Readonly<Record<string, Member>>;
-  /** Members that ask for something that would not happen, with what to send instead. */
+  /** Members that would have no effect, with what to send instead. */
   readonly refused?: Readonly<Record<string, string>>;
-  /** A rule between members; sees the checked copy. */
-  readonly rule?: (record: JsonObject) => RecordFault | undefined;
+  /** A rule between members, called with the checked copy. */
+  readonly rule?: (record: JsonObject) => RecordIssue | undefined;
 }
 
-/** Records told apart by the text of one member. */
+/** Records distinguished by the text of one member. */
 export interface VariantsShape {
   readonly kind: 'variants';
   readonly tag: string;
   readonly variants: ReadonlyMap<string, RecordShape>;
-  /** What to do instead of a variant that is known but not supported. */
+  /** What to use instead of a known but unsupported variant. */
   readonly hints?: ReadonlyMap<string, string>;
 }
 
@@ -113,17 +112,17 @@ export interface MapShape {
   readonly name: TextShape;
 }
 
-/** An object that is forwarded as it is, such as a JSON Schema. */
+/** An object that is forwarded unchanged, such as a JSON Schema. */
 export interface AnyObjectShape {
   readonly kind: 'object';
 }
 
-/** Any value, forwarded as it is. */
+/** Any value, forwarded unchanged. */
 export interface AnyShape {
   readonly kind: 'any';
 }
 
-/** Either a text or something else. */
+/** Either a text or another shape. */
 export interface TextOrShape {
   readonly kind: 'textOr';
   readonly text: TextShape;
@@ -152,7 +151,7 @@ export const optional = (
   absent: string,
   more: Pick<OptionalMember, 'nullIs' | 'absentIs'> = {},
 ): OptionalMember => ({ required: false, shape, meaning, absent, ...more });
-/** A meaning as the documentation has it. */
+/** A description for the documentation. */
 export const describe = (meaning: string, absent?: string): string =>
   absent === undefined ? meaning : `${meaning} Default: ${absent}.`;
 export const record = (

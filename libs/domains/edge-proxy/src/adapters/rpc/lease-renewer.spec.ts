@@ -1,30 +1,30 @@
 import { createSilentLogger } from '@gateway/runtime';
-import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper';
+import { createLeaseRenewer, type LeaseRenewer } from './lease-renewer';
 
 let nowMs = 0;
 let renewed: string[][] = [];
-let fault: Error | undefined;
-let keeper: LeaseKeeper<string>;
+let failure: Error | undefined;
+let renewer: LeaseRenewer<string>;
 
 beforeEach(() => {
   jest.useFakeTimers();
   nowMs = 0;
   renewed = [];
-  fault = undefined;
-  keeper = createLeaseKeeper<string>({
+  failure = undefined;
+  renewer = createLeaseRenewer<string>({
     what: 'leases',
     renew: async (refs) => {
-      if (fault) throw fault;
+      if (failure) throw failure;
       renewed.push([...refs]);
     },
     now: () => nowMs,
     tickMs: 10,
     log: createSilentLogger(),
   });
-  keeper.start();
+  renewer.start();
 });
 afterEach(() => {
-  keeper.stop();
+  renewer.stop();
   jest.useRealTimers();
 });
 
@@ -35,10 +35,10 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-it('a lease is renewed each time a third of it has passed, and together with others', async () => {
-  keeper.keep('a', 300);
-  keeper.keep('b', 300);
-  keeper.keep('long', 3_000);
+it('renews a lease each time a third of it has passed, together with others', async () => {
+  renewer.add('a', 300);
+  renewer.add('b', 300);
+  renewer.add('long', 3_000);
   await pass(90);
   expect(renewed).toEqual([]);
   await pass(120);
@@ -48,19 +48,19 @@ it('a lease is renewed each time a third of it has passed, and together with oth
   ]);
 });
 
-it('a lease that is no longer needed is not renewed', async () => {
-  const stop = keeper.keep('a', 30);
+it('does not renew a removed lease', async () => {
+  const stop = renewer.add('a', 30);
   stop();
   stop();
   await pass(100);
   expect(renewed).toEqual([]);
 });
 
-it('a renewal that fails is tried again at the next tick', async () => {
-  keeper.keep('a', 300);
-  fault = new Error('unreachable');
+it('retries a failed renewal at the next tick', async () => {
+  renewer.add('a', 300);
+  failure = new Error('unreachable');
   await pass(100);
-  fault = undefined;
+  failure = undefined;
   await pass(10);
   expect(renewed).toEqual([['a']]);
 });

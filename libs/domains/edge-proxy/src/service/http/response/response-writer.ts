@@ -12,34 +12,37 @@ import type { Cors } from './cors';
 import { sendHead } from './response-sink';
 import { securityHeaders } from './security-headers';
 
-export interface AnswererOptions {
-  /** A reader that takes nothing for this long, once its answer is complete, is disconnected. */
+export interface ResponseWriterOptions {
+  /** A client that reads nothing for this long after the end of its response is disconnected. */
   readonly stalledReaderMs: number;
-  /** What is read and thrown away of a body after its early refusal. */
+  /** How much of a body is read and discarded after its early refusal. */
   readonly maxDrainBytes: number;
   readonly maxDrainMs: number;
 }
 
-export interface Answerer {
+export interface ResponseWriter {
   json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void;
   error(exchange: Exchange, error: GatewayError): void;
-  /** Nothing but headers. */
+  /** Sends 204 with headers only. */
   empty(exchange: Exchange, extra: AnswerHeaders): void;
   /** Sends the head of an event stream; the caller writes the events. */
   openEventStream(exchange: Exchange, extra?: AnswerHeaders): void;
-  /** Ends an answer whose head is sent, and cuts it off when its reader stalls. */
+  /** Ends a response whose head is sent. Disconnects the client when it stops reading. */
   end(exchange: Exchange, body: string | Uint8Array): void;
 }
 
-export interface AnswererPorts {
+export interface ResponseWriterPorts {
   readonly cors: Cors;
   readonly now: () => number;
-  /** While the server stops, each answer also ends its connection. */
+  /** While the server stops, each response closes its connection. */
   readonly isStopping: () => boolean;
 }
 
-/** Writes answers with the headers that every one of them carries. */
-export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options: AnswererOptions): Answerer {
+/** Writes responses with their common headers. */
+export function createResponseWriter(
+  { cors, now, isStopping }: ResponseWriterPorts,
+  options: ResponseWriterOptions,
+): ResponseWriter {
   const fixedHeaders = securityHeaders();
 
   function json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void {
@@ -53,10 +56,10 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
     response.writeHead(status, headers);
     if (unread !== 'long' || expectsContinue(request)) return end(exchange, body);
 
-    // Closing on a caller that still sends would reset the connection, and the
-    // caller might never see the answer: it is sent first, then the rest of the
-    // body is taken, within bounds. Beyond them nothing more is read, and the
-    // caller still has the time to come to the answer and close.
+    // Closing the connection while the client still sends would reset it, and the
+    // client might never see the response. So the response is sent first and the
+    // rest of the body is read, up to `maxDrainBytes`. The client has until
+    // `maxDrainMs` to read the response and close.
     response.write(body);
     let drained = 0;
     const finish = () => {
@@ -90,7 +93,7 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
     const headers = commonHeaders(exchange, extra);
     headers['content-type'] = 'text/event-stream; charset=utf-8';
     headers['cache-control'] = 'no-cache, no-transform';
-    // Asks nginx not to collect the stream before passing it on.
+    // Disables response buffering in nginx.
     headers['x-accel-buffering'] = 'no';
     exchange.response.writeHead(200, headers);
     sendHead(exchange.response);
@@ -105,7 +108,7 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
     const headers: AnswerHeaders = {
       'x-request-id': exchange.requestId,
       'openai-processing-ms': Math.max(0, Math.round(now() - exchange.startedAtMs)),
-      // Behind the others: each object that begins as a copy and grows gets a hidden class of its own from V8.
+      // Spread last: an object that starts as a copy and then grows gets its own hidden class in V8.
       ...fixedHeaders,
       ...cors.headersFor(exchange.request),
     };
@@ -118,11 +121,11 @@ export function createAnswerer({ cors, now, isStopping }: AnswererPorts, options
   return { json, error, empty, openEventStream, end };
 }
 
-/** Whether part of the request's body has not been read, and whether it is worth keeping the connection for. */
+/** Whether part of the request's body is unread, and whether it is short enough to read it and reuse the connection. */
 function unreadBodyOf({ request }: Exchange): 'none' | 'short' | 'long' {
   if (request.complete) return 'none';
   const declared = request.headers['content-length'];
   if (declared === undefined && request.headers['transfer-encoding'] === undefined) return 'none';
   if (expectsContinue(request)) return 'long';
-  return declared !== undefined && Number(declared) <= limits.http.keptBodyBytes ? 'short' : 'long';
+  return declared !== undefined && Number(declared) <= limits.http.maxReusableBodyBytes ? 'short' : 'long';
 }

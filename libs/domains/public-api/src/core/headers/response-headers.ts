@@ -7,17 +7,17 @@ export type AnswerHeaders = Record<string, string | number>;
 interface WindowState {
   readonly limit: number;
   readonly remaining: number;
-  /** Until the minute is over. */
+  /** Until the minute ends. */
   readonly resetMs: number;
 }
 
-/** What the x-ratelimit-* headers tell; absent where no limit applies. */
+/** The values of the x-ratelimit-* headers; absent where no limit applies. */
 export interface RateLimitState {
   readonly requests?: WindowState | undefined;
   readonly tokens?: WindowState | undefined;
 }
 
-/** SDKs follow retry-after-ms only below a minute; for longer waits they read retry-after. */
+/** SDKs use retry-after-ms only below a minute; for longer waits they use retry-after. */
 const MAX_RETRY_AFTER_MS_HEADER = 59_999;
 
 export function addRateLimitHeaders(headers: AnswerHeaders, { requests, tokens }: RateLimitState): void {
@@ -43,20 +43,20 @@ export function goDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
 }
 
-/** The headers that tell SDKs whether and when to try again. */
+/** The headers by which SDKs decide whether and when to retry. */
 export function addRetryHeaders(headers: AnswerHeaders, error: GatewayError): void {
   const { httpStatus, advice } = error.row;
   if (httpStatus === 401) headers['www-authenticate'] = 'Bearer';
 
   const waitMs = advice === 'fix' ? undefined : error.retryAfterMs;
   if (waitMs !== undefined) {
-    // Never 0: some SDKs take that for "at once" and retry within milliseconds.
+    // Never 0: some SDKs would retry within milliseconds.
     headers['retry-after'] = Math.max(1, Math.ceil(waitMs / 1000));
     if (waitMs <= MINUTE_MS) {
       headers['retry-after-ms'] = Math.max(1, Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS_HEADER));
     }
   }
-  // SDKs retry these statuses by themselves; here that cannot help.
+  // SDKs retry these statuses automatically, which cannot succeed here.
   if (advice !== 'backoff' && isRetriedBySdks(httpStatus)) headers['x-should-retry'] = 'false';
 }
 

@@ -3,8 +3,8 @@ import { Scope } from '@gateway/contracts/auth';
 import { createTestClock, type TestClock } from '@gateway/test-support';
 import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../../testing/start-edge';
 
-const STRANGER = { authorization: 'Bearer sk-gw-nobody' };
-const ANOTHER = { authorization: 'Bearer sk-gw-another' };
+const UNKNOWN_KEY = { authorization: 'Bearer sk-gw-unknown' };
+const OTHER_KEY = { authorization: 'Bearer sk-gw-another' };
 const MAX_FAILED = 5;
 
 let clock: TestClock;
@@ -21,7 +21,7 @@ async function codeOf(response: Response): Promise<[number, string]> {
   return [response.status, body.error?.code ?? 'ok'];
 }
 
-async function floodsCounted(kind: string): Promise<number> {
+async function abuseLimitedCount(kind: string): Promise<number> {
   const text = await edge.metrics.getSingleMetricAsString('gateway_edge_proxy_abuse_limited_total');
   return Number(new RegExp(`kind="${kind}"[^}]*} (\\d+)`).exec(text)?.[1]);
 }
@@ -29,17 +29,17 @@ async function floodsCounted(kind: string): Promise<number> {
 describe('failed authentications', () => {
   beforeEach(() => start({ maxFailedAuthenticationsPerMinute: MAX_FAILED }));
 
-  async function flood(headers: Record<string, string> = STRANGER): Promise<void> {
+  async function reachLimit(headers: Record<string, string> = UNKNOWN_KEY): Promise<void> {
     for (let count = 0; count < MAX_FAILED; count += 1) {
       const [status, code] = await codeOf(await edge.get('/v1/models', headers));
       expect([status, code]).toEqual([401, 'invalid_api_key']);
     }
   }
 
-  it('are refused from the limit on, without asking auth, until the minute is over', async () => {
-    await flood();
-    const asked = edge.faults.reached.length;
-    const refused = await edge.get('/v1/models', STRANGER);
+  it('are refused from the limit on, without a call to auth, until the minute ends', async () => {
+    await reachLimit();
+    const lookups = edge.faults.reached.length;
+    const refused = await edge.get('/v1/models', UNKNOWN_KEY);
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('40');
     expect(await refused.json()).toMatchObject({
@@ -49,71 +49,68 @@ describe('failed authentications', () => {
         metadata: { limit_type: 'rpm', scope: 'address', limit: MAX_FAILED },
       },
     });
-    expect((await edge.chat({ not: 'valid' }, STRANGER)).status).toBe(429);
+    expect((await edge.chat({ not: 'valid' }, UNKNOWN_KEY)).status).toBe(429);
     expect((await edge.get('/v1/models', {})).status).toBe(429);
-    expect(edge.faults.reached).toHaveLength(asked);
-    expect(await floodsCounted('address')).toBe(3);
+    expect(edge.faults.reached).toHaveLength(lookups);
+    expect(await abuseLimitedCount('address')).toBe(3);
 
     clock.advance(40_000);
-    expect(await codeOf(await edge.get('/v1/models', STRANGER))).toEqual([401, 'invalid_api_key']);
+    expect(await codeOf(await edge.get('/v1/models', UNKNOWN_KEY))).toEqual([401, 'invalid_api_key']);
   });
 
-  it('leave a key that was used before alone, with all that it can be told', async () => {
+  it('do not affect a key that was valid before, which gets its own errors', async () => {
     await edge.get('/v1/models');
-    await flood();
+    await reachLimit();
     expect((await edge.chat()).status).toBe(200);
     expect((await edge.get('/v1/models')).status).toBe(200);
     expect(await codeOf(await edge.chat({ ...BODY, model: 'none' }))).toEqual([404, 'model_not_found']);
     edge.keys.set(KEY, grant({ scopes: [Scope.SCOPE_USAGE_READ] }));
     expect(await codeOf(await edge.chat())).toEqual([403, 'missing_scope']);
-    expect(await codeOf(await edge.get('/v1/models', STRANGER))).toEqual([429, 'rpm_exceeded']);
+    expect(await codeOf(await edge.get('/v1/models', UNKNOWN_KEY))).toEqual([429, 'rpm_exceeded']);
   });
 
-  it('keep out a key that was not, until the minute is over', async () => {
-    await flood();
-    expect((await edge.get('/v1/models', ANOTHER)).status).toBe(429);
+  it('block a key that was not used before, until the minute ends', async () => {
+    await reachLimit();
+    expect((await edge.get('/v1/models', OTHER_KEY)).status).toBe(429);
     clock.advance(60_000);
-    expect((await edge.get('/v1/models', ANOTHER)).status).toBe(200);
+    expect((await edge.get('/v1/models', OTHER_KEY)).status).toBe(200);
   });
 
   it.each([
     ['revoked', { revoked: true }],
     ['expired', { expiresOn: '2020-01-01' }],
     ['used from a wrong address', { ipAllowlist: ['10.0.0.0/8'] }],
-  ])(
-    'count for a key that is %s, and it is let through no longer than it is valid',
-    async (_name, change) => {
-      await edge.get('/v1/models');
-      edge.keys.set(KEY, grant(change));
-      for (let count = 0; count < MAX_FAILED; count += 1) expect((await edge.chat()).status).toBe(401);
-      expect((await edge.chat()).status).toBe(429);
-      edge.keys.set(KEY, grant());
-      expect((await edge.chat()).status).toBe(200);
-    },
-  );
+  ])('count for a key that is %s, which is accepted only while it is valid', async (_name, change) => {
+    await edge.get('/v1/models');
+    edge.keys.set(KEY, grant(change));
+    for (let count = 0; count < MAX_FAILED; count += 1) expect((await edge.chat()).status).toBe(401);
+    expect((await edge.chat()).status).toBe(429);
+    edge.keys.set(KEY, grant());
+    expect((await edge.chat()).status).toBe(200);
+  });
 
-  it('are not counted for what is refused later, nor when auth cannot tell', async () => {
+  it('do not count requests that are refused later, nor failures of auth', async () => {
     for (let count = 0; count < 2 * MAX_FAILED; count += 1) {
       expect((await edge.chat({ not: 'valid' })).status).toBe(400);
       edge.failNextLookup(new Error('lost'));
-      expect((await edge.get('/v1/models', STRANGER)).status).toBe(500);
+      expect((await edge.get('/v1/models', UNKNOWN_KEY)).status).toBe(500);
     }
-    expect((await edge.get('/v1/models', STRANGER)).status).toBe(401);
+    expect((await edge.get('/v1/models', UNKNOWN_KEY)).status).toBe(401);
   });
 });
 
-it('addresses behind a trusted proxy flood one by one', async () => {
+it('limits addresses behind a trusted proxy separately', async () => {
   await start({ maxFailedAuthenticationsPerMinute: 2, trustedProxies: ['127.0.0.1'] });
   const statusFrom = async (address: string) =>
-    (await edge.get('/v1/models', { ...STRANGER, 'x-forwarded-for': `1.1.1.1, ${address}` })).status;
+    (await edge.get('/v1/models', { ...UNKNOWN_KEY, 'x-forwarded-for': `1.1.1.1, ${address}` })).status;
   expect([await statusFrom('10.0.0.1'), await statusFrom('10.0.0.1')]).toEqual([401, 401]);
   expect([await statusFrom('10.0.0.1'), await statusFrom('10.0.0.2')]).toEqual([429, 401]);
 });
 
-it('with 0 nothing is ever refused as a flood', async () => {
+it('applies no abuse limit when the settings are 0', async () => {
   await start({ maxFailedAuthenticationsPerMinute: 0, maxInvalidRequestsPerMinute: 0 });
   for (let count = 0; count < 30; count += 1) {
-    expect((await edge.get('/v1/models', STRANGER)).status).toBe(401);
+    expect((await edge.get('/v1/models', UNKNOWN_KEY)).status).toBe(401);
     expect((await edge.chat({ not: 'valid' })).status).toBe(400);
   }
 });
@@ -126,14 +123,14 @@ describe('invalid requests', () => {
     edge.keys.set(KEY, grant(limits));
   });
 
-  async function flood(): Promise<void> {
+  async function reachLimit(): Promise<void> {
     for (let count = 0; count < LIMIT; count += 1) {
       expect((await edge.chat({ ...BODY, model: 'none' })).status).toBe(404);
     }
   }
 
-  it('are refused from the limit on, unread, and consume nothing', async () => {
-    await flood();
+  it('are refused from the limit on, unread and without reservations', async () => {
+    await reachLimit();
     const before = edge.faults.reached.length;
     const refused = await edge.chat();
     expect(refused.headers.get('retry-after')).toBe('40');
@@ -145,22 +142,22 @@ describe('invalid requests', () => {
     });
     expect(edge.faults.reached.slice(before)).toEqual(['keys.lookup']);
     expect(edge.limiter.outstanding.size + edge.ledger.held.size).toBe(0);
-    expect(await floodsCounted('key')).toBe(1);
+    expect(await abuseLimitedCount('key')).toBe(1);
 
     clock.advance(60_000);
     expect((await edge.chat()).status).toBe(200);
   });
 
-  it('count by the size of their bodies too, after decompression, whatever they were refused for', async () => {
+  it('count by the decompressed size of their bodies too, for any error', async () => {
     const mebibyte = 'x'.repeat(1024 * 1024);
     const bodies: [Buffer | string, string, number][] = [
       [gzipSync(mebibyte), 'gzip', 400],
-      [JSON.stringify({ ...BODY, messages: [{ role: 'nobody', content: mebibyte }] }), 'identity', 400],
+      [JSON.stringify({ ...BODY, messages: [{ role: 'unknown', content: mebibyte }] }), 'identity', 400],
     ];
     for (const [body, encoding, status] of bodies) {
       const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': encoding };
       const send = () => fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body });
-      // Of 17 each: the first leaves room for another, which fills the minute.
+      // Each counts as 17: two reach the limit of 20.
       expect([(await send()).status, (await send()).status]).toEqual([status, status]);
       expect((await send()).status).toBe(429);
       expect((await edge.chat()).status).toBe(429);
@@ -169,7 +166,7 @@ describe('invalid requests', () => {
     }
   });
 
-  it('count what was read of a body that is too large', async () => {
+  it('count the bytes read of a body that is too large', async () => {
     const huge = gzipSync(Buffer.alloc(33 * 1024 * 1024, ' '));
     const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': 'gzip' };
     const send = () => fetch(`${edge.url}/v1/chat/completions`, { method: 'POST', headers, body: huge });
@@ -177,20 +174,20 @@ describe('invalid requests', () => {
     expect((await send()).status).toBe(429);
   });
 
-  it('concern chat completions of this key only', async () => {
-    await flood();
+  it('limit chat completions of this key only', async () => {
+    await reachLimit();
     expect((await edge.chat()).status).toBe(429);
     expect((await edge.get('/v1/models')).status).toBe(200);
-    expect((await edge.chat(BODY, ANOTHER)).status).toBe(200);
+    expect((await edge.chat(BODY, OTHER_KEY)).status).toBe(200);
   });
 
-  it('are not what the limits, the balance or the model refuse', async () => {
+  it('do not include requests that fail after their validation', async () => {
     edge.router.script = async function* () {
       throw new Error('broken');
       yield { event: undefined };
     };
     for (let count = 0; count < 2 * LIMIT; count += 1) expect((await edge.chat()).status).toBe(500);
-    await flood();
+    await reachLimit();
     expect((await edge.chat()).status).toBe(429);
   });
 });

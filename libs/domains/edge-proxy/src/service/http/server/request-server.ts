@@ -3,40 +3,40 @@ import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { Logger } from '@gateway/runtime';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EdgeMetrics } from '../../metrics';
-import type { Answerer } from '../answer/answer';
+import type { ResponseWriter } from '../response/response-writer';
 import { RequestCancelled } from '../request-cancelled';
 import { limits } from '../../../core';
 import { type Exchange, openExchange, type RouteName } from '../exchange';
 import { endRequestSpan, inRequestSpan, openRequestSpan } from './request-span';
 
-export interface ServerOfRequestsPorts {
+export interface RequestServerPorts {
   readonly handlers: Readonly<Record<RouteName, (exchange: Exchange) => Promise<void> | void>>;
-  readonly answer: Answerer;
+  readonly writer: ResponseWriter;
   readonly metrics: EdgeMetrics;
   readonly log: Logger;
   readonly now: () => number;
   readonly newRequestId: () => string;
-  /** Called when a request has been answered and nothing of it runs any more. */
+  /** Called whenever a response or the work of a request completes. */
   readonly onIdle: () => void;
 }
 
-export interface ServerOfRequests {
+export interface RequestServer {
   serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void;
   serveFailure(error: unknown, request: IncomingMessage, response: ServerResponse): void;
-  /** Requests whose answer or whose work is not complete. */
+  /** Incomplete responses plus unfinished work; 0 when the server is idle. */
   running(): number;
 }
 
-/** What access logs conventionally say of a caller that cancelled. */
+/** The conventional access-log status of a client that disconnected. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Runs handlers so that each request gets one answer, one log line and one sample, whatever is thrown. */
-export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRequests {
-  const { handlers, answer, metrics, log, now, newRequestId, onIdle } = ports;
-  // The line of a request has ids and codes only; looking for secret fields in
-  // it would cost more than all else that is done for it here.
+/** Runs handlers so that each request gets one response, one log line and one metric sample, also after an exception. */
+export function createRequestServer(ports: RequestServerPorts): RequestServer {
+  const { handlers, writer, metrics, log, now, newRequestId, onIdle } = ports;
+  // A request's log line has only ids and codes. Redaction would cost more than
+  // everything else in this file.
   const requestLog = log.child({}, { redact: [] });
-  const sampler = createLogSampler(now, { everyMs: limits.logs.refusalsEveryMs });
+  const sampler = createLogSampler(now, { everyMs: limits.logs.refusalIntervalMs });
   let running = 0;
 
   function serve(route: RouteName, request: IncomingMessage, response: ServerResponse): void {
@@ -65,7 +65,7 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
   ): Promise<void> {
     enter();
     try {
-      // Node leaves this to us, so that the answer has an envelope.
+      // Node's own check is off, so that the response has an error envelope.
       if (exchange.request.headers.host === undefined && exchange.request.httpVersion === '1.1') {
         throw new GatewayError('invalid_request', { message: 'The Host header is missing.', param: 'Host' });
       }
@@ -82,23 +82,22 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
     const error = toGatewayError(thrown);
     const { requestId, generationId, organizationId, keyId } = exchange;
     const ids = { requestId, generationId, organizationId, keyId };
-    if (error.code === 'no_capacity') tellRefusal(error, ids);
+    if (error.code === 'no_capacity') logRefusal(error, ids);
     else if (error.row.httpStatus >= 500) {
       const details = { err: error, cause: error.cause, internal: error.internalMessage };
       log.error({ ...details, ...ids }, 'a request failed');
     }
     if (exchange.isCancelled()) return;
-    // Half an answer cannot be mended; a cut connection at least does not look complete.
+    // An incomplete response cannot be repaired. Closing the connection shows that it is incomplete.
     if (exchange.response.headersSent) exchange.response.destroy();
-    else answer.error(exchange, error);
+    else writer.error(exchange, error);
   }
 
-  /** Overload refuses thousands for one reason: a stack and a line for each would be load as well, and no news. */
-  function tellRefusal(error: GatewayError, ids: object): void {
+  /** Sampled and without a stack: overload refuses thousands of requests for one reason. */
+  function logRefusal(error: GatewayError, ids: object): void {
     const reason = error.internalMessage ?? error.message;
-    const untold = sampler.sample(reason);
-    if (untold !== undefined)
-      log.warn({ ...ids, reason, untold }, 'a request is refused for want of capacity');
+    const suppressed = sampler.sample(reason);
+    if (suppressed !== undefined) log.warn({ ...ids, reason, suppressed }, 'request refused: no capacity');
   }
 
   function onClose(exchange: Exchange): void {
@@ -123,8 +122,8 @@ export function createServerOfRequests(ports: ServerOfRequestsPorts): ServerOfRe
     leave();
   }
 
-  // A request counts twice: its answer must be out, and its work must be done,
-  // which with an Idempotency-Key may take longer than the caller stays.
+  // A request counts twice: for its response and for its work. With an
+  // Idempotency-Key the work may outlast the connection.
   function enter(): void {
     running += 1;
   }

@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => edge.stop());
 
-it('a completion is answered as the router made it, and nothing is left behind', async () => {
+it("returns the router's completion and leaves nothing reserved", async () => {
   const response = await edge.chat();
   const body = (await response.json()) as { id: string };
   expect(response.status).toBe(200);
@@ -28,7 +28,7 @@ it('a completion is answered as the router made it, and nothing is left behind',
   expect(edge.ledger.held.size).toBe(0);
 });
 
-it('a stream is passed on byte by byte and ends with [DONE]', async () => {
+it('forwards a stream unchanged and ends it with [DONE]', async () => {
   const response = await edge.chat({
     model: 'acme/m-1',
     messages: [{ role: 'user', content: 'Hi' }],
@@ -43,14 +43,14 @@ it('a stream is passed on byte by byte and ends with [DONE]', async () => {
   expect(edge.limiter.usedTokens).toEqual([18]);
 });
 
-it('what a prompt counts is remembered for its organization alone', async () => {
+it('counts tokens with the organization as the owner of the cache', async () => {
   await edge.chat();
   edge.keys.set('sk-gw-other', { ...(edge.keys.get(KEY) as KeyGrant), organizationId: 'org_2' });
   await edge.chat(undefined, { authorization: 'Bearer sk-gw-other' });
   expect(edge.countedFor).toEqual(['org_1', 'org_2']);
 });
 
-it('neither the key nor the prompt is ever logged', async () => {
+it('logs neither the key nor the prompt', async () => {
   await edge.chat({ model: 'acme/m-1', messages: [{ role: 'user', content: 'a secret prompt' }] });
   expect(edge.logLines.join('')).toContain('"route":"chat_completions"');
   expect(edge.logLines.join('')).not.toContain(KEY);

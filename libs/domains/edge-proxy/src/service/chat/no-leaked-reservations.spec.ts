@@ -2,9 +2,9 @@ import { GatewayError } from '@gateway/errors';
 import { BODY, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 /**
- * Every moment of a request is made to fail in turn: an answer that is lost, a
- * bug, a caller that cancels. Whatever happens, no slot, no hold and no
- * unfinished claim may stay, and no failed request may be charged.
+ * Injects a fault at every step of a request in turn: a lost response, a bug, a
+ * client that disconnects. In every case no slot, hold or unfinished claim may
+ * remain, and no failed request may be charged.
  */
 const REQUESTS = {
   'a completion': { body: BODY, headers: {} },
@@ -20,7 +20,7 @@ const FAULTS = {
   'has no capacity': () => {
     throw new GatewayError('no_capacity');
   },
-  'runs into a bug': () => {
+  'has a bug': () => {
     throw new Error('a bug');
   },
 } as const;
@@ -49,7 +49,7 @@ beforeEach(async () => {
 });
 afterEach(() => edge.stop());
 
-function isNothingLeft(): boolean {
+function isNothingReserved(): boolean {
   const unfinishedClaims = [...edge.ledger.claims.values()].filter((claim) => !claim.responseJson);
   return edge.limiter.outstanding.size + edge.ledger.held.size + unfinishedClaims.length === 0;
 }
@@ -59,7 +59,7 @@ async function inFlight(): Promise<number> {
   return Number(/^gateway_edge_proxy_requests_in_flight (\d+)/m.exec(text)?.[1]);
 }
 
-it('a request that goes well passes every moment that is made to fail below', async () => {
+it('reaches every step that fails below', async () => {
   await (await edge.chat(BODY, { 'idempotency-key': 'k' })).text();
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
@@ -72,49 +72,49 @@ it('a request that goes well passes every moment that is made to fail below', as
   expect(new Set(edge.faults.reached)).toEqual(new Set(MOMENTS));
 });
 
-describe.each(Object.entries(REQUESTS))('%s leaves nothing behind', (_name, { body, headers }) => {
+describe.each(Object.entries(REQUESTS))('%s leaves nothing reserved', (_name, { body, headers }) => {
   describe.each(Object.entries(FAULTS))('when a service %s', (_fault, happen) => {
     it.each(MOMENTS)('at %s', async (moment) => {
       edge.faults.at(moment, happen);
-      // Releasing happens only after a failure, so that is brought about first.
-      const givesBack = moment.startsWith('ledger.void') || moment === 'ledger.release';
-      if (givesBack) edge.faults.at('router.generate', FAULTS['has no capacity']);
+      // Releases happen only after a failure, which is injected first.
+      const isRelease = moment.startsWith('ledger.void') || moment === 'ledger.release';
+      if (isRelease) edge.faults.at('router.generate', FAULTS['has no capacity']);
       const response = await edge.chat(body, headers);
       const text = await response.text();
       if (response.status !== 200) expect(text).toContain('"error":{"message":');
-      await until(isNothingLeft);
+      await until(isNothingReserved);
       expect(await inFlight()).toBe(0);
-      // The caller may simply try again.
+      // A retry succeeds.
       const again = await edge.chat(body, headers);
       await again.text();
       expect(again.status).toBe(200);
-      await until(isNothingLeft);
+      await until(isNothingReserved);
     });
   });
 
-  it.each(MOMENTS)('when the caller cancels at %s', async (moment) => {
-    const caller = new AbortController();
-    const givesBack = moment.startsWith('ledger.void') || moment === 'ledger.release';
-    if (givesBack) edge.faults.at('router.generate', FAULTS['has no capacity']);
-    let hungUp = false;
+  it.each(MOMENTS)('when the client disconnects at %s', async (moment) => {
+    const client = new AbortController();
+    const isRelease = moment.startsWith('ledger.void') || moment === 'ledger.release';
+    if (isRelease) edge.faults.at('router.generate', FAULTS['has no capacity']);
+    let isDisconnected = false;
     edge.faults.at(moment, async () => {
-      hungUp = true;
-      caller.abort();
-      // Until the server has noticed; then the service answers as if nothing were.
+      isDisconnected = true;
+      client.abort();
+      // Waits until the server has noticed; the service then responds normally.
       await until(() => edge.logLines.some((line) => line.includes('"status":499')));
     });
     await edge
-      .chat(body, headers, caller.signal)
+      .chat(body, headers, client.signal)
       .then((response) => response.text())
       .catch(ignore);
-    await until(isNothingLeft);
-    const isPassed = hungUp || edge.faults.reached.length > 0;
-    expect(isPassed).toBe(true);
-    if (hungUp) await until(() => edge.logLines.some((line) => line.includes('"status":499')));
+    await until(isNothingReserved);
+    const hasRun = isDisconnected || edge.faults.reached.length > 0;
+    expect(hasRun).toBe(true);
+    if (isDisconnected) await until(() => edge.logLines.some((line) => line.includes('"status":499')));
   });
 });
 
-it('a request that was refused by the ledger has its request and tokens released', async () => {
+it('releases the request and tokens of a request that the ledger refused', async () => {
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
     value: { availableNanoUsd: 0n, estimatedCostNanoUsd: 1n },
@@ -124,7 +124,7 @@ it('a request that was refused by the ledger has its request and tokens released
   expect(edge.limiter.usedTokens).toEqual([]);
 });
 
-it('the slot is free before the answer ends, so that a caller with one slot is never too early', async () => {
+it('frees the slot before the response ends, so that a client with one slot can send its next request', async () => {
   for (const stream of [false, true]) {
     await (await edge.chat({ ...BODY, stream })).text();
     expect(edge.limiter.outstanding.size).toBe(0);

@@ -4,9 +4,8 @@ import { Socket } from 'node:net';
 import type { AnswerHeaders } from '@gateway/public-api';
 
 /**
- * The headers of helmet that mean something for an API that serves no pages.
- * They are the same for every answer, so helmet is asked once and not on the
- * way of each request.
+ * The headers of helmet that apply to an API without pages. They are the same
+ * for every response, so helmet runs once and not for each request.
  */
 export function securityHeaders(): AnswerHeaders {
   const request = new IncomingMessage(new Socket());

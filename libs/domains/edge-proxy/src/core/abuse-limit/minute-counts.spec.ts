@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const AT = Date.UTC(2026, 10, 20, 9, 0, 20) as UnixMs;
 const after = (ms: number) => (AT + ms) as UnixMs;
 
-it('counts each name by itself', () => {
+it('counts each name separately', () => {
   const counts = new MinuteCounts(10);
   for (let count = 0; count < 3; count += 1) counts.add('a', AT);
   counts.add('b', AT);
@@ -15,7 +15,7 @@ it('counts each name by itself', () => {
   expect([counts.mayHaveReached(3), counts.mayHaveReached(4)]).toEqual([true, false]);
 });
 
-it('the next minute begins with nothing, whether or not anything was counted in it', () => {
+it('starts each minute at zero, also before its first count', () => {
   const counts = new MinuteCounts(10);
   counts.add('a', AT);
   expect(counts.hasReached('a', 1, after(39_999))).toBe(true);
@@ -25,29 +25,29 @@ it('the next minute begins with nothing, whether or not anything was counted in 
   expect(counts.hasReached('a', 1, after(40_000))).toBe(false);
 });
 
-it('a clock that was set back begins anew too', () => {
+it('starts at zero when the clock is set back', () => {
   const counts = new MinuteCounts(10);
   counts.add('a', AT);
   expect(counts.hasReached('a', 1, after(-MINUTE))).toBe(false);
 });
 
-it('never holds more names than it may', () => {
+it('never stores more names than its maximum', () => {
   const counts = new MinuteCounts(100);
   for (let name = 0; name < 10_000; name += 1) counts.add(String(name), AT);
   expect(counts.size).toBe(100);
   expect(counts.hasReached('9999', 1, AT)).toBe(true);
 });
 
-it('ever new names push out each other, not those that have come far', () => {
+it('evicts new names, not those with high counts', () => {
   const counts = new MinuteCounts(100);
-  for (const flooding of ['a', 'b', 'c']) {
-    for (let count = 0; count < 50; count += 1) counts.add(flooding, AT);
+  for (const busy of ['a', 'b', 'c']) {
+    for (let count = 0; count < 50; count += 1) counts.add(busy, AT);
   }
   for (let name = 0; name < 10_000; name += 1) counts.add(String(name), AT);
-  for (const flooding of ['a', 'b', 'c']) expect(counts.hasReached(flooding, 50, AT)).toBe(true);
+  for (const busy of ['a', 'b', 'c']) expect(counts.hasReached(busy, 50, AT)).toBe(true);
 });
 
-it.each([1, 2, 9])('holds no more with room for %i names, minute after minute', (maxNames) => {
+it.each([1, 2, 9])('stores at most %i names, minute after minute', (maxNames) => {
   const counts = new MinuteCounts(maxNames);
   for (const at of [AT, after(60_000)]) {
     for (let name = 0; name < 100; name += 1) {
@@ -59,7 +59,7 @@ it.each([1, 2, 9])('holds no more with room for %i names, minute after minute', 
   }
 });
 
-it('of equal counts the oldest is forgotten', () => {
+it('evicts the oldest of equal counts', () => {
   const counts = new MinuteCounts(3);
   for (const name of ['a', 'b', 'c', 'd']) counts.add(name, AT);
   expect(['a', 'b', 'c', 'd'].map((name) => counts.hasReached(name, 1, AT))).toEqual([

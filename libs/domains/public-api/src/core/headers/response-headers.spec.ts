@@ -1,5 +1,5 @@
 import { GatewayError } from '@gateway/errors';
-import { addRetryHeaders, type AnswerHeaders, goDuration } from './answer-headers';
+import { addRetryHeaders, type AnswerHeaders, goDuration } from './response-headers';
 
 it.each([
   [0, '0s'],
@@ -43,6 +43,6 @@ it.each([
   [new GatewayError('request_timeout'), {}],
   [new GatewayError('insufficient_credits'), {}],
   [new GatewayError('invalid_api_key'), { 'www-authenticate': 'Bearer' }],
-])('%s tells clients when to come back', (error, headers) => {
+])('sets the retry headers of %s', (error, headers) => {
   expect(retryHeaders(error)).toEqual(headers);
 });

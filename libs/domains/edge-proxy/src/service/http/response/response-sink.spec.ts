@@ -67,11 +67,11 @@ describe('a stream on its connection', () => {
 
   it('arrives as it was written, multi-byte characters and empty frames included', async () => {
     const request = requestOf({ port, host: '127.0.0.1', path: '/one' }).end();
-    const [[answer]] = await Promise.all([
+    const [[response]] = await Promise.all([
       once(request, 'response') as Promise<[IncomingMessage]>,
       streamOf('/one').then((stream) => writeAll(stream)),
     ]);
-    await expect(text(answer)).resolves.toBe(FRAMES.join(''));
+    await expect(text(response)).resolves.toBe(FRAMES.join(''));
   });
 
   it("has the same bytes as Node's own chunks", async () => {
@@ -87,8 +87,8 @@ describe('a stream on its connection', () => {
   it('is not chunked for an HTTP/1.0 client', async () => {
     const socket = await open('GET /old HTTP/1.0\r\n\r\n');
     await writeAll(await streamOf('/old'));
-    const answer = await text(socket);
-    expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(FRAMES.join(''));
+    const received = await text(socket);
+    expect(received.slice(received.indexOf('\r\n\r\n') + 4)).toBe(FRAMES.join(''));
   });
 
   it('waits behind an earlier response of the same connection', async () => {
@@ -119,7 +119,7 @@ describe('a stream on its connection', () => {
 
   it('waits for a reader that does not read, and continues when it does', async () => {
     const request = requestOf({ port, host: '127.0.0.1', path: '/slow' }).end();
-    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
     const slow = await streamOf('/slow');
     const listeners = () => [
       slow.response.listenerCount('close'),
@@ -132,7 +132,7 @@ describe('a stream on its connection', () => {
     await new Promise(setImmediate);
     expect(isOver).toBe(false);
     expect(isBehind(slow.response)).toBe(true);
-    const received = text(answer);
+    const received = text(response);
     await behind;
     expect(listeners()).toEqual(before);
     expect(isBehind(slow.response)).toBe(false);
@@ -150,14 +150,14 @@ describe('a stream on its connection', () => {
   });
 
   it('writes nothing to a connection that its client is closing', async () => {
-    const caller = await open('GET /ending HTTP/1.1\r\nhost: a\r\n\r\n');
+    const client = await open('GET /ending HTTP/1.1\r\nhost: a\r\n\r\n');
     const ending = await streamOf('/ending');
     const socket = ending.response.socket!;
     const errors: unknown[] = [];
     socket.on('error', (error) => errors.push(error));
     const ended = once(socket, 'end');
     const closed = once(ending.response, 'close');
-    caller.end();
+    client.end();
     await ended;
     void ending.stream.write(Buffer.from('data: too late\n\n'));
     await closed;
@@ -165,7 +165,7 @@ describe('a stream on its connection', () => {
   });
 });
 
-it('the head of an event stream and its first event leave in one system call', async () => {
+it('sends the head of an event stream and its first event in one system call', async () => {
   const writes: number[] = [];
   const server = createServer((_request, response: ServerResponse) => {
     const { socket } = response;
@@ -185,10 +185,10 @@ it('the head of an event stream and its first event leave in one system call', a
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-  let answer = '';
-  for await (const bytes of client) answer += String(bytes);
+  let received = '';
+  for await (const bytes of client) received += String(bytes);
   server.close();
-  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nb\r\ndata: one\n\n\r\n0\r\n\r\n$/);
+  expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nb\r\ndata: one\n\n\r\n0\r\n\r\n$/);
   // Head, chunk length, line end, chunk, line end.
   expect(writes[0]).toBe(5);
 });

@@ -16,7 +16,7 @@ import {
 import type { Reservation } from '../admission/reservation';
 import type { Authenticator } from '../access/authenticate';
 import type { Admission, AdmissionQueue } from '../../core';
-import type { FloodGuard } from '../floods/flood-guard';
+import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
@@ -26,33 +26,32 @@ import { runGeneration, type RunGenerationPorts } from './run-generation';
 
 export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {
   readonly authenticate: Authenticator;
-  readonly floods: FloodGuard;
+  readonly abuseLimiter: AbuseLimiter;
   readonly admissionQueue: AdmissionQueue;
   readonly readBody: BodyReader;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
-  /** How long after the call to the router must have ended a hold may live. */
+  /** How long a hold outlives the deadline of the call to the router. */
   readonly holdMarginMs: number;
 }
 
-/** A request whose faults have all been ruled out. */
+/** A request that has passed every validation. */
 interface Checked extends CheckedBody {
   readonly grant: KeyGrant;
 }
 
-/** A request with an identity, for which things can be reserved. */
+/** A request with its ids, for which limits and credit can be reserved. */
 interface Admissible extends Checked {
   readonly generationId: string;
   readonly createdAt: UnixMs;
 }
 
 /**
- * POST /v1/chat/completions. Whatever happens on the way, an exception and a
- * caller that cancels included, what the request reserved is released unless it
- * ran.
+ * POST /v1/chat/completions. Releases the reservations of a request that did
+ * not run, also after an exception or a cancellation.
  */
-export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange: Exchange): Promise<void> {
+export async function handleChatCompletion(ports: ChatCompletionsPorts, exchange: Exchange): Promise<void> {
   const reservation = ports.openReservation();
   let refusal: Refusal | undefined;
   try {
@@ -60,20 +59,19 @@ export async function answerChatCompletion(ports: ChatCompletionsPorts, exchange
   } finally {
     await reservation.release();
   }
-  if (refusal) ports.answer.error(exchange, refusalError(refusal));
+  if (refusal) ports.writer.error(exchange, refusalError(refusal));
 }
 
 /**
- * The public order of checks. The fewer moving parts an error depends on, the
- * earlier it comes, so that a faulty request keeps its error whatever the load
- * or the balance:
+ * The public order of checks. Errors that depend on the request only come first,
+ * so that an invalid request gets the same error under any load and balance:
  *
  *  1     route (before this function)
  *  2–7   key: known, not revoked, not expired, address, organization, scope
- *        (a flood, see FloodGuard, ends here, and so does an overload, see AdmissionQueue)
- *  8     size of the body
- *  9     JSON
- *  10–17 the body by itself, then against the organization's settings
+ *        (then the abuse limit of the key, see AbuseLimiter, and overload, see AdmissionQueue)
+ * 8     size of the body
+ * 9     JSON
+ * 10–17 the body, then the body against the organization's settings
  *  18–24 the body against the model: existence, allowance, capabilities, context
  *  25    Idempotency-Key: usable, same body, replay, in flight
  *  26–28 requests and tokens per minute, concurrency
@@ -117,31 +115,31 @@ async function checkAndRun(
     exchange,
     request: generateRequest(exchange, admissible),
     reservation,
-    runToTheEnd: idempotent !== undefined,
+    runToCompletion: idempotent !== undefined,
   });
   return undefined;
 }
 
 /**
- * The checks that take nothing. A function of its own also so that the body, as
- * it came and as it was parsed, is out of memory before the generation runs.
+ * The checks that reserve nothing. A separate function, so that the received and
+ * the parsed body can be garbage collected before the generation runs.
  */
 async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<Checked | Refusal> {
   const grant = await ports.authenticate(exchange, 'chat');
   if (isRefusal(grant)) return grant;
-  const flood = ports.floods.refuseKey(grant);
-  if (flood) return flood;
+  const abuseRefusal = ports.abuseLimiter.refuseKey(grant);
+  if (abuseRefusal) return abuseRefusal;
   const admission = ports.admissionQueue.tryAcquire(grant.organizationId, exchange.isCancelled);
   if (admission.kind !== 'granted') await waitForGrant(ports, exchange, admission);
 
-  const { pieces, bytes } = await ports.readBody(exchange.request, exchange.response);
+  const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response);
   exchange.bodyReadAtMs = ports.now();
-  const checked = isRefusal(pieces) ? pieces : await checkBody(ports, exchange, grant, pieces);
-  if (isRefusal(checked)) ports.floods.countInvalidRequest(grant, checked, bytes);
+  const checked = isRefusal(chunks) ? chunks : await checkBody(ports, exchange, grant, chunks);
+  if (isRefusal(checked)) ports.abuseLimiter.countInvalidRequest(grant, checked, bytes);
   return isRefusal(checked) ? checked : { grant, ...checked };
 }
 
-/** Under overload requests wait before their bodies are read, so that a queued request uses little memory. */
+/** Requests are queued before their bodies are read, so that a queued request uses little memory. */
 async function waitForGrant(
   { metrics }: ChatCompletionsPorts,
   exchange: Exchange,
@@ -149,7 +147,7 @@ async function waitForGrant(
 ): Promise<void> {
   if (admission.kind === 'rejected') {
     metrics.overloadRefused();
-    throw new GatewayError('no_capacity', { internalMessage: 'too many requests wait to begin' });
+    throw new GatewayError('no_capacity', { internalMessage: 'too many requests are queued' });
   }
   await admission.granted;
   exchange.stopIfCancelled();
@@ -172,7 +170,7 @@ async function claimIdempotencyKey(
     case 'bodyMismatch':
       return idempotencyKeyReused();
     case undefined:
-      throw unanswered('a claim');
+      throw missingOutcome('a claim');
     default:
       return unreachable(outcome);
   }
@@ -192,7 +190,7 @@ async function admit(
     keyLimits: grant.keyLimits,
   });
   exchange.rateLimits = { requests, tokens };
-  if (!outcome) throw unanswered('an admission');
+  if (!outcome) throw missingOutcome('an admission');
   return outcome.$case === 'refused' ? limitExceeded(exceededLimit(outcome.value)) : undefined;
 }
 
@@ -222,10 +220,10 @@ async function hold(
       return dailyBudgetExceeded(exceededBudget(outcome.value), createdAt);
     case 'rejected':
       throw new GatewayError('internal_error', {
-        internalMessage: `the ledger rejects the hold: ${outcome.value.reason}`,
+        internalMessage: `the ledger rejected the hold: ${outcome.value.reason}`,
       });
     case undefined:
-      throw unanswered('a hold');
+      throw missingOutcome('a hold');
     default:
       return unreachable(outcome);
   }
@@ -260,9 +258,9 @@ function generateRequest(
   };
 }
 
-/** The answer of the first request with this Idempotency-Key, in the form that this one asks for. */
+/** Replays the response of the first request with this Idempotency-Key, streaming or non-streaming as requested. */
 function replay(
-  { answer }: ChatCompletionsPorts,
+  { writer }: ChatCompletionsPorts,
   exchange: Exchange,
   chat: ValidatedChatRequest,
   { generationId, responseJson }: Completed,
@@ -270,14 +268,14 @@ function replay(
   const replayed = { 'idempotent-replayed': 'true' };
   exchange.generationId = generationId;
   if (!chat.stream) {
-    answer.json(exchange, 200, responseJson, replayed);
+    writer.json(exchange, 200, responseJson, replayed);
     return;
   }
   const chunks = replayChunks(responseJson, chat.includeUsage);
-  answer.openEventStream(exchange, replayed);
-  answer.end(exchange, chunks + DONE);
+  writer.openEventStream(exchange, replayed);
+  writer.end(exchange, chunks + DONE);
 }
 
-function unanswered(what: string): GatewayError {
-  return new GatewayError('internal_error', { internalMessage: `${what} without an outcome` });
+function missingOutcome(what: string): GatewayError {
+  return new GatewayError('internal_error', { internalMessage: `${what} has no outcome` });
 }

@@ -4,62 +4,61 @@ import { msLeftInMinute, type Clock } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal } from '@gateway/errors';
 import { addressFloods, keyFloods } from '@gateway/public-api';
-import { MinuteCounts } from '../../core';
-import { limits } from '../../core';
+import { limits, MinuteCounts } from '../../core';
 
 /**
- * Keeps floods of requests that count nowhere else away from auth, the
- * validator and the tokenizer: failed authentications and invalid requests use
- * up no requests per minute. Each edge counts by itself, in memory, per UTC
- * minute. Whoever floods nothing pays for two comparisons.
+ * Limits failed authentications per address and invalid requests per key. Both
+ * use up no requests per minute, but load auth, the validation and the tokenizer.
+ * Each edge counts in its own memory, per UTC minute. Other requests cost two
+ * comparisons.
  */
-export interface FloodGuard {
-  /** Whether so many authentications failed from the caller's address that only valid keys are let through. */
-  isAddressFlooding(request: IncomingMessage): boolean;
+export interface AbuseLimiter {
+  /** Whether the client's address has reached its limit, so that it is served with known valid keys only. */
+  isAddressLimited(request: IncomingMessage): boolean;
   countFailedAuthentication(request: IncomingMessage): void;
-  /** What a caller from a flooding address without a valid key is told. */
+  /** The refusal for a request from a limited address. */
   refuseAddress(): Refusal;
-  /** A refusal when so many requests of the key were invalid that its next body is not worth reading. */
+  /** The refusal when the key has reached its limit, before the body is read. */
   refuseKey(grant: KeyGrant): Refusal | undefined;
   /**
-   * Counts what was refused before its admission, by what it cost: once, and once
-   * more for each full `bytesPerCount` of its body after decompression. A
-   * failure on our side does not count.
+   * Counts a request that was refused before its admission: once, and once more
+   * for each full `bytesPerCount` of its body after decompression. Server errors
+   * do not count.
    */
   countInvalidRequest(grant: KeyGrant, refusal: Refusal, bodyBytes: number): void;
 }
 
-/** What flooded, as metrics name it. */
-export type FloodKind = 'address' | 'key';
+/** The `kind` label of the metric. */
+export type AbuseLimitKind = 'address' | 'key';
 
-export interface FloodGuardPorts {
+export interface AbuseLimiterPorts {
   readonly clientAddress: ClientAddressReader;
   readonly clock: Clock;
-  readonly onRefused: (kind: FloodKind) => void;
+  readonly onRefused: (kind: AbuseLimitKind) => void;
 }
 
-export interface FloodGuardOptions {
-  /** Per address and minute; 0: no limit. */
+export interface AbuseLimiterOptions {
+  /** Per address and minute; 0 means no limit. */
   readonly maxFailedAuthentications: number;
-  /** Per key and minute, or 20 times the key's requests per minute when that is more; 0: no limit. */
+  /** Per key and minute, or 20 times the key's requests per minute when that is more; 0 means no limit. */
   readonly maxInvalidRequests: number;
 }
 
-const { maxCounted, timesRequestsPerMinute, bytesPerCount } = limits.floods;
+const { maxCounted, timesRequestsPerMinute, bytesPerCount } = limits.abuse;
 
-export function createFloodGuard(ports: FloodGuardPorts, options: FloodGuardOptions): FloodGuard {
+export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimiterOptions): AbuseLimiter {
   const { clientAddress, clock, onRefused } = ports;
   const maxFailed = options.maxFailedAuthentications || Infinity;
   const maxInvalid = options.maxInvalidRequests || Infinity;
   const failures = new MinuteCounts(maxCounted);
   const invalid = new MinuteCounts(maxCounted);
 
-  const networkOfCaller = (request: IncomingMessage): string => {
+  const networkOfClient = (request: IncomingMessage): string => {
     const address = clientAddress(request);
     return address === undefined ? UNKNOWN_NETWORK : networkOf(address);
   };
 
-  /** Far above what the key may send: whoever may send without bound may also err without bound. */
+  /** Infinity for a key without requests per minute. */
   function maxInvalidOf({ keyLimits, organizationLimits }: KeyGrant): number {
     const ofKey = keyLimits?.requestsPerMinute ?? Infinity;
     const ofOrganization = organizationLimits?.requestsPerMinute ?? Infinity;
@@ -67,16 +66,16 @@ export function createFloodGuard(ports: FloodGuardPorts, options: FloodGuardOpti
   }
 
   return {
-    isAddressFlooding(request) {
-      // Most of the time nobody floods; then neither the clock nor the address is worth reading.
+    isAddressLimited(request) {
+      // While no address has reached the limit, neither the clock nor the address is read.
       return (
         failures.mayHaveReached(maxFailed) &&
-        failures.hasReached(networkOfCaller(request), maxFailed, clock.now())
+        failures.hasReached(networkOfClient(request), maxFailed, clock.now())
       );
     },
 
     countFailedAuthentication(request) {
-      if (maxFailed < Infinity) failures.add(networkOfCaller(request), clock.now());
+      if (maxFailed < Infinity) failures.add(networkOfClient(request), clock.now());
     },
 
     refuseAddress() {

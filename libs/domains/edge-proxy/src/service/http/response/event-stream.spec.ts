@@ -33,7 +33,7 @@ describe('keep-alive comments', () => {
     }
   }
 
-  it('keep a silent stream from ever being silent for longer than their interval', () => {
+  it('are written before a stream has been idle for their interval', () => {
     pass(7_130);
     const stream = createEventStream(response, keepAlive, () => now);
     const opened = now;
@@ -45,7 +45,7 @@ describe('keep-alive comments', () => {
     stream.close();
   });
 
-  it('are not written into a stream that speaks', () => {
+  it('are not written into an active stream', () => {
     const stream = createEventStream(response, keepAlive, () => now);
     for (let count = 0; count < 10; count += 1) {
       pass(IDLE_MS - 1_000);

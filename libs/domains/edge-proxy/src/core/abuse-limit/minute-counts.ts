@@ -1,21 +1,20 @@
 import { minuteWindow, type UnixMs } from '@gateway/base';
 
-/** How many names compete for which is forgotten. */
+/** The smallest of this many counts is evicted. */
 const EVICTION_SAMPLE = 8;
 
 /**
  * Counts by name within the current UTC minute, for a bounded number of names.
- * Nothing happens at the end of a minute: the first count of the next one
- * begins anew.
+ * The first count of a minute clears those of the minute before; there is no
+ * timer.
  *
- * When there are too many names, the smallest count of the next few, oldest
- * first, is forgotten. So a flood from ever new names pushes out its own, not
- * those that have come far already.
+ * When full, it evicts the smallest of the next few counts, oldest first. So
+ * many new names evict each other, not the names with high counts.
  */
 export class MinuteCounts {
   private readonly counts = new Map<string, number>();
-  /** Goes round the names, oldest first, to find what to forget. */
-  private hand = this.counts.entries();
+  /** Cycles through the names, oldest first, to find one to evict. */
+  private evictionCursor = this.counts.entries();
   private minute = -1;
   private largest = 0;
 
@@ -39,8 +38,8 @@ export class MinuteCounts {
   }
 
   /**
-   * Whether some name came this far in the minute that was counted last, which
-   * may be over: one comparison and no look at a clock, for what every request asks.
+   * Whether any name has reached the limit in the last counted minute, which may
+   * be over. One comparison, without reading the clock, since every request calls this.
    */
   mayHaveReached(limit: number): boolean {
     return this.largest >= limit;
@@ -54,13 +53,12 @@ export class MinuteCounts {
 
   private evictOne(): void {
     let smallest: [string, number] | undefined;
-    for (let looked = 0; looked < EVICTION_SAMPLE; looked += 1) {
-      const next = this.hand.next();
+    for (let seen = 0; seen < EVICTION_SAMPLE; seen += 1) {
+      const next = this.evictionCursor.next();
       if (next.done) {
-        this.hand = this.counts.entries();
+        this.evictionCursor = this.counts.entries();
       } else if (smallest === undefined || next.value[1] < smallest[1]) {
         smallest = next.value;
-        // None can be smaller.
         if (smallest[1] === 1) break;
       }
     }

@@ -1,29 +1,29 @@
 import type { Logger } from '@gateway/runtime';
 import { limits } from '../../core';
 
-export interface LeaseKeeperPorts<Ref> {
+export interface LeaseRenewerPorts<Ref> {
   /** For the log, such as "concurrency slots". */
   readonly what: string;
   /** Extends these leases; must be idempotent. */
   readonly renew: (refs: readonly Ref[]) => Promise<void>;
   readonly now: () => number;
-  /** How often due leases are looked for. */
+  /** Interval of the check for due leases. */
   readonly tickMs: number;
   readonly log: Logger;
 }
 
-export interface LeaseKeeper<Ref> {
+export interface LeaseRenewer<Ref> {
   /**
-   * Renews the lease, each time a third of it has passed.
-   * @returns what to call when the lease is no longer needed; safe to call twice.
+   * Renews the lease each time a third of it has passed.
+   * @returns a function that ends the renewals; safe to call twice.
    */
-  keep(ref: Ref, leaseMs: number): () => void;
+  add(ref: Ref, leaseMs: number): () => void;
   start(): void;
   stop(): void;
 }
 
-interface Kept<Ref> {
-  /** Gone once it is no longer kept: a set may keep hold of an entry for a while after its deletion. */
+interface RenewedLease<Ref> {
+  /** Undefined once removed: a Set may retain an entry for a while after its deletion. */
   ref: Ref | undefined;
   readonly everyMs: number;
   dueMs: number;
@@ -31,40 +31,40 @@ interface Kept<Ref> {
 
 const { maxRefsPerCall } = limits.leases;
 
-/** One timer for the leases of all running requests; most requests end before theirs is ever due. */
-export function createLeaseKeeper<Ref>(ports: LeaseKeeperPorts<Ref>): LeaseKeeper<Ref> {
+/** One timer for the leases of all running requests. Most requests end before their first renewal. */
+export function createLeaseRenewer<Ref>(ports: LeaseRenewerPorts<Ref>): LeaseRenewer<Ref> {
   const { what, renew, now, tickMs, log } = ports;
-  const kept = new Set<Kept<Ref>>();
+  const leases = new Set<RenewedLease<Ref>>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
 
   async function renewDue(): Promise<void> {
-    // A slow renewal is waited for; the leases it left due are found by a later tick.
+    // One renewal at a time. Leases that become due during a slow one are found by a later tick.
     if (renewing) return;
     renewing = true;
     try {
       const at = now();
-      const due = [...kept].filter((lease) => lease.dueMs <= at);
+      const due = [...leases].filter((lease) => lease.dueMs <= at);
       for (let start = 0; start < due.length; start += maxRefsPerCall) {
         const batch = due.slice(start, start + maxRefsPerCall);
         await renew(batch.flatMap(({ ref }) => (ref === undefined ? [] : [ref])));
         for (const lease of batch) lease.dueMs = at + lease.everyMs;
       }
     } catch (error) {
-      log.warn({ err: error, what }, 'leases were not renewed; the next tick tries again');
+      log.warn({ err: error, what }, 'could not renew leases; retrying at the next tick');
     } finally {
       renewing = false;
     }
   }
 
   return {
-    keep: (ref, leaseMs) => {
+    add: (ref, leaseMs) => {
       const everyMs = Math.max(1, Math.floor(leaseMs / 3));
-      const lease: Kept<Ref> = { ref, everyMs, dueMs: now() + everyMs };
-      kept.add(lease);
+      const lease: RenewedLease<Ref> = { ref, everyMs, dueMs: now() + everyMs };
+      leases.add(lease);
       return () => {
         lease.ref = undefined;
-        kept.delete(lease);
+        leases.delete(lease);
       };
     },
     start: () => {
