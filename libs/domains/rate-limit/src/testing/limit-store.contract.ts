@@ -7,13 +7,13 @@ interface OpenLimitStore {
   close(): Promise<void>;
 }
 
-/** Opens an empty store that takes its time from this clock and no other. */
+/** Opens an empty store that uses this clock. */
 export type OpenLimitStoreUnderTest = (options: {
   readonly clock: Clock;
   readonly slotLeaseMs: number;
 }) => Promise<OpenLimitStore>;
 
-/** A clock that stands still until it is moved. */
+/** A clock that advances only by `pass`. */
 export class ManualClock implements Clock {
   constructor(private at: number) {}
 
@@ -25,7 +25,7 @@ export class ManualClock implements Clock {
     this.at += ms;
   }
 
-  /** To that far into the next UTC minute. */
+  /** Advances to `ms` after the start of the next UTC minute. */
   passToNextMinute(ms = 0): void {
     this.at = (Math.floor(this.at / 60_000) + 1) * 60_000 + ms;
   }

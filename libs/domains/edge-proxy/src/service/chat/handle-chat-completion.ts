@@ -69,9 +69,9 @@ export async function handleChatCompletion(ports: ChatCompletionsPorts, exchange
  *  1     route (before this function)
  *  2–7   key: known, not revoked, not expired, address, organization, scope
  *        (then the abuse limit of the key, see AbuseLimiter, and overload, see AdmissionQueue)
- * 8     size of the body
- * 9     JSON
- * 10–17 the body, then the body against the organization's settings
+ *  8     size of the body
+ *  9     JSON
+ *  10–17 the body, then the body against the organization's settings
  *  18–24 the body against the model: existence, allowance, capabilities, context
  *  25    Idempotency-Key: usable, same body, replay, in flight
  *  26–28 requests and tokens per minute, concurrency

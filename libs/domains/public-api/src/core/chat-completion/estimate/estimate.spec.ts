@@ -67,7 +67,7 @@ describe('the estimate', () => {
 
   it('counts forwarded fields only', () => {
     const prediction = { type: 'content', content: 'predicted' };
-    expect(estimate({ prediction }).texts).toEqual(['Hello\nforetold']);
+    expect(estimate({ prediction }).texts).toEqual(['Hello\npredicted']);
     expect(estimate({ prediction, model: 'acme/plain' }).texts).toEqual(['Hello']);
     expect(estimate({ metadata: { a: 'uncounted' }, user: 'uncounted' }).texts).toEqual(['Hello']);
   });

@@ -98,7 +98,7 @@ describe('readImageUrl', () => {
     ['a wrong type', dataUri('image/jpeg', png(1, 1)), dataUri('image/png', png(1, 1))],
     ['the common wrong name of JPEG', dataUri('image/jpg', jpeg(1, 1)), dataUri('image/jpeg', jpeg(1, 1))],
     ['another type with that name', dataUri('image/jpg', gif(1, 1)), dataUri('image/gif', gif(1, 1))],
-    ['capital letters', PNG_URI.replace('data:image/png', 'DATA:IMAGE/PNG'), PNG_URI],
+    ['upper case', PNG_URI.replace('data:image/png', 'DATA:IMAGE/PNG'), PNG_URI],
     ['parameters', PNG_URI.replace(';base64', ';name=a.png;base64'), PNG_URI],
     ['line breaks in the data', PNG_URI.replace('AA', 'A\r\nA'), PNG_URI],
     ['spaces around and in the data', `${PNG_URI.replace(',', ',  ').replace('AA', 'A \t A')} \n`, PNG_URI],

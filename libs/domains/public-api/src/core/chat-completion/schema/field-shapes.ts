@@ -37,7 +37,7 @@ export const toolShape = variants(
       type: required(text(), 'The kind of tool.'),
       function: required(
         record({
-          name: required(functionName, 'The function name: letters, digits, `_` and `-`.'),
+          name: required(functionName, 'The function name: `a-z`, `A-Z`, `0-9`, `_` and `-`.'),
           description: optional(
             text(),
             'What the function does. The model reads it to decide when to call the function.',
@@ -82,7 +82,7 @@ export const responseFormatShape = variants('type', {
     type: required(text(), FORMAT_TYPE),
     json_schema: required(
       record({
-        name: required(functionName, 'A name for the format: letters, digits, `_` and `-`.'),
+        name: required(functionName, 'The name of the format: `a-z`, `A-Z`, `0-9`, `_` and `-`.'),
         description: optional(text(), 'The purpose of the format. The model reads it.', 'none'),
         schema: optional(
           anyObject(),

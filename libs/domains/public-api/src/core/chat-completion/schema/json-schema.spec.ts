@@ -4,8 +4,8 @@ import { any, boolean, list, number, optional, record, required, text, textOr, v
 
 it('lists every accepted field, and no other', () => {
   const schema = chatRequestJsonSchema();
-  const taken = chatFields.filter((field) => field.disposition !== 'reject').map((field) => field.name);
-  expect(Object.keys(schema['properties'] ?? {})).toEqual(taken);
+  const accepted = chatFields.filter((field) => field.disposition !== 'reject').map((field) => field.name);
+  expect(Object.keys(schema['properties'] ?? {})).toEqual(accepted);
   expect(schema).toMatchObject({ required: ['model', 'messages'], additionalProperties: false });
 });
 
