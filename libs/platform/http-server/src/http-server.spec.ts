@@ -100,11 +100,11 @@ it("responds to oversized headers and to CONNECT with its owner's error", async 
 });
 
 describe('a client that is too slow', () => {
-  let hasty: HttpServer;
-  let hastyPort: number;
+  let strict: HttpServer;
+  let strictPort: number;
 
   beforeAll(async () => {
-    hasty = createHttpServer(
+    strict = createHttpServer(
       {
         handle: (_request, response) => void response.end('served'),
         answerUnreadable: (request) => ({ httpStatus: 408, requestId: 'req_1', body: request }),
@@ -112,20 +112,20 @@ describe('a client that is too slow', () => {
       },
       { ...OPTIONS, headersTimeoutMs: 40, requestTimeoutMs: 80 },
     );
-    ({ port: hastyPort } = await hasty.start());
+    ({ port: strictPort } = await strict.start());
   });
   afterAll(async () => {
-    const closed = hasty.drain();
-    hasty.destroy();
+    const closed = strict.drain();
+    strict.destroy();
     await closed;
   });
 
   it('gets an error in the middle of a request', async () => {
-    expect(await exchange('GET / HTTP/1.1\r\nhost: ', hastyPort)).toMatch(/^HTTP\/1.1 408 [^]*overdue$/);
+    expect(await exchange('GET / HTTP/1.1\r\nhost: ', strictPort)).toMatch(/^HTTP\/1.1 408 [^]*overdue$/);
   });
 
   it('is disconnected without a response when it has sent nothing', async () => {
-    expect(await exchange('', hastyPort)).toBe('');
+    expect(await exchange('', strictPort)).toBe('');
   });
 });
 

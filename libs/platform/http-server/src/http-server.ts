@@ -155,7 +155,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
 }
 
 /**
- * A preconnected socket (clients and load balancers open them) that sent nothing
+ * A connection opened in advance, as clients and load balancers do, that sent nothing
  * before the timeout. A response would be mistaken for the response to a request
  * that the client sends at the same moment.
  */

@@ -4,9 +4,9 @@
  */
 export interface FaultPlan {
   /** Waits for one turn of the event loop, so that every step can be interrupted. */
-  reach(moment: string): Promise<void>;
+  reach(step: string): Promise<void>;
   /** Runs `happen` the first time that this step is reached. */
-  at(moment: string, happen: () => void | Promise<void>): void;
+  at(step: string, happen: () => void | Promise<void>): void;
   readonly reached: readonly string[];
 }
 
@@ -15,12 +15,12 @@ export function createFaultPlan(): FaultPlan {
   const faults = new Map<string, () => void | Promise<void>>();
   return {
     reached,
-    at: (moment, happen) => void faults.set(moment, happen),
-    reach: async (moment) => {
+    at: (step, happen) => void faults.set(step, happen),
+    reach: async (step) => {
       await new Promise((resolve) => setImmediate(resolve));
-      reached.push(moment);
-      const fault = faults.get(moment);
-      faults.delete(moment);
+      reached.push(step);
+      const fault = faults.get(step);
+      faults.delete(step);
       await fault?.();
     },
   };

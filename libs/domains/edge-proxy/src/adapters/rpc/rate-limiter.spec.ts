@@ -21,7 +21,7 @@ function admission(admissionId: string): Admission {
   return { ...ids, tokens: 1, organizationLimits: none, keyLimits: none };
 }
 
-const calls = (moment: string) => faults.reached.filter((reached) => reached === moment).length;
+const calls = (step: string) => faults.reached.filter((reached) => reached === step).length;
 
 it('sends concurrent requests in one message, and returns each its own result', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `gen-${index}`);

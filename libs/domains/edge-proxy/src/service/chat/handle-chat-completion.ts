@@ -92,22 +92,22 @@ async function checkAndRun(
     ...checked,
   };
   exchange.modelId = chat.model.id;
-  exchange.stopIfCancelled();
+  exchange.throwIfCancelled();
 
   if (idempotent) {
     const claim = await claimIdempotencyKey(reservation, admissible, idempotent);
     if (isRefusal(claim)) return claim;
     if (claim !== 'claimed') return replay(ports, exchange, chat, claim);
-    exchange.stopIfCancelled();
+    exchange.throwIfCancelled();
   }
 
   const overLimit = await admit(exchange, reservation, admissible);
   if (overLimit) return overLimit;
-  exchange.stopIfCancelled();
+  exchange.throwIfCancelled();
 
   const unaffordable = await hold(ports, reservation, admissible);
   if (unaffordable) return unaffordable;
-  exchange.stopIfCancelled();
+  exchange.throwIfCancelled();
 
   exchange.generationId = admissible.generationId;
   ports.metrics.admitted(ports.now() - (exchange.bodyReadAtMs ?? exchange.startedAtMs));
@@ -150,7 +150,7 @@ async function waitForGrant(
     throw new GatewayError('no_capacity', { internalMessage: 'too many requests are queued' });
   }
   await admission.granted;
-  exchange.stopIfCancelled();
+  exchange.throwIfCancelled();
 }
 
 async function claimIdempotencyKey(

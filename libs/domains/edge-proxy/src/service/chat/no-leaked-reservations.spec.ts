@@ -25,7 +25,7 @@ const FAULTS = {
   },
 } as const;
 
-const MOMENTS = [
+const STEPS = [
   'keys.lookup',
   'tokens.count',
   'ledger.claim',
@@ -69,15 +69,15 @@ it('reaches every step that fails below', async () => {
   edge.ledger.refuse = undefined;
   edge.faults.at('router.generate', FAULTS['has no capacity']);
   await (await edge.chat()).text();
-  expect(new Set(edge.faults.reached)).toEqual(new Set(MOMENTS));
+  expect(new Set(edge.faults.reached)).toEqual(new Set(STEPS));
 });
 
 describe.each(Object.entries(REQUESTS))('%s leaves nothing reserved', (_name, { body, headers }) => {
   describe.each(Object.entries(FAULTS))('when a service %s', (_fault, happen) => {
-    it.each(MOMENTS)('at %s', async (moment) => {
-      edge.faults.at(moment, happen);
+    it.each(STEPS)('at %s', async (step) => {
+      edge.faults.at(step, happen);
       // Releases happen only after a failure, which is injected first.
-      const isRelease = moment.startsWith('ledger.void') || moment === 'ledger.release';
+      const isRelease = step.startsWith('ledger.void') || step === 'ledger.release';
       if (isRelease) edge.faults.at('router.generate', FAULTS['has no capacity']);
       const response = await edge.chat(body, headers);
       const text = await response.text();
@@ -92,12 +92,12 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing reserved', (_name, { 
     });
   });
 
-  it.each(MOMENTS)('when the client disconnects at %s', async (moment) => {
+  it.each(STEPS)('when the client disconnects at %s', async (step) => {
     const client = new AbortController();
-    const isRelease = moment.startsWith('ledger.void') || moment === 'ledger.release';
+    const isRelease = step.startsWith('ledger.void') || step === 'ledger.release';
     if (isRelease) edge.faults.at('router.generate', FAULTS['has no capacity']);
     let isDisconnected = false;
-    edge.faults.at(moment, async () => {
+    edge.faults.at(step, async () => {
       isDisconnected = true;
       client.abort();
       // Waits until the server has noticed; the service then responds normally.

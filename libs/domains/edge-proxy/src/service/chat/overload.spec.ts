@@ -45,7 +45,7 @@ describe('under overload', () => {
   }
 
   it('reserves nothing for a queued request, and runs it in its turn', async () => {
-    const admitted = () => edge.faults.reached.filter((moment) => moment === 'limiter.admit').length;
+    const admitted = () => edge.faults.reached.filter((step) => step === 'limiter.admit').length;
     const responses = [edge.chat(), edge.chat()];
     await untilQueued(2);
     expect(admitted()).toBe(1);

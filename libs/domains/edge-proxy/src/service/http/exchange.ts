@@ -19,7 +19,7 @@ export interface Exchange {
   /** Calls back once when the client disconnects, or immediately when it already has. */
   readonly onCancelled: (callback: () => void) => void;
   /** @throws RequestCancelled */
-  readonly stopIfCancelled: () => void;
+  readonly throwIfCancelled: () => void;
 
   /** Undefined while tracing is off. */
   span?: Span;
@@ -63,7 +63,7 @@ export function openExchange(
       if (cancelled) callback();
       else callbacks.push(callback);
     },
-    stopIfCancelled: () => {
+    throwIfCancelled: () => {
       if (cancelled) throw new RequestCancelled();
     },
   };

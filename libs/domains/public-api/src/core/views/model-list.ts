@@ -61,9 +61,9 @@ function modelView(model: ListedModel): object {
 
 function supportedParameters(model: ModelView): readonly string[] {
   const ofSchema = chatFields.filter((field) => {
-    const needed = field.needs ?? FIELD_CAPABILITIES.get(field.name);
+    const capability = field.capability ?? FIELD_CAPABILITIES.get(field.name);
     const hasEffect = field.disposition === 'honour' || field.disposition === 'forward';
-    return hasEffect && (needed === undefined || model.capabilities.includes(needed));
+    return hasEffect && (capability === undefined || model.capabilities.includes(capability));
   });
   return [...ofSchema.map((field) => field.name), ...model.extraParameters];
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@gateway/base';
 
-/** One moment on both clocks of an edge, in milliseconds. */
-export interface Moment {
+/** A reading of both clocks of an edge, in milliseconds. */
+export interface ClockReading {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
@@ -24,7 +24,7 @@ export class Lease {
     private readonly monotonicNow: () => number,
   ) {}
 
-  now(): Moment {
+  now(): ClockReading {
     return { monotonicMs: this.monotonicNow(), wallMs: this.clock.now() };
   }
 
@@ -38,7 +38,7 @@ export class Lease {
   }
 
   /** Records a lease of `leaseMs`, granted to a call sent at `sentAt`. Never shortens the lease. */
-  extend(sentAt: Moment, leaseMs: number): void {
+  extend(sentAt: ClockReading, leaseMs: number): void {
     const usableMs = leaseMs * (1 - SAFETY_SHARE);
     this.endsMonotonicMs = Math.max(this.endsMonotonicMs, sentAt.monotonicMs + usableMs);
     this.endsWallMs = Math.max(this.endsWallMs, sentAt.wallMs + usableMs);

@@ -34,7 +34,7 @@ export function checkReasoningEffort(
 /** invalid_request: the first field of the schema that the model lacks the capability for. */
 export function checkFieldSupport(copy: JsonObject, model: ModelView): Refusal | undefined {
   const field = chatFields.find(
-    (each) => each.otherwise === 'refuse' && hasEffect(each, copy) && !supports(model, each),
+    (each) => each.ifUnsupported === 'refuse' && hasEffect(each, copy) && !supports(model, each),
   );
   return (
     field &&
@@ -46,7 +46,7 @@ export function checkFieldSupport(copy: JsonObject, model: ModelView): Refusal |
 }
 
 export function supports(model: ModelView, field: Field): boolean {
-  return field.needs === undefined || model.capabilities.includes(field.needs);
+  return field.capability === undefined || model.capabilities.includes(field.capability);
 }
 
 /** Some clients send a value that means "off", which every model supports. */

@@ -50,7 +50,7 @@ export function fitOutput(
   return Math.min(requested ?? policy.maxOutputTokensCap ?? Infinity, model.maxOutputTokens, room);
 }
 
-/** Client libraries recognise this error by the start of its text. */
+/** Client libraries recognize this error by the start of its text. */
 function contextLengthExceeded(model: ModelView, inputTokens: number, outputTokens: number): Refusal {
   const total = inputTokens + outputTokens;
   return refuse('context_length_exceeded', {

@@ -251,7 +251,7 @@ describe('what a model supports', () => {
 });
 
 describe('the context window', () => {
-  it('refuses an estimate and max_tokens that do not fit, with the text that clients recognise', () => {
+  it('refuses an estimate and max_tokens that do not fit, with the text that clients recognize', () => {
     const refusal = refused(
       validate(chatBody({ max_tokens: 4_000 }), {}, { ...quarterCounter, count: () => 5_000 }),
     );

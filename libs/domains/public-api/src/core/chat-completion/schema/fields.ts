@@ -28,15 +28,15 @@ export interface Field {
   /** The default, which follows "Default: " in the documentation; undefined for a required field. */
   readonly absent?: string;
   /** The model capability that the field requires. */
-  readonly needs?: string;
+  readonly capability?: string;
   /** Without the capability, the request is refused or the field, a hint, is dropped. */
-  readonly otherwise?: 'refuse' | 'drop';
+  readonly ifUnsupported?: 'refuse' | 'drop';
   /** Added to the message of a rejected field. */
   readonly hint?: string;
 }
 
 /** A required field. */
-const needed = (name: string, shape: Shape, doc: string): Field => ({
+const required = (name: string, shape: Shape, doc: string): Field => ({
   name,
   disposition: 'honour',
   shape,
@@ -56,7 +56,7 @@ const forward = (
   shape: Shape,
   doc: string,
   absent: string,
-  support: Pick<Field, 'needs' | 'otherwise'> = {},
+  support: Pick<Field, 'capability' | 'ifUnsupported'> = {},
 ): Field => ({ name, disposition: 'forward', shape, doc, absent, ...support });
 
 const accept = (name: string, shape: Shape, doc: string, absent: string): Field => ({
@@ -84,8 +84,8 @@ const reject = (name: string, hint?: string): Field => ({
  * extra parameter of the model.
  */
 export const chatFields: readonly Field[] = [
-  needed('model', text({ minLength: 1 }), 'The id of a model, as in the model list.'),
-  needed(
+  required('model', text({ minLength: 1 }), 'The id of a model, as in the model list.'),
+  required(
     'messages',
     list(messageShape, { minItems: 1, maxItems: MAX_MESSAGES }),
     'The conversation so far, oldest message first.',
@@ -134,8 +134,8 @@ export const chatFields: readonly Field[] = [
     'Whether the model may call several tools in one turn. A hint: dropped for models that do not support it.',
     AS_THE_MODEL,
     {
-      needs: 'parallel_tool_calls',
-      otherwise: 'drop',
+      capability: 'parallel_tool_calls',
+      ifUnsupported: 'drop',
     },
   ),
   honour(
@@ -187,15 +187,15 @@ export const chatFields: readonly Field[] = [
     '0',
   ),
   forward('logprobs', boolean(), 'Whether to return the log probability of each token.', '`false`', {
-    needs: 'logprobs',
-    otherwise: 'refuse',
+    capability: 'logprobs',
+    ifUnsupported: 'refuse',
   }),
   forward(
     'top_logprobs',
     number({ integer: true, min: 0, max: 20 }),
     'The number of most likely tokens to return at each position. Requires `logprobs`.',
     '0',
-    { needs: 'logprobs', otherwise: 'refuse' },
+    { capability: 'logprobs', ifUnsupported: 'refuse' },
   ),
   forward(
     'logit_bias',
@@ -207,7 +207,7 @@ export const chatFields: readonly Field[] = [
     },
     "The bias added to tokens, by token id in the model's vocabulary: -100 bans a token, 100 forces it.",
     'no bias',
-    { needs: 'logit_bias', otherwise: 'refuse' },
+    { capability: 'logit_bias', ifUnsupported: 'refuse' },
   ),
   forward(
     'verbosity',
@@ -215,8 +215,8 @@ export const chatFields: readonly Field[] = [
     'How long the response should be. A hint: dropped for models that do not support it.',
     AS_THE_MODEL,
     {
-      needs: 'verbosity',
-      otherwise: 'drop',
+      capability: 'verbosity',
+      ifUnsupported: 'drop',
     },
   ),
   forward(
@@ -225,8 +225,8 @@ export const chatFields: readonly Field[] = [
     'Requests with the same key are more likely to hit the prompt cache. A hint: dropped for models that do not support it.',
     'none',
     {
-      needs: 'prompt_cache',
-      otherwise: 'drop',
+      capability: 'prompt_cache',
+      ifUnsupported: 'drop',
     },
   ),
   forward(
@@ -235,8 +235,8 @@ export const chatFields: readonly Field[] = [
     "How long the prompt should stay in the prompt cache, in the provider's format such as `24h`. A hint: dropped for models that do not support it.",
     AS_THE_MODEL,
     {
-      needs: 'prompt_cache',
-      otherwise: 'drop',
+      capability: 'prompt_cache',
+      ifUnsupported: 'drop',
     },
   ),
   forward(
@@ -245,8 +245,8 @@ export const chatFields: readonly Field[] = [
     'Further options of the prompt cache, passed to the model unchanged. A hint: dropped for models that do not support it.',
     'none',
     {
-      needs: 'prompt_cache',
-      otherwise: 'drop',
+      capability: 'prompt_cache',
+      ifUnsupported: 'drop',
     },
   ),
   forward(
@@ -255,8 +255,8 @@ export const chatFields: readonly Field[] = [
     'Text that is expected in the response, which speeds it up. A hint: dropped for models that do not support it.',
     'none',
     {
-      needs: 'prediction',
-      otherwise: 'drop',
+      capability: 'prediction',
+      ifUnsupported: 'drop',
     },
   ),
   accept(

@@ -48,14 +48,14 @@ export function shapeToJsonSchema(shape: Shape): JsonObject {
         name,
         { type: 'null', description: `Refused: ${instead}` },
       ]);
-      const needed = members.filter(([, member]) => member.required).map(([name]) => name);
+      const requiredNames = members.filter(([, member]) => member.required).map(([name]) => name);
       return defined({
         type: 'object',
         properties: Object.fromEntries([
           ...members.map(([name, member]) => [name, memberSchema(member)]),
           ...refused,
         ]) as JsonObject,
-        required: needed.length > 0 ? needed : undefined,
+        required: requiredNames.length > 0 ? requiredNames : undefined,
       });
     }
     case 'variants':
