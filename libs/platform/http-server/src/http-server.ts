@@ -111,7 +111,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     // Node's default is 30 s, independent of the timeouts.
     connectionsCheckingInterval: Math.min(options.headersTimeoutMs, options.requestTimeoutMs) / 2,
   });
-  // Lines beyond a number would be dropped in silence, and the last one is the proxy's own.
+  // By default Node silently drops lines after the 2,000th, and with them the line that a proxy appended.
   server.maxHeadersCount = 0;
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   server.headersTimeout = options.headersTimeoutMs;

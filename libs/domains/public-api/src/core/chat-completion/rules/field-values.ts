@@ -45,13 +45,13 @@ function checkBetweenFields(fields: CheckedFields): Refusal | undefined {
 function checkOneOutputLength(fields: CheckedFields): Refusal | undefined {
   const { max_tokens: first, max_completion_tokens: second } = fields;
   return first !== undefined && second !== undefined && first !== second
-    ? invalidValue('max_completion_tokens', "it differs from 'max_tokens'. Send one of them.")
+    ? invalidValue('max_completion_tokens', "it differs from 'max_tokens'. Send only one of them.")
     : undefined;
 }
 
 function checkToolChoice({ tools, tool_choice: choice }: CheckedFields): Refusal | undefined {
   if (choice === undefined || choice === 'auto' || choice === 'none') return undefined;
-  if (tools === undefined) return invalidValue('tool_choice', "it needs 'tools'.");
+  if (tools === undefined) return invalidValue('tool_choice', "it requires 'tools'.");
   if (typeof choice === 'string') return undefined;
   return tools.some((tool) => tool.function.name === choice.function.name)
     ? undefined
@@ -60,6 +60,6 @@ function checkToolChoice({ tools, tool_choice: choice }: CheckedFields): Refusal
 
 function checkTopLogprobs(fields: CheckedFields): Refusal | undefined {
   return fields.top_logprobs !== undefined && fields.top_logprobs > 0 && fields.logprobs !== true
-    ? invalidValue('top_logprobs', "it needs 'logprobs' to be true.")
+    ? invalidValue('top_logprobs', "it requires 'logprobs' to be true.")
     : undefined;
 }

@@ -99,7 +99,7 @@ function checkList(shape: ListShape, value: JsonValue[]): JsonValue[] | Issue {
   if (shape.minItems !== undefined && value.length < shape.minItems) {
     return new Issue(
       '',
-      shape.minItems === 1 ? 'the array is empty.' : `it needs at least ${shape.minItems} items.`,
+      shape.minItems === 1 ? 'the array is empty.' : `it must have at least ${shape.minItems} items.`,
     );
   }
   if (shape.maxItems !== undefined && value.length > shape.maxItems) {
