@@ -3,7 +3,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const built = path.resolve(__dirname, '../../dist/dashboard');
-/** What a browser has to read before it shows the first page. */
+/** The limit of compressed script before the first page is shown. */
 const MAX_INITIAL_BYTES = 200_000;
 
 interface Chunk {
@@ -18,7 +18,7 @@ function readManifest(): Readonly<Record<string, Chunk>> {
   return JSON.parse(readFileSync(file, 'utf8')) as Record<string, Chunk>;
 }
 
-/** A chunk and all that it needs at once. */
+/** A chunk with its static imports. */
 function withImports(
   manifest: Readonly<Record<string, Chunk>>,
   name: string,
@@ -38,14 +38,14 @@ describe('the built dashboard', () => {
   const entry = Object.keys(manifest).find((name) => manifest[name]?.isEntry) ?? '';
   const initial = [...withImports(manifest, entry)];
 
-  it('shows its first page after less than 200 kB of compressed script', () => {
+  it('needs less than 200 kB of compressed script for the first page', () => {
     const bytes = initial.reduce((sum, file) => sum + gzipSync(text(file), { level: 9 }).length, 0);
-    // So that this cannot pass by reading nothing.
+    // Guards against measuring nothing.
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThan(MAX_INITIAL_BYTES);
   });
 
-  it('loads neither charts nor schemas for it', () => {
+  it('loads charts and schemas on demand only', () => {
     expect(initial.map(text).join('')).not.toMatch(/recharts|ZodObject/);
     const others = Object.values(manifest).filter(
       ({ file }) => !initial.includes(file) && file.endsWith('.js'),
@@ -53,7 +53,7 @@ describe('the built dashboard', () => {
     expect(others.some(({ file }) => text(file).includes('recharts'))).toBe(true);
   });
 
-  it('has nothing inline and nothing from elsewhere, as its policy asks', () => {
+  it('has no inline code and no other origins, as its policy requires', () => {
     const html = text('index.html');
     expect(html).not.toMatch(/<style|style=|<script(?![^>]*\bsrc=)|\son\w+=|https?:\/\//);
     expect(html).toMatch(/<script type="module" crossorigin src="\/assets\//);

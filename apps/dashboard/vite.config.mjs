@@ -7,7 +7,7 @@ import { defineConfig } from 'vite';
 const root = import.meta.dirname;
 const workspace = path.resolve(root, '../..');
 const { paths } = JSON.parse(readFileSync(`${workspace}/tsconfig.base.json`, 'utf8')).compilerOptions;
-/** Of a gateway that runs beside `npx vite` in this folder. */
+/** The local gateway that `npx vite` proxies to. */
 const API = 'http://127.0.0.1:8081';
 
 export default defineConfig({
@@ -25,7 +25,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     manifest: true,
-    // The policy of the pages allows no data: fonts, and no inline scripts.
+    // The content security policy allows no data: fonts and no inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
@@ -34,7 +34,7 @@ export default defineConfig({
   server: { proxy: { '/api': API, '/docs': API, '/openapi.json': API } },
 });
 
-/** Writes .br and .gz beside every file that is worth it, so that no request waits for a compressor. */
+/** Writes .br and .gz versions of text files, so that the server need not compress per request. */
 function precompress() {
   return {
     name: 'precompress',

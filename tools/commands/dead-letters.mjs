@@ -1,4 +1,5 @@
-// `npm run dead-letters -- list|show|redeliver|discard`: what consumers gave up on, by the API of a running gateway.
+// `npm run dead-letters -- list|show|redeliver|discard`: what consumers gave up on, by the API of a
+// running gateway.
 // Not by the database: the gateway redelivers, and its audit log says who asked for it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { exitOnFailure, Misused, root, StepFailed as Failure } from './lib/run.m
 
 const USAGE = `npm run dead-letters -- COMMAND
 
-  list [GROUP/TOPIC] [--state waiting|redelivering|discarded]
+  list [GROUP/TOPIC] [--state pending|redelivering|discarded]
   show GROUP/TOPIC/POSITION
   redeliver GROUP/TOPIC/POSITION…
   discard GROUP/TOPIC/POSITION… --reason TEXT
@@ -98,11 +99,11 @@ async function signIn({ url, email, password }) {
   return { call };
 }
 
-async function list(api, ids, state = 'waiting') {
+async function list(api, ids, state = 'pending') {
   const { groups } = (await api.call('GET', '/api/dead-letters')).json;
-  for (const { group, topic, waiting, redelivering, discarded } of groups) {
+  for (const { group, topic, pending, redelivering, discarded } of groups) {
     console.log(
-      `${group}/${topic}: ${waiting} waiting, ${redelivering} redelivering, ${discarded} discarded`,
+      `${group}/${topic}: ${pending} pending, ${redelivering} redelivering, ${discarded} discarded`,
     );
   }
   if (groups.length === 0) console.log('No consumer group has dead letters.');
@@ -121,7 +122,8 @@ async function list(api, ids, state = 'waiting') {
 }
 
 async function show(api, ids) {
-  for (const id of ids) console.log(JSON.stringify((await api.call('GET', pathOf(id))).json.letter, null, 2));
+  for (const id of ids)
+    console.log(JSON.stringify((await api.call('GET', pathOf(id))).json.dead_letter, null, 2));
 }
 
 async function change(api, ids, verb, body) {

@@ -46,16 +46,15 @@ export async function wireDashboardApi({
   return { modules: [module] };
 }
 
-/** `operator EMAIL`: the first person who can sign in, and the way back when nobody can. */
+/** `operator EMAIL`: creates the first operator, or restores access when no operator can sign in. */
 export const operatorCommand: ServiceCommand<Config> = {
   argument: 'EMAIL',
   async run({ config, connect }, email) {
     const { GATEWAY_DASHBOARD_ORIGIN: dashboardUrl } = config;
-    if (dashboardUrl === undefined)
-      throw new Error('GATEWAY_DASHBOARD_ORIGIN is needed: the link leads there.');
+    if (dashboardUrl === undefined) throw new Error('Set GATEWAY_DASHBOARD_ORIGIN: the link points there.');
     const authAdmin = createClient(AuthAdminDefinition, connect(config.GATEWAY_AUTH_TARGET));
     const { link, expiresUnixMs } = await makeOperator({ authAdmin, dashboardUrl }, email);
     const until = new Date(Number(expiresUnixMs)).toISOString();
-    return `${email} is an operator. A password can be chosen until ${until}:\n\n  ${link}`;
+    return `${email} is an operator. Choose a password at this link before ${until}:\n\n  ${link}`;
   },
 };

@@ -1,4 +1,4 @@
-// Before the first paint, and a file of its own since the policy of the pages allows no inline script.
+// Runs before the first paint. A separate file, since the content security policy allows no inline script.
 (() => {
   const chosen = localStorage.getItem('theme') ?? 'system';
   const dark =

@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { asksToSignInAgain } from './api/ended-session';
+import { canSignInAgain } from './api/session-expiry';
 import { createQueryClient } from './api/query-client';
 import { createAppRouter } from './app/router';
 import { ToastProvider } from './ui/toast';
@@ -11,7 +11,7 @@ import './styles.css';
 
 const queryClient = createQueryClient(() => {
   const { pathname, href } = router.state.location;
-  if (pathname === '/sign-in' || asksToSignInAgain()) return;
+  if (pathname === '/sign-in' || canSignInAgain()) return;
   queryClient.clear();
   void router.navigate({ to: '/sign-in', search: { next: href } });
 });

@@ -8,7 +8,10 @@ import {
   type DashboardFixture,
 } from './testing/dashboard-fixture';
 
-/** Every endpoint that anybody may ask asks auth; all others do before anything else, so that they share one way to fail. */
+/**
+ * Every endpoint that anybody may ask asks auth; all others do before anything else, so that they share
+ * one way to fail.
+ */
 describe('the dashboard while its database is away', () => {
   let fixture: DashboardFixture;
   let operator: Browser;
@@ -29,7 +32,7 @@ describe('the dashboard while its database is away', () => {
   it('says that a service cannot be reached, at every endpoint, and is whole again once it is back', async () => {
     await fixture.database.cut();
     try {
-      const signedIn = allEndpoints().filter(({ who }) => who !== 'anyone');
+      const signedIn = allEndpoints().filter(({ access }) => access !== 'anyone');
       for (const endpoint of signedIn) {
         const { status, error, headers } = await operator.ask(filled(endpoint), {});
         expect([filled(endpoint), status, error.code]).toEqual([filled(endpoint), 503, 'unavailable']);

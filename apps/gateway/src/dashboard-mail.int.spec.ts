@@ -65,7 +65,7 @@ describe('links by mail', () => {
     const { id } = (json as { organization: { id: string } }).organization;
     const wanted = { email: 'new@example.com', role: 'member' };
     const invited = await operator.ask(`POST /api/organizations/${id}/invitations`, wanted);
-    expect(invited.json).toMatchObject({ mailed: true });
+    expect(invited.json).toMatchObject({ emailed: true });
     const link = linkIn(await mailTo('new@example.com'));
     expect(link.pathname).toBe('/invitation');
     expect(link.href).toBe((invited.json as { link: string }).link);

@@ -255,7 +255,7 @@ describe('usage and generations', () => {
     expect(live).toMatchObject({
       requests_today: 2,
       latest_generation_id: settled.finished?.generationId,
-      running_low: null,
+      low_balance: null,
     });
     expect(
       (await operator.ask(`GET /api/organizations/${id}/usage?${range}&granularity=week`)).error,
@@ -368,13 +368,13 @@ describe('an alert of a low balance', () => {
     expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${first!.body}`).digest('hex'));
     await until(async () => {
       const answer = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
-      expect(answer.running_low).toMatchObject({ threshold_usd: '5' });
+      expect(answer.low_balance).toMatchObject({ threshold_usd: '5' });
       const { alert: sent } = jsonOf(await operator.ask(`GET /api/organizations/${id}/credit-alert`));
       expect(sent).toMatchObject({ last_sent_at: expect.any(String), last_failure: null });
     });
 
     await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
-    expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).running_low).toBeNull();
+    expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).low_balance).toBeNull();
     await until(async () => {
       const { rows } = await fixture.pools.ledger.query(
         'select below_since_unix_ms from credit_alerts where organization_id = $1',

@@ -174,7 +174,7 @@ describe('the operator', () => {
     expect(catalogue).toMatchObject({
       version: '7',
       file: 'models.yaml',
-      refused: { faults: [{ message: 'models[0].id: is not unique', line: 3 }] },
+      rejected: { issues: [{ message: 'models[0].id: is not unique', line: 3 }] },
     });
     expect(catalogue.models[0]).toMatchObject({
       id: 'acme/m',
@@ -188,15 +188,15 @@ describe('the operator', () => {
     expect(health.targets).toMatchObject([
       {
         breaker: 'half_open',
-        organizations_open: 1,
+        open_for_organizations: 1,
         calls: 10,
         failures: 3,
         first_event: null,
-        calls_under_way: 2,
+        calls_in_flight: 2,
       },
     ]);
     const settlement = { open_holds: { count: 4, held_usd: '5', oldest_age_ms: null, overdue: 1 } };
-    const lag = { event_log: [{ topic: 't', group: 'g', waiting: 12 }] };
+    const lag = { event_log: [{ topic: 't', group: 'g', lag: 12 }] };
     expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
       ...settlement,
       ...lag,

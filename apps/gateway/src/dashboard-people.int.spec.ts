@@ -10,11 +10,11 @@ import {
 
 const { account, people, session } = endpoints;
 
-/** The answer's JSON, which has to be what the contract says. */
-function answerOf<Of extends Endpoint>({ answer }: Of, answered: Answered): Record<string, unknown> {
-  if (answer.kind !== 'json') throw new Error('it answers no JSON');
-  expect([answered.status, answered.error]).toEqual([answer.status, {}]);
-  return answer.schema.parse(answered.json) as Record<string, unknown>;
+/** The response's JSON, validated by the contract. */
+function answerOf<Of extends Endpoint>({ response }: Of, answered: Answered): Record<string, unknown> {
+  if (response.kind !== 'json') throw new Error('the endpoint returns no JSON');
+  expect([answered.status, answered.error]).toEqual([response.status, {}]);
+  return response.schema.parse(answered.json) as Record<string, unknown>;
 }
 
 describe('people at the dashboard', () => {
@@ -36,7 +36,7 @@ describe('people at the dashboard', () => {
     const path = `/api/organizations/${organizationId}`;
     const invitation = { email: 'new@example.com', role: 'owner' };
     const invited = answerOf(people.invite, await operator.ask(`POST ${path}/invitations`, invitation));
-    expect(invited['mailed']).toBe(false);
+    expect(invited['emailed']).toBe(false);
     expect(invited['link']).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${fixture.api.port()}/invitation#`));
     const token = tokenOf(invited['link']);
 
@@ -73,7 +73,7 @@ describe('people at the dashboard', () => {
     expect(list['data']).toMatchObject([{ email: 'new@example.com', role: 'owner', second_factor: false }]);
     expect((await browser.ask(`POST ${path}/leave`)).error.code).toBe('conflict');
     answerOf(people.invitations, await operator.ask(`GET ${path}/invitations`));
-    answerOf(people.everybody, await operator.ask('GET /api/people'));
+    answerOf(people.list, await operator.ask('GET /api/people'));
   });
 
   it('draw their second factor as a code to be photographed, and choose passwords by an operator’s link', async () => {
@@ -88,7 +88,7 @@ describe('people at the dashboard', () => {
     expect(enrolled['otpauth_uri']).toContain(String(enrolled['secret']));
 
     const made = await operator.ask(`POST /api/people/${memberId}/password-reset-link`);
-    const { link } = answerOf(people.makePasswordResetLink, made);
+    const { link } = answerOf(people.createPasswordResetLink, made);
     const reset = { token: tokenOf(link), password: 'chosen quite anew' };
     expect((await browser.ask('POST /api/password-reset/complete', reset)).status).toBe(204);
     expect((await browser.ask('GET /api/session')).error.code).toBe('not_signed_in');
@@ -97,6 +97,6 @@ describe('people at the dashboard', () => {
 
   it('are told what the sign-in page offers', async () => {
     const options = await createBrowser(fixture.api.port()).ask('GET /api/sign-in-options');
-    expect(answerOf(session.signInOptions, options)).toEqual({ oidc: null, password_reset_by_mail: false });
+    expect(answerOf(session.signInOptions, options)).toEqual({ oidc: null, password_reset_by_email: false });
   });
 });

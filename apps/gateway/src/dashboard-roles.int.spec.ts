@@ -30,7 +30,10 @@ const LEAST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'op
 };
 const RANKS = ['member', 'admin', 'owner', 'operator'] as const;
 
-/** Refused by every endpoint that lets its caller in, before anything is done: no endpoint has such a field. */
+/**
+ * Refused by every endpoint that lets its caller in, before anything is done: no endpoint has such a
+ * field.
+ */
 const NONSENSE = 'no_such_field';
 
 const endpoints = allEndpoints().map(
@@ -76,12 +79,12 @@ describe('who may ask what', () => {
   });
 
   describe.each(endpoints)('%s', (_line, endpoint) => {
-    const { who } = endpoint;
-    if (who === 'anyone') {
+    const { access } = endpoint;
+    if (access === 'anyone') {
       it('is for anybody', async () => {
         const outcome = await outcomeOf(browsers.nobody, endpoint, ownId);
         // A provider of single sign-on may send what it likes.
-        if (endpoint.answer.kind !== 'redirect') expect(outcome).toEqual(LET_IN);
+        if (endpoint.response.kind !== 'redirect') expect(outcome).toEqual(LET_IN);
         else expect([401, 403]).not.toContain(outcome[0]);
       });
       return;
@@ -92,18 +95,18 @@ describe('who may ask what', () => {
     });
 
     it.each(RANKS)('lets the role in that may, and no other: %s', async (role) => {
-      const may = who === 'signed_in' || RANKS.indexOf(role) >= RANKS.indexOf(LEAST_ROLE[who]);
+      const may = access === 'signed_in' || RANKS.indexOf(role) >= RANKS.indexOf(LEAST_ROLE[access]);
       expect(await outcomeOf(browsers[role], endpoint, ownId)).toEqual(may ? LET_IN : [403, 'forbidden']);
     });
 
-    if (who === 'signed_in' || !endpoint.path.includes('{organization_id}')) return;
+    if (access === 'signed_in' || !endpoint.path.includes('{organization_id}')) return;
 
     it.each(['member', 'admin', 'owner'] as const)(
       'tells no %s of another organization whether there is one',
       async (role) => {
         const foreign = await ask(browsers[role], endpoint, foreignId);
         const absent = await ask(browsers[role], endpoint, 'org-that-is-not');
-        const expected = who.startsWith('platform:') ? [403, 'forbidden'] : [404, 'not_found'];
+        const expected = access.startsWith('platform:') ? [403, 'forbidden'] : [404, 'not_found'];
         expect([foreign.status, foreign.error.code]).toEqual(expected);
         expect([absent.status, absent.error]).toEqual([foreign.status, foreign.error]);
       },

@@ -151,7 +151,7 @@ describe('single sign-on', () => {
     await provider.giveEmail('second', 'shared@example.com');
     await signOn('first');
     const before = await everythingKept();
-    expectRefused(await signOn('second'), 'oidc_other_identity');
+    expectRefused(await signOn('second'), 'oidc_identity_mismatch');
     expect(await everythingKept()).toEqual(before);
   });
 
@@ -273,7 +273,7 @@ describe('single sign-on', () => {
       await provider.giveEmail('new-name', email);
       const visitor = createVisitor();
       await signOn('old-name', { visitor });
-      expectRefused(await signOn('new-name'), 'oidc_other_identity');
+      expectRefused(await signOn('new-name'), 'oidc_identity_mismatch');
       const operator = await fixture.signedIn(OPERATOR.email);
       const { issuer } = provider;
       const people = await operator.ask('GET /api/people?page_size=200');
@@ -297,7 +297,7 @@ describe('single sign-on', () => {
     it('what another browser began, which is not used up by it', async () => {
       const visitor = createVisitor();
       const back = await visitor.signInAtProvider(located(await begin(visitor)), 'victim@example.com');
-      expectRefused(await createVisitor().visit(back), 'oidc_not_begun');
+      expectRefused(await createVisitor().visit(back), 'oidc_state_invalid');
       expect(located(await visitor.visit(back)).pathname).toBe('/');
     });
 
@@ -313,22 +313,22 @@ describe('single sign-on', () => {
       const errors = answers.map(({ headers }) =>
         new URL(headers.get('location') ?? '', back).searchParams.get('error'),
       );
-      expect(errors.sort()).toEqual(['oidc_not_begun', 'oidc_not_begun', null].sort());
+      expect(errors.sort()).toEqual(['oidc_state_invalid', 'oidc_state_invalid', null].sort());
     });
 
     it('an answer that took longer than ten minutes', async () => {
       const visitor = createVisitor();
       const back = await visitor.signInAtProvider(located(await begin(visitor)), 'late@example.com');
       clock.advance(TEN_MINUTES_MS);
-      expectRefused(await visitor.visit(back), 'oidc_not_begun');
+      expectRefused(await visitor.visit(back), 'oidc_state_invalid');
       expect(await everythingKept()).toMatchObject({ flows: 0n });
     });
 
     it('an answer without a state', async () => {
-      expectRefused(await createVisitor().visit(dashboard('/api/oidc/callback')), 'oidc_not_begun');
+      expectRefused(await createVisitor().visit(dashboard('/api/oidc/callback')), 'oidc_state_invalid');
       expectRefused(
         await createVisitor().visit(dashboard('/api/oidc/callback?state=a&code=b')),
-        'oidc_not_begun',
+        'oidc_state_invalid',
       );
     });
   });

@@ -149,7 +149,7 @@ const printed = (args: string[], said: RegExp): Promise<string> =>
 async function letterOf(generationId: string): Promise<string> {
   const createdUnixMs = BigInt(clock.now());
   await append({ generationId, createdUnixMs, usage });
-  const listed = await printed(['list'], /1 waiting/);
+  const listed = await printed(['list'], /1 pending/);
   expect(listed).toContain('1 attempts  it has neither a hold nor prices');
   return /^billing-ledger\/generation\.finished\/\d+/m.exec(listed)?.[0] ?? '';
 }
@@ -170,7 +170,7 @@ async function audited(action: string) {
 it('a generation that cannot be settled is found, fails again while nothing changed, and settles once it can', async () => {
   const name = await letterOf('gen-1');
   expect(JSON.parse(await command('show', name))).toMatchObject({
-    state: 'waiting',
+    state: 'pending',
     payload: { generation_id: 'gen-1', usage: { completion_tokens: 5 } },
   });
   await command('redeliver', name);

@@ -3,7 +3,7 @@ import { api } from './client';
 
 const LIVE_MS = 1_000;
 
-/** The figures that move, asked for every second while somebody looks. */
+/** The live figures, polled every second while a page shows them. */
 export const liveQuery = (organizationId: string) =>
   queryOptions({
     queryKey: ['live', organizationId],

@@ -1,32 +1,31 @@
 import { ApiError, createDashboardClient, type DashboardClient } from '@gateway/dashboard-contract/client';
-import { asksToSignInAgain, sessionHasEnded } from './ended-session';
+import { canSignInAgain, waitForSignIn } from './session-expiry';
 
-/** The dashboard's API, on this page's own origin: it answers for whoever is signed in, if anybody. */
+/** The dashboard API on this page's origin. */
 export const plainApi = createDashboardClient();
 
-type Call = (line: string, given?: { readonly signal?: AbortSignal }) => Promise<unknown>;
+type Call = (endpoint: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>;
 const plainCall = plainApi.call as unknown as Call;
 
 /**
- * The same for pages: what they read waits until the person is signed in again.
- * What would change something does not, lest it be done when nobody thinks of it
- * any more: it fails, and nothing was done.
+ * The client for pages: when the session has expired, reads wait for a new sign-in. Writes fail
+ * instead, so that none takes effect long after the click.
  */
-const call: Call = async (line, given) => {
+const call: Call = async (endpoint, options) => {
   for (;;) {
     try {
-      return await plainCall(line, given);
+      return await plainCall(endpoint, options);
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'not_signed_in' && asksToSignInAgain())) throw error;
-      const again = sessionHasEnded();
-      if (!line.startsWith('GET ')) throw nothingDone(error);
-      await Promise.race([again, aborted(given?.signal)]);
+      if (!(error instanceof ApiError && error.code === 'not_signed_in' && canSignInAgain())) throw error;
+      const signedIn = waitForSignIn();
+      if (!endpoint.startsWith('GET ')) throw notSaved(error);
+      await Promise.race([signedIn, aborted(options?.signal)]);
     }
   }
 };
 
-function nothingDone({ details }: ApiError): ApiError {
-  return new ApiError('Your session had ended, so nothing was done. Try again.', details);
+function notSaved({ details }: ApiError): ApiError {
+  return new ApiError('Your session had expired, so nothing was saved. Try again.', details);
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<never> {

@@ -1,4 +1,4 @@
-import type { Arguments, Result } from '@gateway/dashboard-contract/client';
+import type { CallOptions, Result } from '@gateway/dashboard-contract/client';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './client';
 
@@ -7,7 +7,7 @@ export type GenerationSummary =
 export type GenerationDetail =
   Result<'GET /api/organizations/{organization_id}/generations/{generation_id}'>['generation'];
 export type GenerationFilters = Omit<
-  NonNullable<Arguments<'GET /api/organizations/{organization_id}/generations'>['query']>,
+  NonNullable<CallOptions<'GET /api/organizations/{organization_id}/generations'>['query']>,
   'page_size' | 'page_token'
 >;
 

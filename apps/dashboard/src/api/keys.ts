@@ -1,6 +1,6 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
-import { visible } from '../format/unseen';
+import { visible } from '../format/invisible-characters';
 import { api } from './client';
 
 type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
@@ -33,7 +33,7 @@ export const keyQuery = (organizationId: string, keyId: string) =>
       }),
   });
 
-/** The names of the latest keys by their ids, for pages that know keys by id; the playground's come after the others. */
+/** The names of the latest keys by id. */
 export function useKeyNames(organizationId: string): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ['key-names', organizationId],
@@ -46,7 +46,7 @@ export function useKeyNames(organizationId: string): ReadonlyMap<string, string>
         });
         return page.data;
       };
-      // Apart, so that however many the playground has made, no other is missing.
+      // Two requests, so that playground keys cannot crowd out standard keys.
       return (await Promise.all([latest('standard'), latest('playground')])).flat();
     },
     staleTime: 60_000,

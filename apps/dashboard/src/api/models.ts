@@ -10,8 +10,8 @@ const catalogueQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The models that can be called. */
+/** The available models. */
 export const modelsQuery = queryOptions({ ...catalogueQuery, select: ({ data }) => data });
 
-/** Where the public API is, with /v1, for examples; null when nobody said. */
+/** The public API's URL, with /v1; null when unknown. */
 export const publicApiQuery = queryOptions({ ...catalogueQuery, select: ({ base_url: baseUrl }) => baseUrl });

@@ -4,7 +4,7 @@ import { api } from './client';
 
 export type Organization = Result<'GET /api/organizations/{organization_id}'>['organization'];
 
-/** How many the switcher knows by name; whoever has more finds them in the operator's list. */
+/** The switcher's limit; the operator's list shows all organizations. */
 const MAX_IN_SWITCHER = 200;
 
 export const organizationsQuery = queryOptions({

@@ -1,11 +1,11 @@
 import { ApiError } from '@gateway/dashboard-contract/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { isPassing } from './failure';
+import { isTransient } from './transient-error';
 
-/** What was read this long ago is shown at once and asked for again behind the scenes. */
+/** Older data is shown immediately and refetched in the background. */
 const STALE_MS = 10_000;
 
-/** @param onSignedOut nobody is signed in, or not any more. */
+/** @param onSignedOut called when a request finds no session. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: unknown) => {
     if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut();
@@ -14,13 +14,13 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // What cannot be reached is said at once, not put off until the browser thinks that there is a network.
+      // Fail immediately instead of pausing until the browser is online.
       mutations: { networkMode: 'always' },
       queries: {
         networkMode: 'always',
         staleTime: STALE_MS,
-        // A refusal stays one; a lost connection may be found again.
-        retry: (failures, error) => failures < 1 && isPassing(error),
+        // Only transient errors are worth a retry.
+        retry: (failures, error) => failures < 1 && isTransient(error),
         retryDelay: 400,
       },
     },

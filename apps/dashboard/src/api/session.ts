@@ -5,7 +5,7 @@ import { api } from './client';
 
 export type Session = Result<'GET /api/session'>;
 
-/** Who is signed in; null when nobody is. */
+/** The current session; null when signed out. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<Session | null> => {
@@ -19,25 +19,22 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Inside of the pages for whoever is signed in. */
+/** The session, for pages that require one. */
 export function useSession(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
-  if (data === null) throw new Error('nobody is signed in');
+  if (data === null) throw new Error('there is no session');
   return data;
 }
 
-/**
- * Whether the server would allow it. Only so that nobody is shown a button that
- * cannot work: the server decides again.
- */
-export function may(session: Session, permission: Permission, organizationId?: string): boolean {
+/** Whether the session has a permission. Used to hide actions; the server enforces permissions. */
+export function can(session: Session, permission: Permission, organizationId?: string): boolean {
   if (session.member.role === 'operator') return true;
   if (permission.startsWith('platform:')) return session.permissions.includes(permission);
   const membership = session.memberships.find(({ organization }) => organization.id === organizationId);
   return membership?.permissions.includes(permission) ?? false;
 }
 
-export function useMay(organizationId?: string): (permission: Permission) => boolean {
+export function usePermission(organizationId?: string): (permission: Permission) => boolean {
   const session = useSession();
-  return (permission) => may(session, permission, organizationId);
+  return (permission) => can(session, permission, organizationId);
 }

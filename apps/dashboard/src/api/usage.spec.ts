@@ -18,7 +18,7 @@ it.each([
     '2026-11-05T00:00:00.000Z',
     'day',
   ],
-] as const)('reads %j as whole hours or days of UTC', (choice, start, end, granularity) =>
+] as const)('resolves %j to full UTC hours or days', (choice, start, end, granularity) =>
   expect(rangeOf(choice, NOW)).toEqual({ start, end, granularity }),
 );
 
@@ -26,6 +26,6 @@ it.each([
   { range: 'custom', from: '2026-11-05', to: '2026-11-01' },
   { range: 'custom', from: '2026-02-31', to: 'today' },
   { range: 'custom' },
-] as const)('shows the usual range for %j, which is none', (choice) =>
+] as const)('falls back to the default range for the invalid %j', (choice) =>
   expect(rangeOf(choice, NOW)).toEqual(rangeOf({}, NOW)),
 );

@@ -1,20 +1,20 @@
-import type { Arguments, Result } from '@gateway/dashboard-contract/client';
+import type { CallOptions, Result } from '@gateway/dashboard-contract/client';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './client';
 
 export type UsageSeries = Result<'GET /api/organizations/{organization_id}/usage'>;
 export type UsagePoint = UsageSeries['data'][number];
 export type UsageMetrics = UsageSeries['totals'];
-export type UsageQuery = Arguments<'GET /api/organizations/{organization_id}/usage'>['query'];
+export type UsageQuery = CallOptions<'GET /api/organizations/{organization_id}/usage'>['query'];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Up to here hours are shown; beyond they would be too thin to read. */
+/** Longer ranges are shown by day. */
 const MAX_DAYS_BY_HOUR = 3;
 
 export interface RangeChoice {
   readonly range?: '24h' | '7d' | '30d' | '90d' | 'custom';
-  /** Days such as "2026-11-20", both included; of a custom range. */
+  /** The inclusive days of a custom range, such as "2026-11-20". */
   readonly from?: string;
   readonly to?: string;
 }
@@ -23,25 +23,25 @@ const DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 export const DEFAULT_RANGE = '30d';
 
 /**
- * What a choice of a range means now. Ends are whole hours or days, so that
- * the same choice asks the same question for as long as the hour lasts.
+ * Resolves a range choice at a point in time. Bounds are full hours or days, so that repeated queries
+ * share a cache entry.
  */
 export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeChoice, now = Date.now()) {
   if (range === 'custom' && isDay(from) && isDay(to) && from <= to) {
     const start = Date.parse(from);
     const end = Date.parse(to) + DAY_MS;
-    return described(start, end, (end - start) / DAY_MS <= MAX_DAYS_BY_HOUR ? 'hour' : 'day');
+    return rangeBetween(start, end, (end - start) / DAY_MS <= MAX_DAYS_BY_HOUR ? 'hour' : 'day');
   }
   const days = DAYS[range === 'custom' ? DEFAULT_RANGE : range];
   if (days === 1) {
     const end = Math.ceil(now / HOUR_MS) * HOUR_MS;
-    return described(end - DAY_MS, end, 'hour');
+    return rangeBetween(end - DAY_MS, end, 'hour');
   }
   const end = Math.ceil(now / DAY_MS) * DAY_MS;
-  return described(end - days * DAY_MS, end, 'day');
+  return rangeBetween(end - days * DAY_MS, end, 'day');
 }
 
-function described(start: number, end: number, granularity: 'hour' | 'day') {
+function rangeBetween(start: number, end: number, granularity: 'hour' | 'day') {
   return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), granularity } as const;
 }
 
@@ -59,6 +59,5 @@ export const usageQuery = (organizationId: string, query: UsageQuery) =>
         signal,
       }),
     placeholderData: keepPreviousData,
-    // Its figures follow what runs; a minute is as fine as anybody reads them.
     refetchInterval: 60_000,
   });

@@ -9,7 +9,7 @@ import { chooseTheme, useTheme, type Theme } from './theme';
 const THEMES: readonly { readonly theme: Theme; readonly label: string }[] = [
   { theme: 'light', label: 'Light' },
   { theme: 'dark', label: 'Dark' },
-  { theme: 'system', label: 'As the system' },
+  { theme: 'system', label: 'System' },
 ];
 
 export function AccountMenu() {
@@ -37,7 +37,7 @@ export function AccountMenu() {
       }
     >
       <MenuItem icon="person" onSelect={() => void navigate({ to: '/account' })}>
-        Your account
+        Account
       </MenuItem>
       <MenuItem icon="external" onSelect={() => window.open('/docs', '_blank', 'noopener')}>
         API reference

@@ -5,7 +5,7 @@ import { installApiDouble, type ApiDouble } from '../testing/api-double';
 import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../testing/fixtures';
 import { renderPage } from '../testing/render-page';
 
-describe('the keyboard', () => {
+describe('the command palette', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
@@ -21,21 +21,21 @@ describe('the keyboard', () => {
   });
   afterEach(cleanup);
 
-  it('opens the palette, finds a page by letters of its name, and goes there', async () => {
+  it('opens with a shortcut, finds a page by part of its name, and navigates to it', async () => {
     const { router } = renderPage('/o/org-1/keys');
     await screen.findByRole('link', { name: 'production' });
     await userEvent.keyboard('{Control>}k{/Control}');
-    await userEvent.type(await screen.findByRole('combobox', { name: 'Search or go to' }), 'lim');
+    await userEvent.type(await screen.findByRole('combobox', { name: 'Search or jump to' }), 'lim');
     expect(screen.getByRole('option', { selected: true }).textContent).toContain('Limits');
     await userEvent.keyboard('{Enter}');
     await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/limits'));
   });
 
-  it('knows every key, whatever page one is on, and looks for the id of anything else', async () => {
+  it('finds keys on every page, and searches generations by id', async () => {
     const { router } = renderPage('/o/org-1/limits');
     await screen.findByRole('heading', { name: 'Limits' });
     await userEvent.keyboard('{Control>}k{/Control}');
-    const box = await screen.findByRole('combobox', { name: 'Search or go to' });
+    const box = await screen.findByRole('combobox', { name: 'Search or jump to' });
     await userEvent.type(box, 'produ');
     await screen.findByRole('option', { name: /production/ });
     await userEvent.clear(box);
@@ -46,19 +46,19 @@ describe('the keyboard', () => {
     expect(router.state.location.search).toEqual({ find: 'gen-01KA4711' });
   });
 
-  it('offers only what the role allows', async () => {
+  it('offers only permitted actions', async () => {
     renderPage('/o/org-1/keys');
     await screen.findByRole('link', { name: 'production' });
     await userEvent.keyboard('{Control>}k{/Control}');
     await screen.findByRole('option', { name: /Keys/ });
-    for (const forbidden of [/Create a key/, /Operator/, /Playground/]) {
+    for (const forbidden of [/Create key/, /Operator/, /Playground/]) {
       expect(screen.queryByRole('option', { name: forbidden })).toBeNull();
     }
   });
 
-  it('goes to a page by "g" and a letter, but not while somebody types', async () => {
+  it('navigates with "g" and a second key, except while typing', async () => {
     const { router } = renderPage('/o/org-1/keys');
-    const find = await screen.findByLabelText('Find by name or last four characters');
+    const find = await screen.findByLabelText('Search by name or last four characters');
     await userEvent.type(find, 'gl');
     expect(router.state.location.pathname).toBe('/o/org-1/keys');
     find.blur();

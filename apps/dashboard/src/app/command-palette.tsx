@@ -11,7 +11,7 @@ interface PaletteProps {
 
 const MAX_SHOWN = 40;
 
-/** Every place and action by a few letters of its name. */
+/** Finds pages and actions by name. */
 export function CommandPalette({ open, onOpenChange }: PaletteProps) {
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
@@ -21,7 +21,7 @@ export function CommandPalette({ open, onOpenChange }: PaletteProps) {
           aria-describedby={undefined}
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border border-line bg-paper shadow-float"
         >
-          <RadixDialog.Title className="sr-only">Search or go to</RadixDialog.Title>
+          <RadixDialog.Title className="sr-only">Search or jump to</RadixDialog.Title>
           <PaletteBody onDone={() => onOpenChange(false)} />
         </RadixDialog.Content>
       </RadixDialog.Portal>
@@ -34,8 +34,8 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
   const [active, setActive] = useState(0);
   const listId = useId();
   const commands = useCommands(text);
-  const found = matching(commands, text).slice(0, MAX_SHOWN);
-  const chosen = found[Math.min(active, found.length - 1)];
+  const matches = matching(commands, text).slice(0, MAX_SHOWN);
+  const chosen = matches[Math.min(active, matches.length - 1)];
 
   const run = (command: Command | undefined) => {
     if (!command) return;
@@ -46,7 +46,8 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      const next = (Math.min(active, found.length - 1) + step + found.length) % Math.max(1, found.length);
+      const next =
+        (Math.min(active, matches.length - 1) + step + matches.length) % Math.max(1, matches.length);
       setActive(next);
       document.getElementById(`${listId}-${next}`)?.scrollIntoView({ block: 'nearest' });
     } else if (event.key === 'Enter') {
@@ -64,9 +65,9 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
           role="combobox"
           aria-expanded="true"
           aria-controls={listId}
-          aria-activedescendant={chosen && `${listId}-${found.indexOf(chosen)}`}
-          aria-label="Search or go to"
-          placeholder="Search or go to"
+          aria-activedescendant={chosen && `${listId}-${matches.indexOf(chosen)}`}
+          aria-label="Search or jump to"
+          placeholder="Search or jump to"
           value={text}
           onChange={(event) => {
             setText(event.target.value);
@@ -78,10 +79,10 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
       <ul
         id={listId}
         role="listbox"
-        aria-label="Places and actions"
+        aria-label="Pages and actions"
         className="max-h-[50vh] overflow-y-auto p-1.5"
       >
-        {found.map((command, index) => (
+        {matches.map((command, index) => (
           <li
             key={command.id}
             id={`${listId}-${index}`}
@@ -107,16 +108,16 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && (
+      {matches.length === 0 && (
         <p role="status" className="px-4 pb-6 text-center text-sm text-ink-soft">
-          Nothing is called that.
+          No results
         </p>
       )}
     </div>
   );
 }
 
-/** Those whose words begin with what was typed come before those that hold it somewhere. */
+/** Matches at the start of a word come first. */
 function matching(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const rank = ({ label, note = '' }: Command) => {

@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { keysQuery } from '../api/keys';
-import { may, useSession } from '../api/session';
+import { can, useSession } from '../api/session';
 import type { IconName } from '../ui/icons';
 import { visible } from '../ui/values';
 import { useCurrentOrganization } from './current-organization';
-import { OPERATOR, ORGANIZATION, WORK } from './navigation';
+import { OPERATOR_NAVIGATION, ORGANIZATION_NAVIGATION, MAIN_NAVIGATION } from './navigation';
 import { useSignOut } from './sign-out';
 import { chooseTheme } from './theme';
 
@@ -18,13 +18,13 @@ export interface Command {
   readonly run: () => void;
 }
 
-/** Shorter texts are the beginning of a name, not an id. */
+/** Shorter input is treated as part of a name, not as an id. */
 const MIN_ID_CHARACTERS = 6;
 
 /**
- * Everything that the palette offers to whoever is signed in, where they are.
+ * The commands of the palette for the current person and page.
  *
- * @param text what was typed: it may be an id of something that is not known here.
+ * @param text the input, which may be the id of a generation, a request or an end user.
  */
 export function useCommands(text: string): readonly Command[] {
   const navigate = useNavigate();
@@ -33,8 +33,11 @@ export function useCommands(text: string): readonly Command[] {
   const { id: organizationId, all } = useCurrentOrganization();
   const params = { organizationId: organizationId ?? '' };
 
-  const places = [...(organizationId === undefined ? [] : [...WORK, ...ORGANIZATION]), ...OPERATOR]
-    .filter(({ permission }) => may(session, permission, organizationId))
+  const pages = [
+    ...(organizationId === undefined ? [] : [...MAIN_NAVIGATION, ...ORGANIZATION_NAVIGATION]),
+    ...OPERATOR_NAVIGATION,
+  ]
+    .filter(({ permission }) => can(session, permission, organizationId))
     .map(({ label, icon, to, shortcut }) => ({
       id: to,
       label,
@@ -44,11 +47,11 @@ export function useCommands(text: string): readonly Command[] {
       run: () => void navigate({ to, params }),
     }));
   const create: Command[] =
-    organizationId !== undefined && may(session, 'keys:manage', organizationId)
+    organizationId !== undefined && can(session, 'keys:manage', organizationId)
       ? [
           {
             id: 'create-key',
-            label: 'Create a key',
+            label: 'Create key',
             icon: 'plus',
             run: () => void navigate({ to: '/o/$organizationId/keys/new', params }),
           },
@@ -56,7 +59,7 @@ export function useCommands(text: string): readonly Command[] {
       : [];
   const { data: known } = useInfiniteQuery({
     ...keysQuery(params.organizationId),
-    enabled: organizationId !== undefined && may(session, 'keys:read', organizationId),
+    enabled: organizationId !== undefined && can(session, 'keys:read', organizationId),
   });
   const keys = (known?.pages ?? [])
     .flatMap(({ data }) => data)
@@ -80,21 +83,21 @@ export function useCommands(text: string): readonly Command[] {
   const find: Command[] =
     id.length >= MIN_ID_CHARACTERS &&
     organizationId !== undefined &&
-    may(session, 'usage:read', organizationId)
+    can(session, 'usage:read', organizationId)
       ? [
           {
             id: 'find',
-            label: `Find generations of “${visible(id)}”`,
-            note: 'Whole id of one, of a request or of an external user',
+            label: `Search generations for “${visible(id)}”`,
+            note: 'Generation, request or end-user ID',
             icon: 'search',
             run: () => void navigate({ to: '/o/$organizationId/generations', params, search: { find: id } }),
           },
         ]
       : [];
   return [
-    ...places,
+    ...pages,
     ...create,
-    { id: 'account', label: 'Your account', icon: 'person', run: () => void navigate({ to: '/account' }) },
+    { id: 'account', label: 'Account', icon: 'person', run: () => void navigate({ to: '/account' }) },
     {
       id: 'docs',
       label: 'API reference',
@@ -103,7 +106,7 @@ export function useCommands(text: string): readonly Command[] {
     },
     ...(['light', 'dark', 'system'] as const).map((theme) => ({
       id: theme,
-      label: { light: 'Light theme', dark: 'Dark theme', system: 'Theme as the system' }[theme],
+      label: { light: 'Light theme', dark: 'Dark theme', system: 'System theme' }[theme],
       icon: 'sun' as const,
       run: () => chooseTheme(theme),
     })),

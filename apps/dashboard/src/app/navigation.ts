@@ -1,20 +1,20 @@
 import type { Permission } from '@gateway/dashboard-contract';
 import type { IconName } from '../ui/icons';
 
-/** Where one can go: the sidebar, the command palette and the keyboard all read this. */
-export interface Place {
+/** An entry of the sidebar, the command palette and the keyboard shortcuts. */
+export interface NavigationItem {
   readonly label: string;
   readonly icon: IconName;
   readonly to: string;
-  /** Whoever lacks it does not see the place. */
+  /** Hidden without this permission. */
   readonly permission: Permission;
-  /** Typed after "g". */
+  /** The key after "g". */
   readonly shortcut?: string;
 }
 
 const inOrganization = (path: string) => `/o/$organizationId${path}`;
 
-export const WORK: readonly Place[] = [
+export const MAIN_NAVIGATION: readonly NavigationItem[] = [
   {
     label: 'Overview',
     icon: 'overview',
@@ -47,7 +47,7 @@ export const WORK: readonly Place[] = [
   },
 ];
 
-export const ORGANIZATION: readonly Place[] = [
+export const ORGANIZATION_NAVIGATION: readonly NavigationItem[] = [
   {
     label: 'Limits',
     icon: 'sliders',
@@ -65,7 +65,7 @@ export const ORGANIZATION: readonly Place[] = [
   { label: 'Audit log', icon: 'book', to: inOrganization('/audit'), permission: 'audit:read', shortcut: 'a' },
 ];
 
-export const OPERATOR: readonly Place[] = [
+export const OPERATOR_NAVIGATION: readonly NavigationItem[] = [
   {
     label: 'Organizations',
     icon: 'building',
@@ -76,5 +76,5 @@ export const OPERATOR: readonly Place[] = [
   { label: 'Providers', icon: 'pulse', to: '/operator/providers', permission: 'platform:models' },
   { label: 'Settlement', icon: 'scale', to: '/operator/settlement', permission: 'platform:settlement' },
   { label: 'People', icon: 'people', to: '/operator/people', permission: 'platform:people' },
-  { label: 'Whole audit log', icon: 'book', to: '/operator/audit', permission: 'platform:audit' },
+  { label: 'Platform audit log', icon: 'book', to: '/operator/audit', permission: 'platform:audit' },
 ];

@@ -21,12 +21,12 @@ describe('the organization switcher', () => {
 
   it.each([
     ['the same page', '/o/org-1/keys', '/o/org-2/keys'],
-    ['the list that a page of one thing is from', '/o/org-1/keys/key-1', '/o/org-2/keys'],
-    ['the overview, from a page of no organization', '/account', '/o/org-2'],
-  ])('goes to %s of the other organization', async (_what, from, to) => {
+    ['the list of a detail page', '/o/org-1/keys/key-1', '/o/org-2/keys'],
+    ['the overview, from a page outside organizations', '/account', '/o/org-2'],
+  ])('navigates to %s of the other organization', async (_what, from, to) => {
     const { router } = renderPage(from);
     const [trigger] = await screen.findAllByRole('button', { name: /Switch organization/ });
-    if (!trigger) throw new Error('there is no switcher');
+    if (!trigger) throw new Error('the switcher is missing');
     await userEvent.click(trigger);
     await userEvent.click(await screen.findByRole('menuitem', { name: 'Other' }));
     await waitFor(() => expect(router.state.location.pathname).toBe(to));

@@ -7,10 +7,10 @@ import { visible } from '../ui/values';
 interface SwitcherProps {
   readonly currentId: string | undefined;
   readonly organizations: readonly Organization[];
-  readonly onGo: (() => void) | undefined;
+  readonly onNavigate: (() => void) | undefined;
 }
 
-/** Pages that every organization has. A key or a generation belongs to one of them, and its list is the next best. */
+/** Pages of every organization. From a key or a generation, the switcher goes to its list. */
 const PAGES = [
   '/o/$organizationId/keys',
   '/o/$organizationId/usage',
@@ -27,14 +27,14 @@ function samePageOf(pathname: string) {
   return PAGES.find((page) => page.split('/')[3] === name) ?? '/o/$organizationId';
 }
 
-/** Goes to the same page of another organization where that is possible, else to its overview. */
-export function OrganizationSwitcher({ currentId, organizations, onGo }: SwitcherProps) {
+/** Navigates to the same page of another organization, or to its overview. */
+export function OrganizationSwitcher({ currentId, organizations, onNavigate }: SwitcherProps) {
   const navigate = useNavigate();
   const current = organizations.find(({ id }) => id === currentId);
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const go = (organizationId: string) => {
     void navigate({ to: samePageOf(pathname), params: { organizationId } });
-    onGo?.();
+    onNavigate?.();
   };
   return (
     <Menu
@@ -63,9 +63,7 @@ export function OrganizationSwitcher({ currentId, organizations, onGo }: Switche
           {suspended && <span className="text-ink-faint"> · suspended</span>}
         </MenuItem>
       ))}
-      {organizations.length === 0 && (
-        <p className="px-2 pb-2 text-sm text-ink-soft">You belong to none yet.</p>
-      )}
+      {organizations.length === 0 && <p className="px-2 pb-2 text-sm text-ink-soft">No organizations yet</p>}
     </Menu>
   );
 }

@@ -3,7 +3,7 @@ import { buttonClass } from '../ui/button';
 import { Page } from '../ui/page';
 import { Empty, Failure, Skeleton, SkeletonRows } from '../ui/states';
 
-/** While a page's code or first data is on its way. */
+/** Shown while a page's code or data loads. */
 export function LoadingPage() {
   return (
     <div className="mx-auto grid w-full max-w-[84rem] gap-6 px-4 pt-6 sm:px-8 sm:pt-8">
@@ -21,37 +21,37 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
   );
 }
 
-export function NotYourPage() {
+export function NoAccessPage() {
   return (
-    <Page title="Not for your role">
+    <Page title="No access">
       <Empty
         icon="people"
-        title="Your role does not show you this page"
+        title="You don’t have access"
         action={
           <Link to="/" className={buttonClass()}>
-            To the overview
+            Go to overview
           </Link>
         }
       >
-        An owner of the organization decides about roles; operators of the gateway decide about theirs.
+        Contact an owner of the organization or an operator to change your role.
       </Empty>
     </Page>
   );
 }
 
-export function MissingPage() {
+export function NotFoundPage() {
   return (
     <Page title="Not found">
       <Empty
         icon="search"
-        title="There is nothing at this address"
+        title="Page not found"
         action={
           <Link to="/" className={buttonClass()}>
-            To the overview
+            Go to overview
           </Link>
         }
       >
-        It may have been typed wrongly, or belong to an organization that you are not a member of.
+        Check the URL, or request access to the organization that it belongs to.
       </Empty>
     </Page>
   );

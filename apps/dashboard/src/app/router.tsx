@@ -9,17 +9,17 @@ import {
   type RouterHistory,
 } from '@tanstack/react-router';
 import { organizationsQuery } from '../api/organizations';
-import { may, sessionQuery } from '../api/session';
+import { can, sessionQuery } from '../api/session';
 import { readGenerationSearch } from '../features/generations/search';
 import { readAuditSearch } from '../features/organization/audit-search';
 import { readUsageSearch } from '../features/usage/search';
-import { chooseOrganization, rememberOrganization } from './current-organization';
-import { forRole } from './guard';
-import { LoadingPage, MissingPage, PageFailure } from './page-states';
-import { oneOfIn, present, textIn } from './search';
+import { defaultOrganization, storeLastOrganization } from './current-organization';
+import { withPermission } from './with-permission';
+import { LoadingPage, NotFoundPage, PageFailure } from './page-states';
+import { enumParam, omitUndefined, stringParam } from './search';
 import { Shell } from './shell';
 
-/** Every page, its address, and what its address may hold. A page's code is loaded when it is gone to. */
+/** Every page with its path and search parameters. A page's code is loaded on navigation. */
 
 interface RouterContext {
   readonly queryClient: QueryClient;
@@ -27,17 +27,17 @@ interface RouterContext {
 
 const root = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
-  notFoundComponent: MissingPage,
+  notFoundComponent: NotFoundPage,
 });
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: (search) =>
-    present({
-      next: textIn(search, 'next'),
-      error: textIn(search, 'error'),
-      request_id: textIn(search, 'request_id'),
+    omitUndefined({
+      next: stringParam(search, 'next'),
+      error: stringParam(search, 'error'),
+      request_id: stringParam(search, 'request_id'),
     }),
   component: lazyRouteComponent(() => import('../features/sign-in/sign-in-page'), 'SignInPage'),
 });
@@ -60,7 +60,7 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('../features/sign-in/invitation-page'), 'InvitationPage'),
 });
 
-/** All that follows is for whoever is signed in; others sign in first, and come back to where they wanted to go. */
+/** The routes below require a session. Others sign in first and return to the requested page. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -79,17 +79,20 @@ const home = createRoute({
   path: '/',
   beforeLoad: async ({ context }) => {
     const organizations = await context.queryClient.ensureQueryData(organizationsQuery);
-    const organizationId = chooseOrganization(organizations);
+    const organizationId = defaultOrganization(organizations);
     if (organizationId !== undefined)
       throw redirect({ to: '/o/$organizationId', params: { organizationId } });
-    if (may(context.session, 'platform:organizations')) throw redirect({ to: '/welcome' });
+    if (can(context.session, 'platform:organizations')) throw redirect({ to: '/welcome' });
   },
-  component: lazyRouteComponent(() => import('../features/first-run/nowhere-page'), 'NowherePage'),
+  component: lazyRouteComponent(
+    () => import('../features/first-run/no-organization-page'),
+    'NoOrganizationPage',
+  ),
 });
 const welcome = createRoute({
   getParentRoute: () => signedIn,
   path: '/welcome',
-  component: forRole(
+  component: withPermission(
     'platform:organizations',
     lazyRouteComponent(() => import('../features/first-run/first-run-page'), 'FirstRunPage'),
   ),
@@ -103,7 +106,7 @@ const account = createRoute({
 const organization = createRoute({
   getParentRoute: () => signedIn,
   path: '/o/$organizationId',
-  beforeLoad: ({ params }) => rememberOrganization(params.organizationId),
+  beforeLoad: ({ params }) => storeLastOrganization(params.organizationId),
   component: Outlet,
 });
 const overview = createRoute({
@@ -114,13 +117,14 @@ const overview = createRoute({
 const keys = createRoute({
   getParentRoute: () => organization,
   path: '/keys',
-  validateSearch: (search) => present({ show: textIn(search, 'show'), find: textIn(search, 'find') }),
+  validateSearch: (search) =>
+    omitUndefined({ show: stringParam(search, 'show'), find: stringParam(search, 'find') }),
   component: lazyRouteComponent(() => import('../features/keys/keys-page'), 'KeysPage'),
 });
 const newKey = createRoute({
   getParentRoute: () => organization,
   path: '/keys/new',
-  component: forRole(
+  component: withPermission(
     'keys:manage',
     lazyRouteComponent(() => import('../features/keys/new-key-page'), 'NewKeyPage'),
   ),
@@ -150,14 +154,14 @@ const generation = createRoute({
 const credit = createRoute({
   getParentRoute: () => organization,
   path: '/credit',
-  validateSearch: (search) => present({ month: textIn(search, 'month') }),
+  validateSearch: (search) => omitUndefined({ month: stringParam(search, 'month') }),
   component: lazyRouteComponent(() => import('../features/credit/credit-page'), 'CreditPage'),
 });
 const playground = createRoute({
   getParentRoute: () => organization,
   path: '/playground',
-  validateSearch: (search) => present({ model: textIn(search, 'model') }),
-  component: forRole(
+  validateSearch: (search) => omitUndefined({ model: stringParam(search, 'model') }),
+  component: withPermission(
     'playground:use',
     lazyRouteComponent(() => import('../features/playground/playground-page'), 'PlaygroundPage'),
   ),
@@ -176,7 +180,7 @@ const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
   validateSearch: readAuditSearch,
-  component: forRole(
+  component: withPermission(
     'audit:read',
     lazyRouteComponent(() => import('../features/organization/audit-page'), 'AuditPage'),
   ),
@@ -186,8 +190,8 @@ const operator = createRoute({ getParentRoute: () => signedIn, path: '/operator'
 const allOrganizations = createRoute({
   getParentRoute: () => operator,
   path: '/organizations',
-  validateSearch: (search) => present({ find: textIn(search, 'find') }),
-  component: forRole(
+  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
+  component: withPermission(
     'platform:organizations',
     lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),
   ),
@@ -195,7 +199,7 @@ const allOrganizations = createRoute({
 const models = createRoute({
   getParentRoute: () => operator,
   path: '/models',
-  component: forRole(
+  component: withPermission(
     'platform:models',
     lazyRouteComponent(() => import('../features/operator/models-page'), 'ModelsPage'),
   ),
@@ -203,7 +207,7 @@ const models = createRoute({
 const providers = createRoute({
   getParentRoute: () => operator,
   path: '/providers',
-  component: forRole(
+  component: withPermission(
     'platform:models',
     lazyRouteComponent(() => import('../features/operator/providers-page'), 'ProvidersPage'),
   ),
@@ -212,8 +216,10 @@ const settlement = createRoute({
   getParentRoute: () => operator,
   path: '/settlement',
   validateSearch: (search) =>
-    present({ letters: oneOfIn(search, 'letters', ['waiting', 'redelivering', 'discarded']) }),
-  component: forRole(
+    omitUndefined({
+      dead_letters: enumParam(search, 'dead_letters', ['pending', 'redelivering', 'discarded']),
+    }),
+  component: withPermission(
     'platform:settlement',
     lazyRouteComponent(() => import('../features/operator/settlement-page'), 'SettlementPage'),
   ),
@@ -221,23 +227,23 @@ const settlement = createRoute({
 const people = createRoute({
   getParentRoute: () => operator,
   path: '/people',
-  component: forRole(
+  component: withPermission(
     'platform:people',
     lazyRouteComponent(() => import('../features/operator/people-page'), 'PeoplePage'),
   ),
 });
-const wholeAudit = createRoute({
+const platformAudit = createRoute({
   getParentRoute: () => operator,
   path: '/audit',
   validateSearch: readAuditSearch,
-  component: forRole(
+  component: withPermission(
     'platform:audit',
-    lazyRouteComponent(() => import('../features/operator/whole-audit-page'), 'WholeAuditPage'),
+    lazyRouteComponent(() => import('../features/operator/platform-audit-page'), 'PlatformAuditPage'),
   ),
 });
 
-/** Inside of the navigation, so that one finds on from there. */
-const missing = createRoute({ getParentRoute: () => signedIn, path: '$', component: MissingPage });
+/** Rendered inside the navigation. */
+const missing = createRoute({ getParentRoute: () => signedIn, path: '$', component: NotFoundPage });
 
 const tree = root.addChildren([
   signIn,
@@ -262,12 +268,12 @@ const tree = root.addChildren([
       members,
       audit,
     ]),
-    operator.addChildren([allOrganizations, models, providers, settlement, people, wholeAudit]),
+    operator.addChildren([allOrganizations, models, providers, settlement, people, platformAudit]),
     missing,
   ]),
 ]);
 
-/** @param history another than the browser's own, for tests. */
+/** @param history replaces the browser's history in tests. */
 export function createAppRouter(queryClient: QueryClient, history?: RouterHistory) {
   return createRouter({
     routeTree: tree,
@@ -277,7 +283,7 @@ export function createAppRouter(queryClient: QueryClient, history?: RouterHistor
     defaultPendingComponent: LoadingPage,
     defaultPendingMs: 150,
     defaultErrorComponent: PageFailure,
-    defaultNotFoundComponent: MissingPage,
+    defaultNotFoundComponent: NotFoundPage,
   });
 }
 

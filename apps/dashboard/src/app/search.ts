@@ -1,15 +1,15 @@
-/** Reading what stands after "?" in an address: what is not understood is left out, never an error. */
+/** Parses search parameters. Invalid values are ignored, never an error. */
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A text; undefined when absent or empty. */
-export function textIn(search: Raw, name: string): string | undefined {
+/** A string parameter; undefined when absent or empty. */
+export function stringParam(search: Raw, name: string): string | undefined {
   const value = search[name];
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** One of these; undefined when it is none of them. */
-export function oneOfIn<const Value extends string>(
+/** A parameter with fixed values; undefined for any other value. */
+export function enumParam<const Value extends string>(
   search: Raw,
   name: string,
   values: readonly Value[],
@@ -18,8 +18,8 @@ export function oneOfIn<const Value extends string>(
   return values.find((one) => one === value);
 }
 
-/** Without the names that have no value, so that they do not stand in the address. */
-export function present<Search extends Readonly<Record<string, unknown>>>(
+/** Omits undefined values, so that they do not appear in the URL. */
+export function omitUndefined<Search extends Readonly<Record<string, unknown>>>(
   search: Search,
 ): { [Name in keyof Search]?: Exclude<Search[Name], undefined> } {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as {

@@ -9,7 +9,7 @@ import { Sidebar } from './sidebar';
 import { SignInAgain } from './sign-in-again';
 import { useShortcuts } from './shortcuts';
 
-/** What surrounds every page of whoever is signed in. */
+/** The frame of every signed-in page. */
 export function Shell() {
   const [searching, setSearching] = useState(false);
   const [menuOpen, setMenuOpen] = useState(false);
@@ -19,7 +19,7 @@ export function Shell() {
   const main = useRef<HTMLElement>(null);
   useShortcuts({ onSearch: () => setSearching((open) => !open) });
 
-  // A new page begins at its top, for the eye and for screen readers.
+  // Scroll to the top and move the focus on navigation.
   const previous = useRef(pathname);
   useEffect(() => {
     if (previous.current === pathname) return;
@@ -34,17 +34,17 @@ export function Shell() {
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-70 focus:rounded-md focus:bg-paper focus:px-3 focus:py-2 focus:shadow-float"
       >
-        Skip to the page
+        Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh border-r border-line bg-panel lg:block">
         <Sidebar onSearch={() => setSearching(true)} />
       </aside>
       <header className="sticky top-0 z-30 flex items-center justify-between border-b border-line bg-panel px-2 py-1.5 lg:hidden">
-        <IconButton icon="menu" label="Open the menu" onClick={() => setMenuOpen(true)} />
+        <IconButton icon="menu" label="Open menu" onClick={() => setMenuOpen(true)} />
         <span className="min-w-0 truncate px-2 text-sm font-semibold">
           <bdi>{current ? visible(current.name) : 'Inference Gateway'}</bdi>
         </span>
-        <IconButton icon="search" label="Search or go to" onClick={() => setSearching(true)} />
+        <IconButton icon="search" label="Search or jump to" onClick={() => setSearching(true)} />
       </header>
       <Drawer open={menuOpen} onOpenChange={setMenuOpen} title="Menu">
         <Sidebar
@@ -52,7 +52,7 @@ export function Shell() {
             setMenuOpen(false);
             setSearching(true);
           }}
-          onGo={() => setMenuOpen(false)}
+          onNavigate={() => setMenuOpen(false)}
         />
       </Drawer>
       <main ref={main} id="main" tabIndex={-1} className="min-w-0 outline-none">

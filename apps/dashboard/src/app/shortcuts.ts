@@ -1,13 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { may, useSession } from '../api/session';
+import { can, useSession } from '../api/session';
 import { useCurrentOrganization } from './current-organization';
-import { ORGANIZATION, WORK } from './navigation';
+import { ORGANIZATION_NAVIGATION, MAIN_NAVIGATION } from './navigation';
 
-/** How long "g" waits for its second letter. */
+/** The maximum pause between "g" and the second key. */
 const SEQUENCE_MS = 1_200;
 
-/** ⌘K or Ctrl K opens the palette; "g" and a letter go to a page. */
+/** ⌘K or Ctrl K opens the palette; "g" and a second key navigate to a page. */
 export function useShortcuts({ onSearch }: { readonly onSearch: () => void }): void {
   const navigate = useNavigate();
   const session = useSession();
@@ -25,10 +25,12 @@ export function useShortcuts({ onSearch }: { readonly onSearch: () => void }): v
       const isSecond = event.timeStamp - goPressedAt.current < SEQUENCE_MS;
       goPressedAt.current = !isSecond && event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (!isSecond || organizationId === undefined) return;
-      const place = [...WORK, ...ORGANIZATION].find(({ shortcut }) => shortcut === event.key);
-      if (!place || !may(session, place.permission, organizationId)) return;
+      const target = [...MAIN_NAVIGATION, ...ORGANIZATION_NAVIGATION].find(
+        ({ shortcut }) => shortcut === event.key,
+      );
+      if (!target || !can(session, target.permission, organizationId)) return;
       event.preventDefault();
-      void navigate({ to: place.to, params: { organizationId } });
+      void navigate({ to: target.to, params: { organizationId } });
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

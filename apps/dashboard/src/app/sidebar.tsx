@@ -1,49 +1,73 @@
 import { Link } from '@tanstack/react-router';
-import { may, useSession } from '../api/session';
+import { can, useSession } from '../api/session';
 import { Icon } from '../ui/icons';
 import { AccountMenu } from './account-menu';
 import { useCurrentOrganization } from './current-organization';
-import { OPERATOR, ORGANIZATION, WORK, type Place } from './navigation';
+import {
+  OPERATOR_NAVIGATION,
+  ORGANIZATION_NAVIGATION,
+  MAIN_NAVIGATION,
+  type NavigationItem,
+} from './navigation';
 import { OrganizationSwitcher } from './organization-switcher';
 
-export function Sidebar({ onSearch, onGo }: { readonly onSearch: () => void; readonly onGo?: () => void }) {
+export function Sidebar({
+  onSearch,
+  onNavigate,
+}: {
+  readonly onSearch: () => void;
+  readonly onNavigate?: () => void;
+}) {
   const { id, all } = useCurrentOrganization();
   const name = all.find((organization) => organization.id === id)?.name;
   return (
     <div className="flex h-full flex-col gap-4 p-3">
-      <OrganizationSwitcher currentId={id} organizations={all} onGo={onGo} />
+      <OrganizationSwitcher currentId={id} organizations={all} onNavigate={onNavigate} />
       <button
         type="button"
         onClick={onSearch}
         className="flex h-8 items-center gap-2 rounded-md border border-line bg-paper px-2 text-sm text-ink-faint hover:border-line-strong"
       >
         <Icon name="search" />
-        <span className="flex-1 text-left">Search or go to</span>
+        <span className="flex-1 text-left">Search or jump to</span>
         <kbd className="font-sans text-2xs">{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <nav aria-label="Main" className="grid flex-1 content-start gap-5 overflow-y-auto">
-        {id !== undefined && <Places places={WORK} organizationId={id} onGo={onGo} />}
         {id !== undefined && (
-          <Places title="Organization" places={ORGANIZATION} organizationId={id} onGo={onGo} label={name} />
+          <NavigationList items={MAIN_NAVIGATION} organizationId={id} onNavigate={onNavigate} />
         )}
-        <Places title="Operator" places={OPERATOR} organizationId={id} onGo={onGo} />
+        {id !== undefined && (
+          <NavigationList
+            title="Organization"
+            items={ORGANIZATION_NAVIGATION}
+            organizationId={id}
+            onNavigate={onNavigate}
+            label={name}
+          />
+        )}
+        <NavigationList
+          title="Operator"
+          items={OPERATOR_NAVIGATION}
+          organizationId={id}
+          onNavigate={onNavigate}
+        />
       </nav>
       <AccountMenu />
     </div>
   );
 }
 
-interface PlacesProps {
+interface NavigationListProps {
   readonly title?: string;
   readonly label?: string | undefined;
-  readonly places: readonly Place[];
+  readonly items: readonly NavigationItem[];
   readonly organizationId: string | undefined;
-  readonly onGo: (() => void) | undefined;
+  readonly onNavigate: (() => void) | undefined;
 }
 
-function Places({ title, places, organizationId, onGo }: PlacesProps) {
+function NavigationList({ title, items, organizationId, onNavigate }: NavigationListProps) {
   const session = useSession();
-  const shown = places.filter(({ permission }) => may(session, permission, organizationId));
+  const shown = items.filter(({ permission }) => can(session, permission, organizationId));
   if (shown.length === 0) return null;
   return (
     <div>
@@ -55,7 +79,7 @@ function Places({ title, places, organizationId, onGo }: PlacesProps) {
               to={to}
               params={{ organizationId: organizationId ?? '' }}
               activeOptions={{ exact: to.endsWith('/'), includeSearch: false }}
-              onClick={onGo}
+              onClick={onNavigate}
               className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft hover:bg-sunken hover:text-ink data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink [&[data-status=active]_svg]:text-accent"
             >
               <Icon name={icon} />

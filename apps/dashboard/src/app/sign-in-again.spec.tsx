@@ -10,27 +10,27 @@ const LIMITS = 'PUT /api/organizations/{organization_id}/limits';
 const READ = 'GET /api/organizations/{organization_id}';
 const ENDED = [401, { code: 'not_signed_in', message: 'Sign in first.' }] as const;
 
-describe('a session that ends under an open page', () => {
+describe('a session that expires while a page is open', () => {
   let api: ApiDouble;
 
   beforeEach(async () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/sign-in-options', () => ({ oidc: null, password_reset_by_mail: false }));
+    api.on('GET /api/sign-in-options', () => ({ oidc: null, password_reset_by_email: false }));
     api.on(READ, () => ({ organization: ORGANIZATION }));
   });
   afterEach(cleanup);
 
   const changeLimits = async (text: string) => {
-    await userEvent.click(await screen.findByRole('button', { name: 'Change' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
     const field = screen.getByLabelText('Requests per minute');
     await userEvent.clear(field);
     await userEvent.type(field, text);
   };
   const save = () => userEvent.click(screen.getByRole('button', { name: 'Save', hidden: true }));
 
-  it('asks for the password over the page, keeps what was typed, and does nothing by itself', async () => {
+  it('opens a sign-in dialog over the page, keeps form input, and does not retry writes', async () => {
     const { router } = renderPage('/o/org-1/limits');
     await changeLimits('77');
     api.refuse(LIMITS, ...ENDED);
@@ -50,23 +50,23 @@ describe('a session that ends under an open page', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
 
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
-    expect(api.asked(SIGN_IN).at(-1)?.body).toEqual({
+    expect(api.requestsTo(SIGN_IN).at(-1)?.body).toEqual({
       email: 'ada@example.com',
       password: 'wrong',
       code: '123456',
     });
-    await screen.findByText('Your session had ended, so nothing was done. Try again.');
-    expect(api.asked(LIMITS)).toHaveLength(1);
+    await screen.findByText('Your session had expired, so nothing was saved. Try again.');
+    expect(api.requestsTo(LIMITS)).toHaveLength(1);
     expect(router.state.location.pathname).toBe('/o/org-1/limits');
     expect(screen.getByLabelText<HTMLInputElement>('Requests per minute').value).toBe('77');
     await save();
-    await waitFor(() => expect(api.asked(LIMITS)).toHaveLength(2));
-    expect(api.asked(LIMITS)[1]?.body).toMatchObject({ requests_per_minute: 77 });
+    await waitFor(() => expect(api.requestsTo(LIMITS)).toHaveLength(2));
+    expect(api.requestsTo(LIMITS)[1]?.body).toMatchObject({ requests_per_minute: 77 });
   });
 
-  it('goes on with what the page was reading, once the person is back', async () => {
+  it('resumes reads after the sign-in', async () => {
     renderPage('/o/org-1/limits');
-    await screen.findByRole('button', { name: 'Change' });
+    await screen.findByRole('button', { name: 'Edit' });
     api.refuse('GET /api/organizations/{organization_id}/members', ...ENDED);
     await userEvent.click(screen.getAllByRole('link', { name: 'Members' })[0] as HTMLElement);
     await screen.findByRole('dialog', { name: 'Sign in again' });
@@ -76,12 +76,12 @@ describe('a session that ends under an open page', () => {
     await userEvent.type(screen.getByLabelText('Password'), 'correct horse');
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
     await waitFor(() =>
-      expect(api.asked('GET /api/organizations/{organization_id}/members')).toHaveLength(2),
+      expect(api.requestsTo('GET /api/organizations/{organization_id}/members')).toHaveLength(2),
     );
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
   });
 
-  it('notices that the person signed in in another tab', async () => {
+  it('detects a sign-in in another tab', async () => {
     renderPage('/o/org-1/limits');
     await changeLimits('77');
     api.refuse(LIMITS, ...ENDED);
@@ -95,13 +95,13 @@ describe('a session that ends under an open page', () => {
     expect(screen.getByLabelText<HTMLInputElement>('Requests per minute').value).toBe('77');
   });
 
-  it('leaves a form as it is when the gateway cannot be reached meanwhile', async () => {
+  it('keeps a form during a transient error', async () => {
     const { queryClient } = renderPage('/o/org-1/limits');
     await changeLimits('77');
     api.refuse(READ, 503, { code: 'unavailable', message: 'Try again.' });
-    const asked = api.asked(READ).length;
+    const before = api.requestsTo(READ).length;
     await act(() => queryClient.invalidateQueries());
-    expect(api.asked(READ).length).toBeGreaterThan(asked);
+    expect(api.requestsTo(READ).length).toBeGreaterThan(before);
     expect(screen.getByLabelText<HTMLInputElement>('Requests per minute').value).toBe('77');
   });
 });

@@ -2,7 +2,7 @@ import { ApiError } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
 import { plainApi } from '../api/client';
-import { signedInAgain, useSessionHasEnded } from '../api/ended-session';
+import { resumeAfterSignIn, useSessionExpired } from '../api/session-expiry';
 import { sessionQuery, useSession, type Session } from '../api/session';
 import { signInOptionsQuery } from '../api/sign-in-options';
 import { Button, buttonClass } from '../ui/button';
@@ -11,40 +11,40 @@ import { Field, Input, PasswordField } from '../ui/field';
 import { FailureLine } from '../ui/states';
 import { Email } from '../ui/values';
 
-/** Over the page when its session has ended, so that the page stays as it is until the same person is back. */
+/** The sign-in dialog over the page when the session has expired. */
 export function SignInAgain() {
-  const ended = useSessionHasEnded();
+  const expired = useSessionExpired();
   const { member } = useSession();
   return (
     <Dialog
-      insistent
+      persistent
       opaque
-      open={ended}
+      open={expired}
       onOpenChange={() => undefined}
       title="Sign in again"
       description={
         <>
-          Your session has ended. The page stays as you left it, <Email>{member.email}</Email>.
+          Your session has expired. Sign in as <Email>{member.email}</Email> to continue where you left off.
         </>
       }
     >
-      <AgainForm />
+      <SignInForm />
     </Dialog>
   );
 }
 
-/** Apart from its dialog, so that no password is kept when it closes. */
-function AgainForm() {
+/** Unmounts with the dialog, so that it holds no password after closing. */
+function SignInForm() {
   const { member, has_password: hasPassword } = useSession();
   const { data: options } = useQuery(signInOptionsQuery);
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
-  const goOn = useGoOn();
-  useSignInElsewhere(goOn);
+  const resume = useResume();
+  useSignInElsewhere(resume);
   const signIn = useMutation({
     mutationFn: (body: { email: string; password: string; code?: string }) =>
       plainApi.call('POST /api/session', { body }),
-    onSuccess: goOn,
+    onSuccess: resume,
   });
   const refusal = signIn.error instanceof ApiError ? signIn.error.code : undefined;
   const needsCode = refusal === 'second_factor_required' || refusal === 'second_factor_refused';
@@ -60,7 +60,7 @@ function AgainForm() {
       <input hidden readOnly autoComplete="username" value={member.email} />
       {hasPassword && <PasswordField label="Password" value={password} onChange={setPassword} />}
       {(needsCode || code !== '') && (
-        <Field label="Code" hint="Of your authenticator app, or a recovery code.">
+        <Field label="Code" hint="From your authenticator app, or a recovery code.">
           <Input
             autoComplete="one-time-code"
             required
@@ -74,16 +74,16 @@ function AgainForm() {
       {options?.oidc && (
         <a
           className={buttonClass('secondary')}
-          href={plainApi.address('GET /api/oidc/start', { query: { return_to: '/account' } })}
+          href={plainApi.url('GET /api/oidc/start', { query: { return_to: '/account' } })}
           target="_blank"
           rel="noreferrer"
         >
-          {options.oidc.label}, in another tab; then come back
+          {options.oidc.label} in a new tab
         </a>
       )}
       <DialogActions>
         <Button kind="quiet" onClick={() => window.location.assign('/sign-in')}>
-          Leave the page
+          Leave page
         </Button>
         {hasPassword && (
           <Button type="submit" kind="primary" busy={signIn.isPending}>
@@ -95,35 +95,35 @@ function AgainForm() {
   );
 }
 
-/** What the page was waiting for goes on. Somebody else begins with a page of their own. */
-function useGoOn(): (session: Session) => void {
+/** Resumes waiting reads. A different person gets a fresh page. */
+function useResume(): (session: Session) => void {
   const queryClient = useQueryClient();
   const { member } = useSession();
   return useCallback(
     (session) => {
       if (session.member.id !== member.id) return window.location.reload();
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      signedInAgain();
-      // Of what does not wait by itself, such as estimates.
+      resumeAfterSignIn();
+      // Queries that failed instead of waiting.
       void queryClient.refetchQueries({ predicate: ({ state }) => state.status === 'error' });
     },
     [queryClient, member.id],
   );
 }
 
-/** Whoever comes back to this tab may have signed in in another one. */
-function useSignInElsewhere(goOn: (session: Session) => void): void {
+/** Detects a sign-in in another tab when this one is focused. */
+function useSignInElsewhere(resume: (session: Session) => void): void {
   useEffect(() => {
-    const look = () => {
+    const check = () => {
       if (document.visibilityState !== 'visible') return;
-      // Nobody is: then this page goes on asking.
-      plainApi.call('GET /api/session').then(goOn, () => undefined);
+      // Still signed out: keep the dialog open.
+      plainApi.call('GET /api/session').then(resume, () => undefined);
     };
-    document.addEventListener('visibilitychange', look);
-    window.addEventListener('focus', look);
+    document.addEventListener('visibilitychange', check);
+    window.addEventListener('focus', check);
     return () => {
-      document.removeEventListener('visibilitychange', look);
-      window.removeEventListener('focus', look);
+      document.removeEventListener('visibilitychange', check);
+      window.removeEventListener('focus', check);
     };
-  }, [goOn]);
+  }, [resume]);
 }

@@ -4,7 +4,7 @@ import { sessionQuery } from '../api/session';
 import { useToast } from '../ui/toast';
 import { messageOf } from '../ui/states';
 
-/** Ends the session and forgets everything that was read with it: the next person starts from nothing. */
+/** Ends the session and clears all cached data. */
 export function useSignOut(): () => void {
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -12,7 +12,7 @@ export function useSignOut(): () => void {
     mutationFn: () => api.call('DELETE /api/session'),
     onSuccess: () => {
       queryClient.setQueryData(sessionQuery.queryKey, null);
-      // A new page, so that nothing stays in memory either.
+      // A full page load also clears memory.
       window.location.assign('/sign-in');
     },
     onError: (error) => toast(messageOf(error)),

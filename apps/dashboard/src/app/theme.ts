@@ -2,16 +2,16 @@ import { useSyncExternalStore } from 'react';
 
 export type Theme = 'light' | 'dark' | 'system';
 
-const STORED_AS = 'theme';
+const STORAGE_KEY = 'theme';
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
 function chosen(): Theme {
-  const stored = localStorage.getItem(STORED_AS);
+  const stored = localStorage.getItem(STORAGE_KEY);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
-/** The same as public/theme.js does before the first paint. */
+/** As public/theme.js does before the first paint. */
 function apply(): void {
   const dark = chosen() === 'dark' || (chosen() === 'system' && prefersDark.matches);
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
@@ -21,8 +21,8 @@ function apply(): void {
 prefersDark.addEventListener('change', apply);
 
 export function chooseTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(STORED_AS);
-  else localStorage.setItem(STORED_AS, theme);
+  if (theme === 'system') localStorage.removeItem(STORAGE_KEY);
+  else localStorage.setItem(STORAGE_KEY, theme);
   apply();
 }
 

@@ -1,6 +1,6 @@
 import { count, counted, percent, shortCount } from './count';
 
-it('writes thousands apart', () => expect(count(1_234_567)).toBe('1,234,567'));
+it('groups thousands', () => expect(count(1_234_567)).toBe('1,234,567'));
 
 it.each([
   [0, '0%'],
@@ -9,9 +9,9 @@ it.each([
   [1 / 3, '≈ 33.3%'],
   [0.0001, '≈ 0%'],
   [1, '100%'],
-])('says of a share of %s when it rounds', (share, text) => expect(percent(share)).toBe(text));
+])('marks a rounded percentage of %s', (share, text) => expect(percent(share)).toBe(text));
 
-it('counts one and many', () => {
+it('uses singular and plural', () => {
   expect([counted(1, 'key'), counted(2, 'key'), counted(0, 'address', 'addresses')]).toEqual([
     '1 key',
     '2 keys',

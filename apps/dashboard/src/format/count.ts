@@ -8,7 +8,7 @@ export const count = (value: number) => WHOLE.format(value);
 /** "1.2M"; for axes only. */
 export const shortCount = (value: number) => SHORT.format(value);
 
-/** "3.2%" of a share between 0 and 1; "≈ 3.2%" where it was rounded. */
+/** Formats a ratio as "3.2%", or "≈ 3.2%" when rounded. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 1_000) / 1_000;
   return `${Math.abs(rounded - share) < 1e-12 ? '' : '≈ '}${PERCENT.format(rounded)}`;

@@ -7,7 +7,7 @@ it.each([
   ['1234567.891', '$1,234,567.891'],
   ['-3.1', '−$3.10'],
   ['100.10', '$100.10'],
-])('shows all of %s', (amount, text) => expect(exactUsd(amount)).toBe(text));
+])('shows %s exactly', (amount, text) => expect(exactUsd(amount)).toBe(text));
 
 it.each([
   [0, '$0'],
@@ -17,13 +17,13 @@ it.each([
   [1234.5678, '≈ $1235'],
   [15_000, '$15k'],
   [1_234_567, '≈ $1.23M'],
-])('says of %s when it rounds', (amount, text) => expect(roundedUsd(amount)).toBe(text));
+])('marks a rounded amount of %s', (amount, text) => expect(roundedUsd(amount)).toBe(text));
 
-it.each(['0', '12.5', '-0.000000001', '99999999.999999999'])('keeps every nano-dollar of %s', (amount) =>
+it.each(['0', '12.5', '-0.000000001', '99999999.999999999'])('preserves every nano-dollar of %s', (amount) =>
   expect(usdOfNano(nanoUsdOf(amount))).toBe(amount),
 );
 
-it('refuses what is no amount rather than showing something', () => {
+it('rejects invalid amounts', () => {
   for (const text of ['', 'NaN', '1e3', '1.', '.5', '1.0000000001']) {
     expect(() => nanoUsdOf(text)).toThrow('not an amount');
   }

@@ -1,22 +1,21 @@
 /**
- * Amounts travel as decimal strings of US dollars, exact to nine digits after
- * the point, and are shown whole: what is below a cent is shown too. Only
- * `roundedUsd` rounds, and its text says so.
+ * Amounts are decimal strings of US dollars with up to nine decimal places, and are shown exactly. Only
+ * `roundedUsd` rounds, and marks its result.
  */
 export interface UsdParts {
   readonly sign: '' | '−';
-  /** With separators of thousands. */
+  /** With thousands separators. */
   readonly dollars: string;
   /** Two digits. */
   readonly cents: string;
-  /** What is below a cent, without trailing zeros; empty when there is none. */
+  /** The digits below a cent, without trailing zeros. */
   readonly fine: string;
 }
 
 /** @param amount such as "1234.5015" */
 export function usdParts(amount: string): UsdParts {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount);
-  if (!match) throw new Error(`not an amount of US dollars: ${amount}`);
+  if (!match) throw new Error(`not an amount in US dollars: ${amount}`);
   const [, minus, whole = '0', fraction = ''] = match;
   const padded = fraction.replace(/0+$/, '').padEnd(2, '0');
   return {
@@ -33,7 +32,7 @@ export function exactUsd(amount: string): string {
   return `${sign}$${dollars}.${cents}${fine}`;
 }
 
-/** For axes and other places without room: "≈ $1.2k"; without the sign of rounding where nothing was rounded. */
+/** For chart axes: "≈ $1.2k", or "$15k" when exact. */
 export function roundedUsd(amount: number): string {
   const size = Math.abs(amount);
   if (size === 0) return '$0';
@@ -47,16 +46,16 @@ export function roundedUsd(amount: number): string {
 
 const NANO_DIGITS = 9;
 
-/** In nano-dollars, for sums and comparisons. */
+/** Parses an amount as nano-dollars. */
 export function nanoUsdOf(amount: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(amount);
-  if (!match) throw new Error(`not an amount of US dollars: ${amount}`);
+  if (!match) throw new Error(`not an amount in US dollars: ${amount}`);
   const [, minus, whole = '0', fraction = ''] = match;
   const nano = BigInt(whole + fraction.padEnd(NANO_DIGITS, '0'));
   return minus ? -nano : nano;
 }
 
-/** The decimal string of an amount in nano-dollars. */
+/** Formats nano-dollars as a decimal string. */
 export function usdOfNano(nano: bigint): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(NANO_DIGITS + 1, '0');
   const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '');

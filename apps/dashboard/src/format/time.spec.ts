@@ -11,9 +11,9 @@ it.each([
   ['2026-11-20T13:59:59Z', 'in 2 hr.'],
   ['2026-11-20T10:00:01Z', '1 hr. ago'],
   ['2026-10-01T12:00:00Z', '1 Oct 2026'],
-])('says of %s what a person would', (time, text) => expect(relativeTime(time, now)).toBe(text));
+])('formats %s relative to now', (time, text) => expect(relativeTime(time, now)).toBe(text));
 
-it('says that exact times are UTC', () =>
+it('shows UTC with exact times', () =>
   expect(exactTime('2026-11-20T23:30:05Z')).toBe('20 Nov 2026, 23:30:05 UTC'));
 
 it.each([
@@ -27,12 +27,10 @@ it.each([
   [300_000, '5 min'],
   [3_599_900, '1 h'],
   [7_500_000, '2 h 5 min'],
-])('writes %s ms as a person reads it', (ms, text) => expect(duration(ms)).toBe(text));
+])('formats %s ms', (ms, text) => expect(duration(ms)).toBe(text));
 
 it.each([
   [50, '< 100 ms'],
   [240, '≈ 240 ms'],
   [1_240, '≈ 1.24 s'],
-])('says of a quantile of %s ms that it is estimated', (ms, text) =>
-  expect(estimatedDuration(ms)).toBe(text),
-);
+])('marks a quantile of %s ms as an estimate', (ms, text) => expect(estimatedDuration(ms)).toBe(text));

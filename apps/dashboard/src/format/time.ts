@@ -1,4 +1,4 @@
-/** Days and hours of this product are UTC, and so is what is shown; it is said wherever an exact time stands. */
+/** Times are shown in UTC, like the product's days and hours. Exact times name the time zone. */
 
 const DAY = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -37,8 +37,8 @@ const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'sh
 const JUST_NOW_MS = 5_000;
 
 /**
- * "3 min. ago", "in 2 days"; the day itself when that is further away than two weeks. What has passed is not said
- * to be longer ago than it is; what is to come is rounded, so that a deadline two hours away does not begin as one.
+ * "3 min. ago", "in 2 days"; the date beyond two weeks. Past times are rounded down, future times to
+ * the nearest unit.
  */
 export function relativeTime(time: string | Date, now = new Date()): string {
   const distance = new Date(time).getTime() - now.getTime();
@@ -63,9 +63,9 @@ export function duration(ms: number): string {
 const twoUnits = (large: number, largeUnit: string, small: number, smallUnit: string) =>
   small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 
-/** The first bound of the histogram that quantiles are estimated from. */
+/** The first bucket bound of the latency histogram. */
 const FIRST_BOUND_MS = 100;
 
-/** Of a quantile, which is an estimate: "≈ 1.24 s"; below what the estimate can tell apart "< 100 ms". */
+/** Formats an estimated quantile: "≈ 1.24 s", or "< 100 ms" within the first bucket. */
 export const estimatedDuration = (ms: number) =>
   ms < FIRST_BOUND_MS ? `< ${FIRST_BOUND_MS} ms` : `≈ ${duration(ms)}`;

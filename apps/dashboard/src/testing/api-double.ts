@@ -1,73 +1,74 @@
-import { endpoints, type Endpoint, type Line } from '@gateway/dashboard-contract';
+import { endpoints, type Endpoint, type EndpointName } from '@gateway/dashboard-contract';
 import type { Result } from '@gateway/dashboard-contract/client';
 
-interface Asked {
+interface RecordedRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: unknown;
 }
 
 export interface ApiDouble {
-  /** Says what a call answers; what is not said answers 404. The answer has to be what the schema describes. */
-  on<Named extends Line>(line: Named, answer: (asked: Asked) => Result<Named>): void;
-  /** The call is refused, as the API refuses. */
+  /** Sets the response of an endpoint, validated by its schema. Other endpoints return 404. */
+  on<Name extends EndpointName>(endpoint: Name, respond: (request: RecordedRequest) => Result<Name>): void;
+  /** Sets an error response. */
   refuse(
-    line: Line,
+    endpoint: EndpointName,
     status: number,
     error: { code: string; message: string; param?: string; metadata?: object },
   ): void;
-  /** The call is never answered. */
-  hang(line: Line): void;
-  /** What was asked of a call, in its order. */
-  asked(line: Line): readonly Asked[];
+  /** Leaves requests pending. */
+  hang(endpoint: EndpointName): void;
+  /** The requests to an endpoint, in order. */
+  requestsTo(endpoint: EndpointName): readonly RecordedRequest[];
 }
 
-const described: ReadonlyMap<string, Endpoint> = new Map(
+const endpointsByName: ReadonlyMap<string, Endpoint> = new Map(
   Object.values(endpoints)
     .flatMap((family) => Object.values<Endpoint>(family))
     .map((one) => [`${one.method} ${one.path}`, one]),
 );
 
-const REQUEST_ID = 'req-of-the-test';
+const REQUEST_ID = 'req-test';
 
 /**
- * Takes the place of the network for component tests. It validates what is
- * sent and what is answered by the contract's schemas, so that no test passes
- * on what the real API would never say or take.
+ * Replaces the network in component tests. Requests and responses are validated by the contract's
+ * schemas.
  */
 export function installApiDouble(): ApiDouble {
-  const answers = new Map<string, (asked: Asked) => Response | Promise<Response>>();
-  const log = new Map<string, Asked[]>();
+  const handlers = new Map<string, (request: RecordedRequest) => Response | Promise<Response>>();
+  const log = new Map<string, RecordedRequest[]>();
 
   globalThis.fetch = async (input, init) => {
     const url = new URL(String(input), 'http://localhost');
     const method = init?.method ?? 'GET';
-    const found = [...described].find(([, one]) => one.method === method && matches(one.path, url.pathname));
+    const found = [...endpointsByName].find(
+      ([, one]) => one.method === method && matches(one.path, url.pathname),
+    );
     if (!found) throw new Error(`the contract has no ${method} ${url.pathname}`);
-    const [line, endpoint] = found;
+    const [name, endpoint] = found;
     const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
     if (endpoint.body) endpoint.body.parse(body);
     if (endpoint.query) endpoint.query.parse(Object.fromEntries(url.searchParams));
-    const asked = { params: paramsOf(endpoint.path, url.pathname), query: url.searchParams, body };
-    log.set(line, [...(log.get(line) ?? []), asked]);
-    const answer = answers.get(line);
-    return answer
-      ? answer(asked)
-      : refusal(404, { code: 'not_found', message: `The test says nothing of ${line}.` });
+    const request = { params: paramsOf(endpoint.path, url.pathname), query: url.searchParams, body };
+    log.set(name, [...(log.get(name) ?? []), request]);
+    const handler = handlers.get(name);
+    return handler
+      ? handler(request)
+      : refusal(404, { code: 'not_found', message: `The test has no response for ${name}.` });
   };
 
   return {
-    on(line, answer) {
-      const endpoint = described.get(line);
-      answers.set(line, (asked) => {
-        const value = answer(asked);
-        if (endpoint?.answer.kind !== 'json') return new Response(null, { status: 204 });
-        return json(endpoint.answer.status, endpoint.answer.schema.parse(value));
+    on(name, respond) {
+      const endpoint = endpointsByName.get(name);
+      handlers.set(name, (request) => {
+        const value = respond(request);
+        if (endpoint?.response.kind !== 'json') return new Response(null, { status: 204 });
+        return json(endpoint.response.status, endpoint.response.schema.parse(value));
       });
     },
-    refuse: (line, status, error) => void answers.set(line, () => refusal(status, error)),
-    hang: (line) => void answers.set(line, () => new Promise<Response>(() => undefined)),
-    asked: (line) => log.get(line) ?? [],
+    refuse: (name, status, error) => void handlers.set(name, () => refusal(status, error)),
+    hang: (name) => void handlers.set(name, () => new Promise<Response>(() => undefined)),
+    requestsTo: (name) => log.get(name) ?? [],
   };
 }
 

@@ -4,7 +4,7 @@ type Session = Result<'GET /api/session'>;
 type Key = Result<'GET /api/organizations/{organization_id}/keys'>['data'][number];
 type Organization = Result<'GET /api/organizations/{organization_id}'>['organization'];
 
-/** Answers that the contract's schemas take, to be changed where a test needs it. */
+/** Valid API responses for tests. */
 
 export const ORGANIZATION: Organization = {
   id: 'org-1',

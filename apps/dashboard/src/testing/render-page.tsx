@@ -6,13 +6,13 @@ import { createAppRouter } from '../app/router';
 import { ToastProvider } from '../ui/toast';
 import { TipProvider } from '../ui/tooltip';
 
-// A page's code is loaded when it is gone to, which a busy machine takes its time for.
+// Loading a page's code can be slow on a busy machine.
 configure({ asyncUtilTimeout: 20_000 });
 
-/** The whole app at an address, as main.tsx puts it together. */
-export function renderPage(address: string) {
+/** Renders the whole app at a path, as main.tsx does. */
+export function renderPage(path: string) {
   const queryClient = createQueryClient(() => undefined);
-  const router = createAppRouter(queryClient, createMemoryHistory({ initialEntries: [address] }));
+  const router = createAppRouter(queryClient, createMemoryHistory({ initialEntries: [path] }));
   render(
     <QueryClientProvider client={queryClient}>
       <TipProvider>

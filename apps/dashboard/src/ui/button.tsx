@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<ButtonKind, string>> = {
   danger: 'bg-paper text-bad border-bad hover:bg-bad-soft',
 };
 
-/** Shared with links that look like buttons. */
+/** Also for links that look like buttons. */
 export function buttonClass(kind: ButtonKind = 'secondary', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap',
@@ -22,14 +22,14 @@ export function buttonClass(kind: ButtonKind = 'secondary', small = false): stri
   );
 }
 
-/** Of links that lead on from a part of a page. */
-export const leadClass = 'text-sm font-medium text-accent hover:underline';
+/** For links in a section's header. */
+export const sectionLinkClass = 'text-sm font-medium text-accent hover:underline';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: ButtonKind;
   readonly small?: boolean;
   readonly icon?: IconName;
-  /** Something is under way that this button began: it says so, and cannot begin it twice. */
+  /** Shows a spinner and disables the button while its action runs. */
   readonly busy?: boolean;
 }
 
@@ -54,7 +54,7 @@ export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button
 
 interface IconButtonProps extends Omit<ButtonProps, 'children' | 'icon'> {
   readonly icon: IconName;
-  /** What it does: its name for those who do not see it, and its tooltip. */
+  /** The accessible name and the tooltip. */
   readonly label: string;
 }
 

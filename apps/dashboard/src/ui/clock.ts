@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** How long "12 sec. ago" may stand before it is said anew. */
+/** How often relative times are updated. */
 const TICK_MS = 10_000;
 
 let now = new Date();
@@ -11,7 +11,7 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
     now = new Date();
-    listeners.forEach((tell) => tell());
+    listeners.forEach((notify) => notify());
   }, TICK_MS);
   return () => {
     listeners.delete(listener);
@@ -21,7 +21,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Has what shows it rendered again as time passes: one timer for all of the page. */
+/** Rerenders a component as time passes. All components share one timer. */
 export function useTicks(): void {
   useSyncExternalStore(subscribe, () => now);
 }

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { visibleText } from '../format/unseen';
+import { visibleText } from '../format/invisible-characters';
 import { CopyIcon } from './copy';
 import { cx } from './cx';
 
-/** A piece of text for programs, ready to be copied: as it is, whatever is shown by number. */
+/** A code block with a copy button, which copies the original text. */
 export function Code({
   text,
   what,
@@ -31,7 +31,7 @@ export function Code({
   );
 }
 
-/** The same thing in several languages, one shown. */
+/** A code block with tabs for several languages. */
 export function CodeTabs({
   tabs,
 }: {
@@ -55,7 +55,7 @@ export function CodeTabs({
           </button>
         ))}
       </div>
-      <Code text={shown.text} what={`the ${shown.name} example`} />
+      <Code text={shown.text} what={`${shown.name} example`} />
     </div>
   );
 }

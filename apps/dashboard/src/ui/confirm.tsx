@@ -9,11 +9,11 @@ interface ConfirmProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly title: string;
-  /** What will happen, and whether it can be taken back. */
+  /** The consequences, and whether they can be undone. */
   readonly children: ReactNode;
-  /** What the button says: "Revoke the key". */
+  /** The button's label, such as "Revoke key". */
   readonly action: string;
-  /** To be typed first, for what cannot be taken back. */
+  /** Text that must be typed to confirm an irreversible action. */
   readonly typed?: string;
   readonly danger?: boolean;
   readonly busy: boolean;
@@ -21,7 +21,7 @@ interface ConfirmProps {
   readonly onConfirm: () => void;
 }
 
-/** A second look before something is done. */
+/** A confirmation dialog. */
 export function Confirm(props: ConfirmProps) {
   return (
     <Dialog open={props.open} onOpenChange={props.onOpenChange} title={props.title}>
@@ -30,7 +30,7 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-/** Apart from its dialog, so that what was typed is gone when it opens again. */
+/** Unmounts with the dialog, which clears the input. */
 function ConfirmBody({
   children,
   action,

@@ -3,27 +3,27 @@ import { Button } from './button';
 import { Notice } from './notice';
 
 interface ConflictProps {
-  /** What two people changed: "this key". */
+  /** The edited resource, such as "this key". */
   readonly what: string;
-  /** Nothing of the form's was saved; what there is to do about it. */
+  /** What the person can do. */
   readonly children: ReactNode;
-  readonly onTakeTheirs: () => void;
-  readonly onKeepMine: () => void;
+  readonly onDiscard: () => void;
+  readonly onKeep: () => void;
 }
 
-/** Of two editors the second is told, and chooses. */
-export function Conflict({ what, children, onTakeTheirs, onKeepMine }: ConflictProps) {
+/** Resolves a version conflict between two editors. */
+export function Conflict({ what, children, onDiscard, onKeep }: ConflictProps) {
   return (
     <Notice
       tone="warn"
-      title={`Somebody else changed ${what} meanwhile`}
+      title={`Someone else changed ${what}`}
       action={
         <div className="flex flex-wrap gap-2">
-          <Button small onClick={onTakeTheirs}>
-            Take theirs
+          <Button small onClick={onDiscard}>
+            Discard my changes
           </Button>
-          <Button small onClick={onKeepMine}>
-            Keep mine, and save again
+          <Button small onClick={onKeep}>
+            Keep my changes
           </Button>
         </div>
       }

@@ -4,7 +4,7 @@ import { cx } from './cx';
 
 const SHOWN_MS = 1_600;
 
-/** Whether it was just copied, and how to. Where the clipboard is out of reach the text is there to be selected. */
+/** Copies text to the clipboard, if the browser allows it. */
 function useCopy(text: string) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -23,11 +23,11 @@ function useCopy(text: string) {
 
 interface CopyProps {
   readonly text: string;
-  /** What is copied: "the key". */
+  /** What is copied, such as "key". */
   readonly what: string;
 }
 
-/** Beside the text that it copies, whose line it makes no higher. */
+/** Sits next to the text that it copies without changing the line height. */
 export function CopyIcon({ text, what, className }: CopyProps & { readonly className?: string }) {
   const { copied, copy } = useCopy(text);
   return (

@@ -10,18 +10,15 @@ interface DialogProps {
   readonly description?: ReactNode;
   readonly children: ReactNode;
   readonly wide?: boolean;
-  /** Only its own buttons close it: what it shows cannot be shown again. */
-  readonly insistent?: boolean;
-  /** Nothing of the page behind it can be read, nor of another dialog. */
+  /** Closes only with its own buttons, not with Escape or a click outside. */
+  readonly persistent?: boolean;
+  /** Hides the page and other dialogs behind it. */
   readonly opaque?: boolean;
 }
 
 const FIRST_TO_FOCUS = 'input:not([readonly]), select, textarea, button';
 
-/**
- * Radix keeps focus inside and gives it back. Its own overlay is not used: it
- * writes a style element into the page, which the page's policy forbids.
- */
+/** Uses no Radix overlay, which adds a style element that the content security policy forbids. */
 export function Dialog({
   open,
   onOpenChange,
@@ -29,12 +26,12 @@ export function Dialog({
   description,
   children,
   wide,
-  insistent,
+  persistent,
   opaque,
 }: DialogProps) {
   const returnTo = useFocusBefore(open);
   const body = useRef<HTMLDivElement>(null);
-  const keepOpen = insistent ? (event: Event) => event.preventDefault() : undefined;
+  const keepOpen = persistent ? (event: Event) => event.preventDefault() : undefined;
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
@@ -47,7 +44,7 @@ export function Dialog({
         >
           <RadixDialog.Content
             onOpenAutoFocus={(event) => {
-              // Not on the button that closes it, which comes first.
+              // Skip the close button, which comes first.
               const first = body.current?.querySelector<HTMLElement>(FIRST_TO_FOCUS);
               if (!first) return;
               event.preventDefault();
@@ -76,7 +73,7 @@ export function Dialog({
                   </RadixDialog.Description>
                 )}
               </div>
-              {!insistent && (
+              {!persistent && (
                 <RadixDialog.Close asChild>
                   <IconButton icon="close" label="Close" className="-mr-2" />
                 </RadixDialog.Close>
@@ -93,9 +90,8 @@ export function Dialog({
 }
 
 /**
- * What had the focus before it opened, to which the focus goes back: Radix gives
- * it back to a trigger of its own, which these dialogs have not. Taken while
- * rendering, since a field with autofocus has it before any effect runs.
+ * The element that had the focus before the dialog opened. Radix returns focus to its own trigger,
+ * which these dialogs do not have. Read while rendering, since autofocus runs before effects.
  */
 function useFocusBefore(open: boolean): Element | null {
   const [wasOpen, setWasOpen] = useState(false);
@@ -107,12 +103,12 @@ function useFocusBefore(open: boolean): Element | null {
   return focused;
 }
 
-/** The row of buttons that ends a dialog. */
+/** The row of buttons at the end of a dialog. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <footer className="mt-6 flex flex-wrap items-center justify-end gap-2">{children}</footer>;
 }
 
-/** A panel from the side, for the navigation on phones. */
+/** A side panel for the navigation on phones. */
 export function Drawer({
   open,
   onOpenChange,

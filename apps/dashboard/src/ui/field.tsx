@@ -27,7 +27,7 @@ interface FieldProps {
   readonly className?: string;
 }
 
-/** A label, its control, what helps, and what is wrong with it; tied together for screen readers. */
+/** A labelled control with hint and error, linked for screen readers. */
 export function Field({ label, hint, error, optional, children, className }: FieldProps) {
   const id = useId();
   const hintId = `${id}-hint`;
@@ -78,7 +78,7 @@ interface PasswordProps extends Pick<FieldProps, 'label' | 'hint'> {
   readonly autoFocus?: boolean;
 }
 
-/** The password that one has, as password managers know it. */
+/** A field for an existing password, for password managers. */
 export function PasswordField({ label, hint, value, onChange, autoFocus }: PasswordProps) {
   return (
     <Field label={label} hint={hint}>
@@ -141,7 +141,7 @@ export const Checkbox = forwardRef<HTMLInputElement, CheckboxProps>(function Che
   );
 });
 
-/** Several controls under one name. */
+/** A group of controls with a legend. */
 export function FieldGroup({
   legend,
   hint,

@@ -2,11 +2,11 @@ import type { FormEventHandler, ReactNode } from 'react';
 
 interface FiltersProps {
   readonly children: ReactNode;
-  /** Where some of them are sent together rather than as they are chosen. */
+  /** For filters that apply on submit. */
   readonly onSubmit?: () => void;
 }
 
-/** What narrows a list: beside each other, and two by two on phones. */
+/** A row of filters; two columns on phones. */
 export function FilterBar({ children, onSubmit }: FiltersProps) {
   const className = 'grid grid-cols-2 items-end gap-x-2 gap-y-3 sm:flex sm:flex-wrap';
   if (!onSubmit) return <div className={className}>{children}</div>;

@@ -1,6 +1,6 @@
 import { cx } from './cx';
 
-/** Strokes on a grid of 16, one weight. What they mean is always said in words beside them, or as the button's name. */
+/** 16 px stroke icons. Each one is accompanied by a text or an accessible name. */
 const SHAPES = {
   overview: 'M2.5 9.5 8 3l5.5 6.5M4 8v5.5h8V8M6.5 13.5V10h3v3.5',
   key: 'M5.5 13a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5ZM7.5 8.5l5.5-6M10.5 5.2l1.8 1.7',
@@ -59,7 +59,7 @@ export function Icon({ name, className }: { readonly name: IconName; readonly cl
   );
 }
 
-/** The gateway's mark: two posts, and a passage between them. */
+/** The logo. */
 export function Mark({ className }: { readonly className?: string }) {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true" className={cx('size-7', className)}>

@@ -10,7 +10,7 @@ interface MenuProps {
   readonly wide?: boolean;
 }
 
-/** Not modal: a modal one stops the page from scrolling by a style element, which the page's policy forbids. */
+/** Not modal: Radix's modal menus add a style element, which the content security policy forbids. */
 export function Menu({ trigger, children, align = 'end', wide }: MenuProps) {
   return (
     <Dropdown.Root modal={false}>

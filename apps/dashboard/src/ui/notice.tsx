@@ -18,7 +18,7 @@ interface NoticeProps {
   readonly action?: ReactNode;
 }
 
-/** Something about this page that one should know. */
+/** A callout. */
 export function Notice({ tone = 'plain', title, children, action }: NoticeProps) {
   const icon = tone === 'good' ? 'check' : tone === 'plain' ? 'info' : 'alert';
   return (
@@ -47,7 +47,7 @@ const BADGES: Readonly<Record<Tone | 'faint', string>> = {
   good: 'text-accent bg-accent-soft',
 };
 
-/** A state in one word. */
+/** A short state label. */
 export function Badge({
   tone = 'plain',
   children,

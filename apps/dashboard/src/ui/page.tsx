@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react';
 import { cx } from './cx';
 
 interface PageProps {
-  /** Also the title of the browser's tab. */
+  /** Also the document title. */
   readonly title: string;
   readonly heading?: ReactNode;
   readonly description?: ReactNode;
@@ -40,7 +40,7 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A part of a page: a hairline, a name, what belongs to it. */
+/** A titled section of a page. */
 export function Section({ title, description, actions, children }: SectionProps) {
   return (
     <section className="grid min-w-0 gap-3">
@@ -56,7 +56,7 @@ export function Section({ title, description, actions, children }: SectionProps)
   );
 }
 
-/** A figure that one reads at a glance. */
+/** A key figure. */
 export function Figure({
   label,
   children,
@@ -79,14 +79,14 @@ export function Figure({
 
 export function Figures({ children }: { readonly children: ReactNode }) {
   return (
-    // In a section the line above is that of the section's name.
+    // In a section, the section's header already has a line.
     <dl className="grid grid-cols-2 divide-line border-y border-line sm:flex sm:flex-wrap sm:divide-x max-sm:[&>*]:pl-0 sm:[&>*]:grow in-[section]:-mt-3 in-[section]:border-t-0">
       {children}
     </dl>
   );
 }
 
-/** Names and values, one below the other. */
+/** A list of names and values. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return <dl className="-mt-3 divide-y divide-line border-b border-line text-sm">{children}</dl>;
 }

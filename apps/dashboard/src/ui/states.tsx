@@ -5,12 +5,12 @@ import { CopyIcon } from './copy';
 import { cx } from './cx';
 import { Icon, type IconName } from './icons';
 
-/** Where something will be. */
+/** A loading placeholder. */
 export function Skeleton({ className }: { readonly className?: string }) {
   return <div aria-hidden="true" className={cx('skeleton', className)} />;
 }
 
-/** Rows of a table that is on its way. */
+/** Placeholder rows of a loading table. */
 export function SkeletonRows({ rows = 5 }: { readonly rows?: number }) {
   return (
     <div role="status" className="grid">
@@ -29,12 +29,12 @@ export function SkeletonRows({ rows = 5 }: { readonly rows?: number }) {
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
-  /** What to do about it. */
+  /** What to do. */
   readonly children: ReactNode;
   readonly action?: ReactNode;
 }
 
-/** Nothing is here yet, and how that changes. */
+/** An empty state. */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
     <div className="grid justify-items-center gap-2 px-4 py-14 text-center">
@@ -51,11 +51,11 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
 interface FailureProps {
   readonly error: unknown;
   readonly onRetry?: (() => void) | undefined;
-  /** What could not be had: "the keys". */
+  /** What failed to load, such as "keys". */
   readonly what: string;
 }
 
-/** What went wrong, in words, with the id under which our logs have it. */
+/** An error state with the request id. */
 export function Failure({ error, onRetry, what }: FailureProps) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
@@ -67,8 +67,8 @@ export function Failure({ error, onRetry, what }: FailureProps) {
       <p className="max-w-md text-sm text-ink-soft">{messageOf(error)}</p>
       {requestId !== undefined && (
         <p className="flex items-center gap-1 text-xs text-ink-faint">
-          Request <code className="font-mono">{requestId}</code>
-          <CopyIcon text={requestId} what="the request id" />
+          Request ID: <code className="font-mono">{requestId}</code>
+          <CopyIcon text={requestId} what="request ID" />
         </p>
       )}
       {onRetry && (
@@ -80,7 +80,7 @@ export function Failure({ error, onRetry, what }: FailureProps) {
   );
 }
 
-/** The same in one line, for forms. */
+/** An inline error, for forms. */
 export function FailureLine({ error }: { readonly error: unknown }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
@@ -90,8 +90,8 @@ export function FailureLine({ error }: { readonly error: unknown }) {
         <p>{messageOf(error)}</p>
         {requestId !== undefined && (
           <p className="flex items-center gap-1 text-xs">
-            Request <code className="font-mono [overflow-wrap:anywhere]">{requestId}</code>
-            <CopyIcon text={requestId} what="the request id" />
+            Request ID: <code className="font-mono [overflow-wrap:anywhere]">{requestId}</code>
+            <CopyIcon text={requestId} what="request ID" />
           </p>
         )}
       </div>
@@ -100,12 +100,12 @@ export function FailureLine({ error }: { readonly error: unknown }) {
 }
 
 function titleOf(error: unknown, what: string): string {
-  if (error instanceof ApiError && error.code === 'forbidden') return `Your role does not show you ${what}`;
-  if (error instanceof ApiError && error.code === 'not_found') return 'This does not exist';
-  return `We could not load ${what}`;
+  if (error instanceof ApiError && error.code === 'forbidden') return 'You don’t have access';
+  if (error instanceof ApiError && error.code === 'not_found') return 'Not found';
+  return `Couldn’t load ${what}`;
 }
 
-/** Only what is meant for people: what is no answer of the API is told in words of our own. */
+/** The public message of an API error; a generic one for other errors. */
 export function messageOf(error: unknown): string {
-  return error instanceof ApiError ? error.message : 'Something failed in this page. Load it again.';
+  return error instanceof ApiError ? error.message : 'Something went wrong. Reload the page.';
 }

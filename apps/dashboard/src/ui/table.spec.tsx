@@ -36,21 +36,21 @@ const cellOf = (name: string, column: number) =>
 describe('a table', () => {
   afterEach(cleanup);
 
-  it('gives every amount of a column the room of the finest, and writes nothing into it', () => {
+  it('aligns the amounts of a column at the decimal point without extra text', () => {
     render(table());
-    /** Digits below a cent, and places that are kept free after them. */
-    const roomOf = (name: string) => {
+    /** The shown amount and the width of its spacer. */
+    const spacingOf = (name: string) => {
       const [spacer] = cellOf(name, 2).querySelectorAll<HTMLElement>('[aria-hidden]');
       return [cellOf(name, 2).textContent, spacer?.style.width ?? 'none'];
     };
-    expect([roomOf('small'), roomOf('smaller'), roomOf('whole')]).toEqual([
+    expect([spacingOf('small'), spacingOf('smaller'), spacingOf('whole')]).toEqual([
       ['$0.0015', '5ch'],
       ['$0.000000001', 'none'],
       ['$12.00', '7ch'],
     ]);
   });
 
-  it('stands flush with the page by its first column, whichever that is on a phone', () => {
+  it('aligns its first visible column with the page at every width', () => {
     render(table());
     expect(cellOf('small', 0).className).toContain('lg:pl-0');
     expect(cellOf('small', 0).className).not.toContain('max-sm:pl-0');
@@ -58,7 +58,7 @@ describe('a table', () => {
     expect(cellOf('small', 2).className).toContain('lg:pr-0');
   });
 
-  it('is sorted by a click on the head of a column, and says so', async () => {
+  it('sorts by a click on a column header, and announces it', async () => {
     render(table());
     const names = () =>
       screen

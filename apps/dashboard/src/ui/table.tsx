@@ -17,11 +17,11 @@ declare module '@tanstack/react-table' {
   // The library's interface has these parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   interface ColumnMeta<TData extends RowData, TValue> {
-    /** Figures stand at the right, under each other. */
+    /** Right-aligned, with tabular figures. */
     readonly figures?: boolean;
-    /** The amount of a row in US dollars: those of a column stand with their points under each other. */
+    /** The amount of a row in US dollars, to align the column at the decimal point. */
     readonly usd?: (row: TData) => string | undefined;
-    /** Left out where the window is narrower: of phones, or of tablets; or shown on phones alone. */
+    /** `phone` and `tablet`: hidden at that width and below. `desktop`: shown only on phones. */
     readonly hide?: 'phone' | 'tablet' | 'desktop';
     readonly className?: string;
   }
@@ -30,20 +30,20 @@ declare module '@tanstack/react-table' {
 export type Column<Row> = ColumnDef<Row, unknown>;
 
 interface TableProps<Row> {
-  /** What the rows are: the table's name. */
+  /** The accessible name. */
   readonly caption: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly rowId: (row: Row) => string;
   readonly rowClass?: (row: Row) => string | undefined;
-  /** Whether what is shown is about to be replaced. */
+  /** Whether newer rows are loading. */
   readonly stale?: boolean;
   readonly initialSorting?: SortingState;
-  /** Cells stand at the middle of their row, for rows with controls in them. */
+  /** Aligns cells vertically, for rows with controls. */
   readonly middle?: boolean;
 }
 
-/** Rows in hairlines. Columns that have an accessor are sorted by a click on their heads. */
+/** Columns with an accessor are sortable. */
 export function Table<Row>({
   caption,
   rows,
@@ -67,8 +67,8 @@ export function Table<Row>({
   const edges = useMemo(() => edgesOf(columns), [columns]);
   const fineDigits = useMemo(() => fineDigitsOf(rows, columns), [rows, columns]);
   return (
-    // Scrolled sideways where it is too wide, also by keyboard. Relative, so that what only screen readers
-    // see in it does not make the page wider.
+    // Scrolls horizontally, also by keyboard. Relative, so that text for screen readers does not widen
+    // the page.
     <div
       className="relative -mx-4 overflow-x-auto px-4 sm:mx-0 sm:px-0"
       role="region"
@@ -149,11 +149,11 @@ export function Table<Row>({
   );
 }
 
-/** The outer columns stand flush with what is above the table, whichever these are in a window of this width. */
+/** Removes the outer padding of the first and the last visible column at each width. */
 function edgesOf<Row>(columns: readonly Column<Row>[]): ReadonlyMap<string, string> {
   const shown = (hidden: readonly (string | undefined)[], phoneOnly: boolean) =>
     columns
-      .filter(({ meta }) => !hidden.includes(meta?.hide) && (phoneOnly || !isForPhones(meta)))
+      .filter(({ meta }) => !hidden.includes(meta?.hide) && (phoneOnly || !isPhoneOnly(meta)))
       .map(({ id }) => id ?? '');
   const [onPhone, onTablet, onDesktop] = [
     shown(['phone', 'tablet'], true),
@@ -175,9 +175,9 @@ function edgesOf<Row>(columns: readonly Column<Row>[]): ReadonlyMap<string, stri
   );
 }
 
-const isForPhones = (meta: Meta | undefined) => meta?.hide === 'desktop';
+const isPhoneOnly = (meta: Meta | undefined) => meta?.hide === 'desktop';
 
-/** Of each column of amounts, the most digits that one of them has below a cent. */
+/** The maximum number of digits below a cent, per column of amounts. */
 function fineDigitsOf<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

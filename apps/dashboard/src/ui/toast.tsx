@@ -12,7 +12,7 @@ const MAX_TOASTS = 3;
 
 const Context = createContext<(text: ReactNode) => void>(() => undefined);
 
-/** Says that something was done, where the page itself does not show it. */
+/** Confirms an action that the page itself does not show. */
 export const useToast = () => useContext(Context);
 
 export function ToastProvider({ children }: { readonly children: ReactNode }) {

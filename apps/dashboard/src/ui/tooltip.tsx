@@ -7,7 +7,7 @@ export const TipProvider = ({ children }: { readonly children: ReactNode }) => (
   </Tooltip.Provider>
 );
 
-/** What a thing means, on hover and on focus. */
+/** A tooltip on hover and focus. */
 export function Tip({ text, children }: { readonly text: ReactNode; readonly children: ReactElement }) {
   return (
     <Tooltip.Root>

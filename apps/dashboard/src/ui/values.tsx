@@ -1,27 +1,27 @@
 import { createContext, useContext } from 'react';
 import { exactUsd, usdParts } from '../format/money';
 import { exactDay, exactTime, relativeTime } from '../format/time';
-import { visible } from '../format/unseen';
+import { visible } from '../format/invisible-characters';
 import { useTicks } from './clock';
 import { cx } from './cx';
 import { Tip } from './tooltip';
 
-/** How many digits below a cent there is room for, so that amounts of a column stand with their points under each other. */
+/** The digits below a cent to reserve space for, so that a column aligns at the decimal point. */
 export const FineDigits = createContext(0);
 
-/** An amount, whole: what is below a cent is there too, more quietly. */
+/** An exact amount; digits below a cent are dimmed. */
 export function Money({ usd, className }: { readonly usd: string; readonly className?: string }) {
-  const room = useContext(FineDigits);
+  const digits = useContext(FineDigits);
   const { sign, dollars, cents, fine } = usdParts(usd);
   return (
     <span className={cx('figures whitespace-nowrap', className)}>
       {sign}${dollars}.{cents}
       {fine !== '' && <span className="text-[0.92em] text-ink-faint">{fine}</span>}
-      {room > fine.length && (
+      {digits > fine.length && (
         <span
           aria-hidden="true"
           className="inline-block text-[0.92em]"
-          style={{ width: `${room - fine.length}ch` }}
+          style={{ width: `${digits - fine.length}ch` }}
         />
       )}
     </span>
@@ -30,7 +30,7 @@ export function Money({ usd, className }: { readonly usd: string; readonly class
 
 export { exactUsd, visible };
 
-/** How long ago, or until; the exact moment on hover, on focus and for machines. */
+/** A relative time with the exact time in a tooltip and in the markup. */
 export function Time({ at, className }: { readonly at: string; readonly className?: string }) {
   useTicks();
   return (
@@ -42,10 +42,10 @@ export function Time({ at, className }: { readonly at: string; readonly classNam
   );
 }
 
-/** A day of UTC. */
+/** The last day of validity, in UTC. */
 export function Day({ on }: { readonly on: string }) {
   return (
-    <Tip text={`Until the end of ${exactDay(on)}, UTC`}>
+    <Tip text={`End of ${exactDay(on)}, UTC`}>
       <time dateTime={on} tabIndex={0} className="whitespace-nowrap">
         {exactDay(on)}
       </time>
@@ -53,12 +53,12 @@ export function Day({ on }: { readonly on: string }) {
   );
 }
 
-/** What somebody else wrote: it keeps its direction of writing to itself, and long words break. */
+/** User-written text, with isolated writing direction and breaking long words. */
 export function Text({ children, className }: { readonly children: string; readonly className?: string }) {
   return <bdi className={cx('[overflow-wrap:anywhere]', className)}>{visible(children)}</bdi>;
 }
 
-/** As `Text`; a narrow place breaks it behind the @ before it breaks a word. */
+/** Like `Text`, preferring a line break after the @. */
 export function Email({ children, className }: { readonly children: string; readonly className?: string }) {
   const at = children.lastIndexOf('@') + 1;
   return (

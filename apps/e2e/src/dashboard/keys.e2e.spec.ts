@@ -57,7 +57,7 @@ describe('keys in the dashboard, in a real browser', () => {
     expect((await ask(secret)).choices[0]?.message.content).toBeTruthy();
     await expect(page.locator('pre').innerText()).resolves.toContain(secret);
 
-    await page.getByRole('link', { name: 'I have kept it' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'from the browser' }).waitFor();
     expect(await page.content()).not.toContain(secret);
     const stored = await storageOf(page);
@@ -71,15 +71,15 @@ describe('keys in the dashboard, in a real browser', () => {
     const { dashboardUrl } = testEnv.gateway;
     const secret = await createKeyByPage(page, dashboardUrl, organizationId, 'to be revoked');
     await ask(secret);
-    await page.getByRole('link', { name: 'I have kept it' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'to be revoked' }).click();
     await page.getByRole('button', { name: 'Revoke' }).click();
 
-    const confirm = page.getByRole('button', { name: 'Revoke the key' });
+    const confirm = page.getByRole('button', { name: 'Revoke key' });
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByLabel(/to confirm/).fill('to be revoked');
     await confirm.click();
-    await page.getByText('The key is revoked, everywhere.').waitFor();
+    await page.getByText('Key revoked.').waitFor();
     expect(await refusalOf(secret)).toEqual([401, 'key_revoked']);
   });
 
@@ -95,13 +95,13 @@ describe('keys in the dashboard, in a real browser', () => {
       await editor.goto(address);
       await editor.getByRole('button', { name: 'Edit' }).click();
     }
-    await first.getByLabel('Requests at once').fill('7');
+    await first.getByLabel('Concurrent requests').fill('7');
     await first.getByRole('button', { name: 'Save' }).click();
-    await first.getByText('The key is changed').waitFor();
+    await first.getByText('Key updated.').waitFor();
 
     await second.getByLabel('Name').fill('named by the second');
     await second.getByRole('button', { name: 'Save' }).click();
-    await second.getByText('Somebody else changed this key meanwhile').waitFor();
+    await second.getByText('Someone else changed this key').waitFor();
     const key = async () =>
       (
         await testEnv.admin.call<{ key: { name: string; concurrency: number | null } }>(
@@ -111,11 +111,11 @@ describe('keys in the dashboard, in a real browser', () => {
       ).key;
     expect(await key()).toMatchObject({ name: 'test key', concurrency: 7 });
 
-    await second.getByRole('button', { name: 'Take theirs' }).click();
-    expect(await second.getByLabel('Requests at once').inputValue()).toBe('7');
+    await second.getByRole('button', { name: 'Discard my changes' }).click();
+    expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('7');
     await second.getByLabel('Name').fill('named by the second');
     await second.getByRole('button', { name: 'Save' }).click();
-    await second.getByText('The key is changed').waitFor();
+    await second.getByText('Key updated.').waitFor();
     expect(await key()).toMatchObject({ name: 'named by the second', concurrency: 7 });
     await other.close();
   });
@@ -131,7 +131,7 @@ describe('keys in the dashboard, in a real browser', () => {
       const [first, second] = [page, await other.newPage()];
       for (const editor of [first, second]) {
         await editor.goto(`${dashboardUrl}/o/${organizationId}/limits`);
-        await editor.getByRole('button', { name: 'Change' }).click();
+        await editor.getByRole('button', { name: 'Edit' }).click();
       }
       const limits = async () =>
         (
@@ -143,31 +143,31 @@ describe('keys in the dashboard, in a real browser', () => {
       const save = async (editor: Page) => {
         await editor.getByRole('button', { name: 'Save', exact: true }).click();
         // Not the words that say so: those of the save before may still be there.
-        await editor.getByRole('button', { name: 'Change' }).waitFor();
+        await editor.getByRole('button', { name: 'Edit' }).waitFor();
       };
       const saveInVain = async (editor: Page) => {
         await editor.getByRole('button', { name: 'Save', exact: true }).click();
-        await editor.getByText('Somebody else changed these limits meanwhile').waitFor();
+        await editor.getByText('Someone else changed these limits').waitFor();
       };
       await first.getByLabel('Requests per minute').fill('70');
       await save(first);
-      await second.getByLabel('Requests at once').fill('7');
+      await second.getByLabel('Concurrent requests').fill('7');
       await saveInVain(second);
       expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: null });
-      expect(await second.getByLabel('Requests at once').inputValue()).toBe('7');
+      expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('7');
 
-      await second.getByRole('button', { name: 'Take theirs' }).click();
+      await second.getByRole('button', { name: 'Discard my changes' }).click();
       expect(await second.getByLabel('Requests per minute').inputValue()).toBe('70');
-      expect(await second.getByLabel('Requests at once').inputValue()).toBe('');
-      await second.getByLabel('Requests at once').fill('7');
+      expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('');
+      await second.getByLabel('Concurrent requests').fill('7');
       await save(second);
       expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: 7 });
 
       // The first has not seen that, is told in turn, and may save over it.
-      await first.getByRole('button', { name: 'Change' }).click();
+      await first.getByRole('button', { name: 'Edit' }).click();
       await first.getByLabel('Requests per minute').fill('71');
       await saveInVain(first);
-      await first.getByRole('button', { name: 'Keep mine, and save again' }).click();
+      await first.getByRole('button', { name: 'Keep my changes' }).click();
       await save(first);
       expect(await limits()).toMatchObject({ requests_per_minute: 71, concurrency: null });
       await other.close();
@@ -179,15 +179,15 @@ describe('keys in the dashboard, in a real browser', () => {
     const { organizationId, keyId, apiKey } = await testEnv.tenant();
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
     await page.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByRole('button', { name: 'Make a new secret' }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
     const secret = await page.getByLabel('Your key').inputValue();
     expect(secret).not.toBe(apiKey);
     await ask(secret);
     await ask(apiKey);
 
-    await page.getByRole('button', { name: 'End it now' }).click();
-    await page.getByRole('button', { name: 'End it', exact: true }).click();
-    await page.getByText('The old secret is refused, everywhere.').waitFor();
+    await page.getByRole('button', { name: 'Revoke now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByText('Old secret revoked.').waitFor();
     expect((await refusalOf(apiKey))[0]).toBe(401);
     await ask(secret);
   });
@@ -198,15 +198,15 @@ describe('keys in the dashboard, in a real browser', () => {
       limits: { requests_per_minute: 100, daily_budget_usd: '5' },
     });
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/new`);
-    await page.getByText('At most 100, the organization’s.').waitFor();
+    await page.getByText('Organization limit: 100.').waitFor();
     await page.getByLabel('Name').fill('too much');
     await page.getByLabel('Requests per minute').fill('101');
     await page.getByLabel('Daily budget').fill('5.000000001');
-    await page.getByLabel('Addresses').fill('10.0.0.0/8\n300.1.1.1');
-    await page.getByRole('button', { name: 'Create the key' }).click();
-    await page.getByText('At most 100, which is the organization’s.').waitFor();
-    await page.getByText('At most $5.00, which is the organization’s.').waitFor();
-    await page.getByText('“300.1.1.1” is neither an address nor a CIDR range.').waitFor();
+    await page.getByLabel('Allowed IPs').fill('10.0.0.0/8\n300.1.1.1');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('At most 100, the organization’s limit.').waitFor();
+    await page.getByText('At most $5.00, the organization’s limit.').waitFor();
+    await page.getByText('“300.1.1.1” is not an IP address or CIDR range.').waitFor();
     const { data } = await testEnv.admin.call<{ data: unknown[] }>(
       'GET',
       `/api/organizations/${organizationId}/keys`,

@@ -45,21 +45,21 @@ describe('money in the dashboard, in a real browser', () => {
   browsers.it('leads from nothing to a first answer in four steps', async () => {
     await begin();
     await open('/operator/organizations');
-    await page.getByRole('button', { name: 'Create an organization' }).click();
+    await page.getByRole('button', { name: 'Create organization' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('First steps');
-    await page.getByRole('button', { name: 'Create the organization' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click();
     await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
 
-    await page.getByRole('link', { name: 'Go on with the set-up' }).click();
+    await page.getByRole('link', { name: 'Continue setup' }).click();
     await page.getByLabel('Amount').fill('5');
     await page.getByRole('button', { name: 'Add credit' }).click();
-    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const secret = await page.getByLabel('Your key').inputValue();
-    await page.getByText('Waiting for the first request.').waitFor();
+    await page.getByText('Waiting for your first request…').waitFor();
     await ask(secret);
     // The page finds out by itself.
-    await page.getByText('The first answer is here, and paid for.').waitFor();
-    await page.getByRole('link', { name: 'To the overview' }).click();
+    await page.getByText('Your first request succeeded.').waitFor();
+    await page.getByRole('link', { name: 'Go to overview' }).click();
     await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
     await page.getByRole('table', { name: 'Latest generations' }).getByRole('link').first().waitFor();
   });
@@ -120,18 +120,18 @@ describe('money in the dashboard, in a real browser', () => {
     const { organizationId } = await testEnv.tenant({ credit: '3' });
     await open(`/o/${organizationId}/credit`);
     const correct = async (amount: string) => {
-      await page.getByRole('button', { name: 'Correct' }).click();
-      await page.getByLabel('Amount to take back').fill(amount);
+      await page.getByRole('button', { name: 'Remove credit' }).click();
+      await page.getByLabel('Amount').fill(amount);
       await page.getByLabel('Reason').fill('entered twice');
-      await page.getByRole('button', { name: 'Look at it first' }).click();
+      await page.getByRole('button', { name: 'Preview' }).click();
     };
     await correct('3.01');
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await correct('1.25');
     await page.getByRole('row', { name: 'Available $3.00 $1.75' }).waitFor();
-    await page.getByRole('button', { name: 'Take $1.25 back' }).click();
-    await page.getByText('Corrected by −$1.25.').waitFor();
+    await page.getByRole('button', { name: 'Remove $1.25' }).click();
+    await page.getByText('$1.25 removed.').waitFor();
     await page.getByText('$1.75').first().waitFor();
   });
 
@@ -145,10 +145,10 @@ describe('money in the dashboard, in a real browser', () => {
       await page.getByRole('dialog').getByRole('button', { name: action }).click();
     };
     await act('Suspend');
-    await page.getByText('Its keys are refused, everywhere.').waitFor();
+    await page.getByText('Organization suspended.').waitFor();
     expect(await refusalOf(apiKey)).toEqual([403, 'org_suspended']);
     await act('Resume');
-    await page.getByText('Its keys work again, everywhere.').waitFor();
+    await page.getByText('Organization resumed.').waitFor();
     await ask(apiKey);
   });
 });

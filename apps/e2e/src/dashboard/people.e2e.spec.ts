@@ -55,14 +55,14 @@ describe('people at the dashboard, in a real browser', () => {
     const operator = await newPage();
     await signInByPage(operator, dashboardUrl, adminEmail, adminPassword);
     await operator.goto(`${dashboardUrl}/o/${organizationId}/members`);
-    await operator.getByRole('button', { name: 'Invite a person' }).click();
+    await operator.getByRole('button', { name: 'Invite member' }).click();
     await operator.getByLabel('Email').fill('new@example.com');
-    await operator.getByLabel('As', { exact: true }).selectOption('admin');
-    await operator.getByRole('button', { name: 'Make the link' }).click();
-    const link = await operator.getByLabel('The link').inputValue();
+    await operator.getByRole('dialog').getByLabel('Role').selectOption('admin');
+    await operator.getByRole('button', { name: 'Create invitation' }).click();
+    const link = await operator.getByLabel('Link', { exact: true }).inputValue();
     await operator.getByRole('button', { name: 'Done' }).click();
     const invitation = operator.getByRole('row', { name: /new@example\.com/ });
-    await invitation.getByText('Open').waitFor();
+    await invitation.getByText('Pending').waitFor();
 
     const invited = await newPage();
     await invited.goto(link);
@@ -70,12 +70,12 @@ describe('people at the dashboard, in a real browser', () => {
     // The token stays neither in the address nor in the history.
     expect(invited.url()).toBe(`${dashboardUrl}/invitation`);
     await invited.getByLabel('Choose a password').fill('short');
-    await invited.getByRole('button', { name: 'Accept the invitation' }).click();
+    await invited.getByRole('button', { name: 'Accept invitation' }).click();
     await invited.getByText('password must have 10 to 200 characters').waitFor();
     await invited.getByLabel('Choose a password').fill(PASSWORD);
-    await invited.getByRole('button', { name: 'Accept the invitation' }).click();
+    await invited.getByRole('button', { name: 'Accept invitation' }).click();
     await invited.waitForURL(`${dashboardUrl}/o/${organizationId}`);
-    await invited.getByRole('link', { name: 'Create a key' }).waitFor();
+    await invited.getByRole('link', { name: 'Create key' }).waitFor();
 
     await operator.reload();
     await operator
@@ -85,14 +85,14 @@ describe('people at the dashboard, in a real browser', () => {
       .waitFor();
     const again = await newPage();
     await again.goto(link);
-    await again.getByText('This link is not valid any more').waitFor();
+    await again.getByText('The link no longer works').waitFor();
 
     // A change of role counts from the next request on, in the page that is open.
     await operator.getByRole('combobox', { name: 'Role of new@example.com' }).selectOption('member');
-    await operator.getByText('The role is changed').waitFor();
+    await operator.getByText('Role changed.').waitFor();
     await invited.reload();
     await isSignedIn(invited);
-    expect(await invited.getByRole('link', { name: 'Create a key' }).count()).toBe(0);
+    expect(await invited.getByRole('link', { name: 'Create key' }).count()).toBe(0);
   });
 
   browsers.it('takes whoever has an account through signing in, and back to the invitation', async () => {
@@ -112,7 +112,7 @@ describe('people at the dashboard, in a real browser', () => {
     await page.getByRole('link', { name: 'Sign in' }).click();
     await signIn(page, email);
     await page.getByText(`${email} is invited as owner`).waitFor();
-    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
     await isSignedIn(page);
     await page.getByRole('button', { name: /Switch organization/ }).click();
     expect(await page.getByRole('menuitem').count()).toBe(2);
@@ -131,31 +131,31 @@ describe('people at the dashboard, in a real browser', () => {
       await signIn(page, email);
       await page.getByRole('button', { name: 'Turn on' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Your password').fill('not the password');
-      await dialog.getByRole('button', { name: 'Go on' }).click();
+      await dialog.getByLabel('Password').fill('not the password');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
       await dialog.getByRole('alert').waitFor();
-      await dialog.getByLabel('Your password').fill(PASSWORD);
-      await dialog.getByRole('button', { name: 'Go on' }).click();
+      await dialog.getByLabel('Password').fill(PASSWORD);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
       await dialog.getByAltText(/QR code/).waitFor();
       const totp = new TOTP({
-        secret: Secret.fromBase32(await dialog.getByLabel('The secret').inputValue()),
+        secret: Secret.fromBase32(await dialog.getByLabel('Secret').inputValue()),
         algorithm: 'SHA1',
         digits: 6,
         period: STEP_MS / 1_000,
       });
-      await dialog.getByLabel('The code that it shows now').fill(totp.generate());
+      await dialog.getByLabel('Code').fill(totp.generate());
       await dialog.getByRole('button', { name: 'Turn on' }).click();
       await dialog.getByRole('heading', { name: 'Recovery codes' }).waitFor();
       const codes = (await dialog.getByRole('listitem').allInnerTexts()).map((code) => code.trim());
       expect(new Set(codes).size).toBe(10);
       // They cannot be shown again, so no stray key closes them.
       await page.keyboard.press('Escape');
-      await dialog.getByRole('button', { name: 'I have kept them' }).click();
+      await dialog.getByRole('button', { name: 'Done' }).click();
       await page.getByText('On', { exact: true }).waitFor();
 
       const signInWith = async (code: string) => {
         await signIn(page, email);
-        await page.getByRole('heading', { name: 'Second factor' }).waitFor();
+        await page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();
         await page.getByLabel('Code').fill(code);
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       };
@@ -203,9 +203,9 @@ describe('people at the dashboard, in a real browser', () => {
       await page.getByRole('heading', { name: 'Credit', level: 1 }).waitFor();
     }
     await here.goto(`${dashboardUrl}/account`);
-    await here.getByRole('button', { name: 'End all others' }).click();
+    await here.getByRole('button', { name: 'Sign out all others' }).click();
     // The other one from accepting the invitation is among them.
-    await here.getByText(/2 sessions ended/).waitFor();
+    await here.getByText(/2 sessions signed out/).waitFor();
     // Its page follows the balance, and so learns of it by itself.
     await there.getByRole('dialog', { name: 'Sign in again' }).waitFor();
   });

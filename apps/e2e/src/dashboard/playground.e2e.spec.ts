@@ -51,7 +51,7 @@ describe('the playground, in a real browser', () => {
     page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=${model}`);
   const ask = async (text: string) => {
     await page.getByLabel('Message').fill(text);
-    await page.getByText(/^At most \$/).waitFor();
+    await page.getByText(/^Max \$/).waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
   };
   const available = async () => nanoUsdIn(await page.getByText(/^Available \$/).innerText());
@@ -79,10 +79,10 @@ describe('the playground, in a real browser', () => {
     const complaints = complaintsOf(page);
     await open('demo/small');
     await page.getByText('Available $5.00').waitFor();
-    await page.getByLabel('Most output tokens').fill('60');
+    await page.getByLabel('Max output tokens').fill('60');
     await page.getByLabel('Message').fill('Tell me something. [[tokens:60]] [[rate:12]]');
-    const estimate = await page.getByText(/^At most \$/).innerText();
-    expect(estimate).toMatch(/tokens in, up to 60 tokens out/);
+    const estimate = await page.getByText(/^Max \$/).innerText();
+    expect(estimate).toMatch(/input tokens and up to 60 output tokens/);
     await page.getByRole('button', { name: 'Send' }).click();
 
     // It grows while it can still be stopped.
@@ -92,7 +92,7 @@ describe('the playground, in a real browser', () => {
       lengths.add((await answer().count()) === 0 ? 0 : (await answer().innerText()).length);
       return lengths.size >= 3 ? true : undefined;
     });
-    await page.getByRole('link', { name: 'Every detail' }).waitFor();
+    await page.getByRole('link', { name: 'Details' }).waitFor();
     const cost = nanoUsdIn(await page.getByText(/^Cost \$/).innerText());
     expect(cost).toBeGreaterThan(0n);
     expect(cost).toBeLessThanOrEqual(nanoUsdIn(estimate));
@@ -101,7 +101,7 @@ describe('the playground, in a real browser', () => {
       (await available()) === 5_000_000_000n - cost ? true : undefined,
     );
     await newestWith('completed');
-    await page.getByRole('link', { name: 'Every detail' }).click();
+    await page.getByRole('link', { name: 'Details' }).click();
     const charged = page.locator('div', { has: page.getByText('Charged', { exact: true }) }).last();
     expect(nanoUsdIn(await charged.locator('dd').first().innerText())).toBe(cost);
 
@@ -128,20 +128,20 @@ describe('the playground, in a real browser', () => {
   browsers.it('shows what a model calls, and sends it a picture', async () => {
     await begin();
     await open('demo/vision');
-    await page.getByLabel('Picture', { exact: true }).setInputFiles({
+    await page.getByLabel('Image', { exact: true }).setInputFiles({
       name: 'square.png',
       mimeType: 'image/png',
       buffer: Buffer.from(pngDataUri(64, 64).split(',')[1] ?? '', 'base64'),
     });
-    await page.getByAltText('To be sent: square.png').waitFor();
+    await page.getByAltText('Attachment: square.png').waitFor();
     await ask('What do you see?');
-    await page.getByAltText('Sent with the message').waitFor();
+    await page.getByAltText('Attached image').waitFor();
     // What the provider says that it was given.
     await page.getByText('I see 1 image of 64x64 pixels.').waitFor();
-    await page.getByRole('button', { name: 'Use an example' }).click();
+    await page.getByRole('button', { name: 'Insert example' }).click();
     await ask('What is the weather where this was taken?');
-    await page.getByText('It calls get_weather').waitFor();
-    await page.getByRole('link', { name: 'Every detail' }).nth(1).waitFor();
+    await page.getByText('Tool call: get_weather').waitFor();
+    await page.getByRole('link', { name: 'Details' }).nth(1).waitFor();
   });
 
   browsers.it('says in the words of the API why a request is refused, and spends nothing', async () => {
@@ -149,20 +149,20 @@ describe('the playground, in a real browser', () => {
     const before = await balanceAtRest();
     await open('demo/small');
     await page.getByLabel('Message').fill('[[fault:400]]');
-    await page.getByText(/^At most \$/).waitFor();
+    await page.getByText(/^Max \$/).waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
     const refusal = page.getByRole('alert');
     await refusal.waitFor();
-    expect(await refusal.innerText()).toMatch(/request req_\w+/);
+    expect(await refusal.innerText()).toMatch(/request ID req_\w+/);
     expect(await balanceAtRest()).toEqual(before);
   });
 
   browsers.it('shows the same request as programs that run', async () => {
     await begin();
     await open('demo/small');
-    await page.getByLabel('Instructions').fill('Be brief, it\'s "late".');
+    await page.getByLabel('System instructions').fill('Be brief, it\'s "late".');
     await page.getByLabel('Message').fill('Hello! [[say:from a program]]');
-    await page.getByRole('button', { name: 'As code' }).click();
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
     const code = async (language: string) => {
       await page.getByRole('button', { name: language, exact: true }).click();
       return (await page.locator('pre').innerText()).replace('sk-gw-…', apiKey);

@@ -86,7 +86,7 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
       await page.getByText('Loading', { exact: true }).waitFor();
       answer = 'fail';
       waiting.forEach((go) => go());
-      await page.getByText('We could not load the keys').waitFor();
+      await page.getByText('Couldn’t load keys').waitFor();
       await page.getByText('req-slow').waitFor();
       answer = 'serve';
       await page.getByRole('button', { name: 'Try again' }).click();
@@ -130,7 +130,7 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
         answer = 'fail';
         waiting.splice(0).forEach((go) => go());
         await page.getByRole('alert').getByText(UNAVAILABLE.headers['x-request-id']).first().waitFor();
-        await page.getByRole('button', { name: 'Copy the request id' }).first().waitFor();
+        await page.getByRole('button', { name: 'Copy request ID' }).first().waitFor();
         answer = 'serve';
         await eventually('the page to recover', async () => {
           const again = page.getByRole('button', { name: 'Try again' }).first();
@@ -160,9 +160,9 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
 
       await own.setOffline(true);
       await page.getByRole('link', { name: 'Members' }).hover();
-      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('The gateway cannot be reached.').waitFor();
+      await page.getByText('Could not reach the gateway.').waitFor();
       await own.setOffline(false);
       await own.request.delete(`${dashboardUrl}/api/session`, {
         headers: { 'content-type': 'application/json' },
@@ -170,7 +170,7 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
       await page.getByRole('button', { name: 'Save' }).click();
       await signInAgain(page, adminPassword);
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('The limits are changed').waitFor();
+      await page.getByText('Limits updated.').waitFor();
       expect(page.url()).toBe(`${dashboardUrl}/o/${organizationId}/limits`);
       await own.close();
     },
@@ -205,15 +205,15 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
 
     await keyboard.press('Control+k');
     await page.getByRole('combobox').waitFor();
-    await keyboard.type('create a key');
+    await keyboard.type('create key');
     await keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Create a key' }).waitFor();
+    await page.getByRole('heading', { name: 'Create key' }).waitFor();
     await tabTo('Name');
     await keyboard.type('by keyboard');
     await keyboard.press('Enter');
-    await page.getByText('The key is ready').waitFor();
-    await tabTo('Copy the key');
-    await tabTo('I have kept it');
+    await page.getByText('Key created').waitFor();
+    await tabTo('Copy key');
+    await tabTo('Done');
     await keyboard.press('Enter');
     await page.getByRole('link', { name: 'by keyboard' }).waitFor();
 

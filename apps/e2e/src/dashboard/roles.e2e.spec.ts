@@ -25,23 +25,23 @@ const OFFERED: Readonly<Record<Role, readonly string[]>> = {
     'Providers',
     'Settlement',
     'People',
-    'Whole audit log',
+    'Platform audit log',
   ],
 };
 
 /** Buttons and links that change something, where they are, and the least role that is offered them. */
 const ACTIONS: readonly { readonly at: string; readonly action: string; readonly least: Role }[] = [
-  { at: '/keys', action: 'Create a key', least: 'admin' },
+  { at: '/keys', action: 'Create key', least: 'admin' },
   { at: '/keys/{key}', action: 'Edit', least: 'admin' },
   { at: '/keys/{key}', action: 'Rotate', least: 'admin' },
   { at: '/keys/{key}', action: 'Revoke', least: 'admin' },
-  { at: '/limits', action: 'Change', least: 'admin' },
-  { at: '/members', action: 'Invite a person', least: 'admin' },
+  { at: '/limits', action: 'Edit', least: 'admin' },
+  { at: '/members', action: 'Invite member', least: 'admin' },
   { at: '/members', action: 'Actions for other-owner@example.com', least: 'owner' },
   { at: '/members', action: 'Actions for other-admin@example.com', least: 'admin' },
-  { at: '/credit', action: 'Change', least: 'admin' },
+  { at: '/credit', action: 'Edit', least: 'admin' },
   { at: '/credit', action: 'Add credit', least: 'operator' },
-  { at: '/credit', action: 'Correct', least: 'operator' },
+  { at: '/credit', action: 'Remove credit', least: 'operator' },
 ];
 
 /** Pages that are not for everybody, by their addresses. */
@@ -199,7 +199,7 @@ describe('what each role may not', () => {
       const page = await pageOf(role);
       for (const { path, least: leastRole } of PAGES) {
         await open(page, path.replace('{organization}', organizationId));
-        const refused = await page.getByText('Your role does not show you this page').count();
+        const refused = await page.getByText('You don’t have access').count();
         expect([path, refused === 0]).toEqual([path, mayBy(role, leastRole)]);
       }
     });

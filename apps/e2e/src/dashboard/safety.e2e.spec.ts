@@ -110,9 +110,9 @@ describe('the dashboard against those who mean harm', () => {
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=demo/standard`);
     for (const [number, text] of [...MARKUP, TURNED].entries()) {
       await page.getByLabel('Message').fill(`[[say:${text}]]`);
-      await page.getByText(/^At most \$/).waitFor();
+      await page.getByText(/^Max \$/).waitFor();
       await page.getByRole('button', { name: 'Send' }).click();
-      await page.getByRole('link', { name: 'Every detail' }).nth(number).waitFor();
+      await page.getByRole('link', { name: 'Details' }).nth(number).waitFor();
     }
     const { ran, unseen, text } = await page.evaluate<LookedAt>(LOOK);
     expect([ran, unseen]).toEqual([false, []]);

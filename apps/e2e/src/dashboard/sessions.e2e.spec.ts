@@ -77,27 +77,27 @@ describe('a session that ends while somebody works', () => {
   browsers.it('asks to sign in after two idle hours, over the page, and loses nothing of it', async () => {
     await begin();
     const page = await openAt('/limits');
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
     await jumpOnce();
     await page.getByLabel('Requests per minute').fill('77');
     // Half an hour is left; a request begins the two hours anew.
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('77', { exact: true }).waitFor();
 
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Requests per minute').fill(TYPED);
     await jumpOnce();
     await jumpOnce();
     await page.getByRole('button', { name: 'Save' }).click();
     await signInAgain(page, PASSWORD);
     // What the ended session asked for was not done, and can be asked for again.
-    await page.getByText('Your session had ended, so nothing was done. Try again.').waitFor();
+    await page.getByText('Your session had expired, so nothing was saved. Try again.').waitFor();
     expect(await requestsPerMinute()).toBe(77);
     expect(await page.getByLabel('Requests per minute').inputValue()).toBe(TYPED);
     const stored = await storageOf(page);
     for (const typed of [TYPED, PASSWORD]) expect(stored).not.toContain(typed);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The limits are changed').waitFor();
+    await page.getByText('Limits updated.').waitFor();
     expect(await requestsPerMinute()).toBe(Number(TYPED));
     await page.context().close();
   });

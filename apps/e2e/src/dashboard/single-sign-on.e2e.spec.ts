@@ -59,7 +59,7 @@ describe('the dashboard with a single sign-on', () => {
       const members = await operator.newPage();
       const complaints = complaintsOf(members);
       await members.goto(`${dashboardUrl}/o/${organizationId}/members`);
-      await members.getByRole('button', { name: 'Map a domain' }).click();
+      await members.getByRole('button', { name: 'Map domain' }).click();
       await members.getByRole('textbox', { name: 'Domain' }).fill('Acme.example');
       await members.getByRole('button', { name: 'Map', exact: true }).click();
       await members.getByRole('cell', { name: 'acme.example', exact: true }).waitFor();
@@ -78,9 +78,9 @@ describe('the dashboard with a single sign-on', () => {
       await page.goto(`${dashboardUrl}/account`);
       await page
         .getByRole('table', { name: 'Sessions' })
-        .getByText(/by single sign-on$/)
+        .getByText(/Single sign-on$/)
         .waitFor();
-      await page.getByText('so it is your one way to sign in').waitFor();
+      await page.getByText('Your account has no password.').waitFor();
       expect(await page.getByRole('button', { name: /^Unlink/ }).count()).toBe(0);
 
       await members.reload();
@@ -91,7 +91,7 @@ describe('the dashboard with a single sign-on', () => {
       await stranger.goto(`${dashboardUrl}/sign-in`);
       await signOn(stranger, 'eve@elsewhere.example');
       const alert = stranger.getByRole('alert');
-      await alert.getByText(/No organization here takes in people of your email’s domain/).waitFor();
+      await alert.getByText(/No organization accepts your email’s domain/).waitFor();
       expect(await alert.innerText()).toMatch(/req-\w+/);
       expect(await ownCookies(eve)).toEqual([]);
     },
@@ -109,12 +109,12 @@ describe('the dashboard with a single sign-on', () => {
     await signOn(page, email);
     await page.getByRole('button', { name: /^Unlink/ }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Your password').fill('not the password');
+    await dialog.getByLabel('Password').fill('not the password');
     await dialog.getByRole('button', { name: 'Unlink' }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel('Your password').fill(PASSWORD);
+    await dialog.getByLabel('Password').fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Unlink' }).click();
-    await page.getByText('The single sign-on is unlinked.').waitFor();
+    await page.getByText('Identity provider unlinked.').waitFor();
     await page.getByRole('table', { name: 'Single sign-on' }).waitFor({ state: 'detached' });
     await context.close();
   });
@@ -135,17 +135,17 @@ describe('the dashboard with a single sign-on', () => {
     await page.goto(link);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await signOn(page, email);
-    await page.getByRole('button', { name: 'Accept the invitation' }).waitFor();
+    await page.getByRole('button', { name: 'Accept invitation' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/invitation');
     const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
     expect(kept).not.toContain(new URL(link).hash.slice(1));
-    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     await page.goto(`${dashboardUrl}/o/${other.organizationId}/members`);
     await page.getByRole('cell', { name: `${email} (you)` }).waitFor();
     // It was good once.
     await page.goto(`${dashboardUrl}/invitation`);
-    await page.getByText('This link is not valid any more').waitFor();
+    await page.getByText('The link no longer works').waitFor();
     await context.close();
   });
 
@@ -160,7 +160,7 @@ describe('the dashboard with a single sign-on', () => {
     await signOn(page, 'ada@acme.example');
     await page
       .getByRole('alert')
-      .getByText(/cannot be reached right now/)
+      .getByText(/temporarily unavailable/)
       .waitFor();
     provider.meddle(undefined);
     // The provider knows them by now, and asks only whether to go on.

@@ -51,6 +51,6 @@ export async function createKeyByPage(
   await page.goto(`${dashboardUrl}/o/${organizationId}/keys/new`);
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Read usage').check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   return page.getByLabel('Your key').inputValue();
 }

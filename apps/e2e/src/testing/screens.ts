@@ -1,6 +1,9 @@
 import type { Page } from './chromium';
 
-/** Every page of the dashboard by its name and address, for the tests and pictures that look at all of them. */
+/**
+ * Every page of the dashboard by its name and address, for the tests and pictures that look at all of
+ * them.
+ */
 export interface Screen {
   readonly name: string;
   readonly path: string;
@@ -85,15 +88,15 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
   });
   return [
     dialog('add-credit', '/credit', 'Add credit'),
-    dialog('credit-alert', '/credit', 'Change'),
-    dialog('invite', '/members', 'Invite a person'),
+    dialog('credit-alert', '/credit', 'Edit'),
+    dialog('invite', '/members', 'Invite member'),
     dialog('revoke', `/keys/${keyId}`, 'Revoke'),
     dialog('rotate', `/keys/${keyId}`, 'Rotate'),
     {
       name: 'dialog-sign-in-again',
       path: `${path}/limits`,
       prepare: async (page) => {
-        await page.getByRole('button', { name: 'Change', exact: true }).click();
+        await page.getByRole('button', { name: 'Edit', exact: true }).click();
         await page.route('**/api/organizations/*/limits', (route) =>
           route.fulfill(
             refusal(401, { code: 'not_signed_in', type: 'authentication_error', message: 'Sign in first.' }),
@@ -111,7 +114,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
     {
       name: 'edit-limits',
       path: `${path}/limits`,
-      prepare: (page) => page.getByRole('button', { name: 'Change', exact: true }).click(),
+      prepare: (page) => page.getByRole('button', { name: 'Edit', exact: true }).click(),
     },
     {
       name: 'first-credit',
@@ -136,7 +139,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
           ),
         );
         await page.reload();
-        await page.getByText('We could not load the keys').waitFor();
+        await page.getByText('Couldn’t load keys').waitFor();
       },
     },
     {
@@ -144,17 +147,17 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       path: `${path}/playground?model=demo/standard`,
       prepare: async (page) => {
         await page.getByLabel('Message').fill('What does a gateway do? [[tokens:60]]');
-        await page.getByText(/^At most \$/).waitFor();
+        await page.getByText(/^Max \$/).waitFor();
         await page.getByRole('button', { name: 'Send' }).click();
-        await page.getByRole('link', { name: 'Every detail' }).waitFor();
+        await page.getByRole('link', { name: 'Details' }).waitFor();
         await page.getByLabel('Message').fill('And what does it cost?');
-        await page.getByText(/^At most \$/).waitFor();
+        await page.getByText(/^Max \$/).waitFor();
       },
     },
     {
       name: 'playground-code',
       path: `${path}/playground`,
-      prepare: (page) => page.getByRole('button', { name: 'As code' }).click(),
+      prepare: (page) => page.getByRole('button', { name: 'Code', exact: true }).click(),
     },
     {
       name: 'palette',

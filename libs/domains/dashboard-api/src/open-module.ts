@@ -7,7 +7,7 @@ import { createEstimator } from './service/estimate-request';
 import { createDashboardApi, type DashboardApi } from './service/module';
 import type { DashboardApiPorts } from './service/ports';
 
-/** Long prompts whose estimate waits; further ones are refused with `no_capacity`. */
+/** Queued token counts of long prompts; further ones fail with `no_capacity`. */
 const MAX_WAITING_COUNTS = 64;
 
 export interface OpenDashboardApiOptions extends Pick<
@@ -24,11 +24,11 @@ export interface OpenDashboardApiOptions extends Pick<
 > {
   readonly config: DashboardApiEnvironment & { readonly GATEWAY_HOST: string };
   readonly tokenizer: Tokenizer;
-  /** Where the public API is, with /v1, when no setting says so. */
+  /** The public API's URL, with /v1, unless a setting overrides it. */
   readonly publicApiUrl?: () => string;
 }
 
-/** The module with its adapters, for each app that runs it. */
+/** Creates the module with its adapters. */
 export function openDashboardApi(options: OpenDashboardApiOptions): DashboardApi {
   const { config, tokenizer, publicApiUrl, ...ports } = options;
   const { GATEWAY_PUBLIC_URL: publicUrl } = config;

@@ -5,12 +5,12 @@ interface Sent {
   readonly init: RequestInit;
 }
 
-function clientThatGets(answer: () => Response | Promise<Response>) {
+function clientThatGets(response: () => Response | Promise<Response>) {
   const sent: Sent[] = [];
   const client = createDashboardClient({
     fetch: async (url, init = {}) => {
       sent.push({ url: String(url), init });
-      return answer();
+      return response();
     },
   });
   return { client, sent };
@@ -22,7 +22,7 @@ const failureOf = (call: Promise<unknown>) =>
     (error: unknown) => error as ApiError,
   );
 
-it('fills path and query, and sends JSON with the cookie of this origin only', async () => {
+it('fills path and query, and sends JSON with same-origin credentials', async () => {
   const { client, sent } = clientThatGets(() => Response.json({ data: [], next_page_token: null }));
   await client.call('GET /api/organizations/{organization_id}/keys', {
     params: { organization_id: 'a/b' },
@@ -41,21 +41,21 @@ it('fills path and query, and sends JSON with the cookie of this origin only', a
 
 it('is typed by the table', async () => {
   const { client } = clientThatGets(() => new Response(null, { status: 204 }));
-  // @ts-expect-error there is no such endpoint
+  // @ts-expect-error unknown endpoint
   await client.call('GET /api/nothing');
   // @ts-expect-error the password is missing
   await client.call('POST /api/session', { body: { email: 'a@b' } });
-  // @ts-expect-error it has to be said of which organization
+  // @ts-expect-error the organization is missing
   await client.call('POST /api/organizations/{organization_id}/resume');
   expect(await client.call('DELETE /api/session')).toBeUndefined();
 
   const params = { organization_id: 'org-1', member_id: 'mem-1' };
   const line = 'PUT /api/organizations/{organization_id}/members/{member_id}/role';
-  // @ts-expect-error this is not a role
+  // @ts-expect-error unknown role
   await client.call(line, { params, body: { role: 'king' } });
 });
 
-it('throws what was refused, with field, request id and how long to wait', async () => {
+it('throws the error with param, request id and retry-after', async () => {
   const envelope = {
     error: { message: 'No.', type: 'x', code: 'too_many_attempts', param: 'code', metadata: { a: 1 } },
   };
@@ -74,16 +74,16 @@ it('throws what was refused, with field, request id and how long to wait', async
   });
 });
 
-it('tells an answer of something in between, and none at all, from those of the API', async () => {
+it('distinguishes a proxy’s response and a missing one from a response of the API', async () => {
   const page = clientThatGets(() => new Response('<h1>502</h1>', { status: 502 }));
   expect((await failureOf(page.client.call('GET /api/session')))?.code).toBe('unreadable');
   const halfJson = clientThatGets(() => new Response('{"member":'));
   expect((await failureOf(halfJson.client.call('GET /api/session')))?.code).toBe('unreadable');
-  const gone = clientThatGets(() => Promise.reject(new TypeError('fetch failed')));
-  expect((await failureOf(gone.client.call('GET /api/session')))?.code).toBe('unreachable');
+  const offline = clientThatGets(() => Promise.reject(new TypeError('fetch failed')));
+  expect((await failureOf(offline.client.call('GET /api/session')))?.code).toBe('unreachable');
 });
 
-it('ends with the reason of whoever gave up waiting', async () => {
+it('rejects with the abort reason', async () => {
   const controller = new AbortController();
   const { client, sent } = clientThatGets(() => {
     controller.abort(new Error('left the page'));

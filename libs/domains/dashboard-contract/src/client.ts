@@ -1,28 +1,29 @@
 import type { z } from 'zod';
 import type { HeadersOf, JsonOf, PathParameters } from './endpoint';
-import type { AnyEndpoint, EndpointOf, Line } from './endpoints';
+import type { AnyEndpoint, EndpointOf, EndpointName } from './endpoints';
 import type { DashboardErrorCode } from './errors';
 
 /**
- * The dashboard API for browsers. It knows every endpoint by its types alone,
- * so that no schema is loaded to make a call: a call is named as
- * "GET /api/session", and the names say method and path.
+ * The dashboard API for browsers. Endpoints are named by method and path, such as "GET /api/session",
+ * and are typed without loading any schema.
  */
 export interface DashboardClient {
   /**
-   * @returns the answer's JSON; undefined where there is none.
-   * @throws ApiError for every answer but a good one, and when there was none;
-   * what `signal` was aborted with when it was.
+   * @returns the response's JSON; undefined without a body.
+   * @throws ApiError for an error response or a network failure; the abort reason when `signal` was aborted.
    */
-  call<Named extends Line>(line: Named, ...given: Given<Named>): Promise<JsonOf<EndpointOf<Named>>>;
-  /** The same for endpoints that write piece by piece: the answer, whose body is still to be read. */
-  open<Named extends Line>(line: Named, ...given: Given<Named>): Promise<Response>;
-  /** The address of a call without a body, for links and downloads. */
-  address<Named extends Line>(line: Named, ...given: Given<Named>): string;
+  call<Name extends EndpointName>(
+    endpoint: Name,
+    ...args: CallArguments<Name>
+  ): Promise<JsonOf<EndpointOf<Name>>>;
+  /** The same for streaming endpoints: the response, whose body is still unread. */
+  open<Name extends EndpointName>(endpoint: Name, ...args: CallArguments<Name>): Promise<Response>;
+  /** The URL of a call without a body, for links and downloads. */
+  url<Name extends EndpointName>(endpoint: Name, ...args: CallArguments<Name>): string;
 }
 
 export interface DashboardClientOptions {
-  /** In front of each path. Default: none, which is this page's own origin. */
+  /** Prefix of each path. Default: none, so requests go to the page's own origin. */
   readonly baseUrl?: string;
   readonly fetch?: typeof fetch;
 }
@@ -38,42 +39,42 @@ type ParametersOf<Of extends AnyEndpoint> = keyof PathParameters<Of['path']> ext
   ? undefined
   : PathParameters<Of['path']>;
 
-/** What a call is given; the fields are required where the endpoint cannot do without. */
-export type Arguments<Named extends Line> = {
+/** The options of a call; the fields that the endpoint needs are required. */
+export type CallOptions<Name extends EndpointName> = {
   readonly signal?: AbortSignal;
-} & Field<'params', ParametersOf<EndpointOf<Named>>> &
-  Field<'query', SentOf<FieldOf<EndpointOf<Named>, 'query'>>> &
-  Field<'body', SentOf<FieldOf<EndpointOf<Named>, 'body'>>> &
-  Field<
-    'headers',
-    keyof HeadersOf<EndpointOf<Named>> extends never ? undefined : HeadersOf<EndpointOf<Named>>
-  >;
+} & Field<'params', ParametersOf<EndpointOf<Name>>> &
+  Field<'query', SentOf<FieldOf<EndpointOf<Name>, 'query'>>> &
+  Field<'body', SentOf<FieldOf<EndpointOf<Name>, 'body'>>> &
+  Field<'headers', keyof HeadersOf<EndpointOf<Name>> extends never ? undefined : HeadersOf<EndpointOf<Name>>>;
 
 type FieldOf<Of, Name extends string> = Of extends { readonly [Key in Name]: infer Value }
   ? Value
   : undefined;
 
-type Given<Named extends Line> =
-  Record<never, never> extends Arguments<Named> ? [given?: Arguments<Named>] : [given: Arguments<Named>];
+type CallArguments<Name extends EndpointName> =
+  Record<never, never> extends CallOptions<Name> ? [args?: CallOptions<Name>] : [args: CallOptions<Name>];
 
-/** The JSON that a call answers with. */
-export type Result<Named extends Line> = JsonOf<EndpointOf<Named>>;
+/** The JSON that a call returns. */
+export type Result<Name extends EndpointName> = JsonOf<EndpointOf<Name>>;
 
-/** An answer that says no, or none at all. */
+/** An error response, or a network failure. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   constructor(
     message: string,
     readonly details: {
-      /** 0: there was no answer. */
+      /** 0 when there was no response. */
       readonly status: number;
-      /** "unreachable": no answer. "unreadable": one that is not this API's, such as a proxy's page. */
+      /**
+       * "unreachable": no response. "unreadable": a response that is not from this API, such as a
+       * proxy's error page.
+       */
       readonly code: DashboardErrorCode | 'unreachable' | 'unreadable';
-      /** The field at fault, such as `ip_allowlist[0]`. */
+      /** The invalid field, such as `ip_allowlist[0]`. */
       readonly param?: string;
       readonly metadata: Readonly<Record<string, unknown>>;
-      /** Under which our logs have it. */
+      /** The id of the request in the gateway's logs. */
       readonly requestId?: string;
       readonly retryAfterMs?: number;
       readonly cause?: unknown;
@@ -95,7 +96,7 @@ export class ApiError extends Error {
   }
 }
 
-interface AnyArguments {
+interface AnyCallOptions {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: object;
@@ -107,8 +108,8 @@ export function createDashboardClient(options: DashboardClientOptions = {}): Das
   const { baseUrl = '' } = options;
   const send = options.fetch ?? ((input, init) => fetch(input, init));
 
-  const addressOf = (line: string, { params = {}, query = {} }: AnyArguments): string => {
-    const path = line.slice(line.indexOf(' ') + 1);
+  const urlOf = (endpoint: string, { params = {}, query = {} }: AnyCallOptions): string => {
+    const path = endpoint.slice(endpoint.indexOf(' ') + 1);
     const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
       encodeURIComponent(params[name] ?? ''),
     );
@@ -119,59 +120,60 @@ export function createDashboardClient(options: DashboardClientOptions = {}): Das
     return `${baseUrl}${filled}${search.size > 0 ? `?${search}` : ''}`;
   };
 
-  async function open(line: string, given: AnyArguments = {}): Promise<Response> {
-    const method = line.slice(0, line.indexOf(' '));
-    const headers = Object.entries(given.headers ?? {}).filter(
+  async function open(endpoint: string, args: AnyCallOptions = {}): Promise<Response> {
+    const method = endpoint.slice(0, endpoint.indexOf(' '));
+    const headers = Object.entries(args.headers ?? {}).filter(
       (header): header is [string, string] => header[1] !== undefined,
     );
     let response: Response;
     try {
-      response = await send(addressOf(line, given), {
+      response = await send(urlOf(endpoint, args), {
         method,
         credentials: 'same-origin',
         headers: Object.fromEntries([
           ...headers,
-          // Also without a body: it is how a change proves not to come from another site's form.
+          // Sent without a body too: the server rejects writes without it, as forms of other sites cannot
+          // set it.
           ...(method === 'GET' ? [] : [['content-type', 'application/json']]),
         ]),
-        ...(method === 'GET' ? {} : { body: JSON.stringify(given.body ?? {}) }),
-        ...(given.signal ? { signal: given.signal } : {}),
+        ...(method === 'GET' ? {} : { body: JSON.stringify(args.body ?? {}) }),
+        ...(args.signal ? { signal: args.signal } : {}),
       });
     } catch (error) {
-      given.signal?.throwIfAborted();
-      throw new ApiError('The gateway cannot be reached.', {
+      args.signal?.throwIfAborted();
+      throw new ApiError('Could not reach the gateway.', {
         status: 0,
         code: 'unreachable',
         metadata: {},
         cause: error,
       });
     }
-    if (!response.ok) throw await refusal(response);
+    if (!response.ok) throw await errorFrom(response);
     return response;
   }
 
   const client = {
     open,
-    address: (line: string, given: AnyArguments = {}) => addressOf(line, given),
-    async call(line: string, given: AnyArguments = {}) {
-      const response = await open(line, given);
+    url: (endpoint: string, args: AnyCallOptions = {}) => urlOf(endpoint, args),
+    async call(endpoint: string, args: AnyCallOptions = {}) {
+      const response = await open(endpoint, args);
       if (response.status === 204) return undefined;
       try {
         return (await response.json()) as unknown;
       } catch (error) {
-        given.signal?.throwIfAborted();
-        throw unreadable(response, error);
+        args.signal?.throwIfAborted();
+        throw unreadableError(response, error);
       }
     },
   };
-  // The one place where the names of calls become strings; the interface keeps them typed.
+  // Inside, endpoint names are plain strings; the interface keeps them typed.
   return client as unknown as DashboardClient;
 }
 
-async function refusal(response: Response): Promise<ApiError> {
+async function errorFrom(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
   const error = (body as { error?: Partial<WireError> } | undefined)?.error;
-  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return unreadable(response);
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return unreadableError(response);
   const retryAfterS = Number(response.headers.get('retry-after') ?? Number.NaN);
   return new ApiError(error.message, {
     status: response.status,
@@ -190,8 +192,8 @@ interface WireError {
   readonly metadata: Record<string, unknown>;
 }
 
-function unreadable(response: Response, cause?: unknown): ApiError {
-  return new ApiError(`The answer (${response.status}) is not one of the dashboard's.`, {
+function unreadableError(response: Response, cause?: unknown): ApiError {
+  return new ApiError(`Unexpected response (HTTP ${response.status}).`, {
     status: response.status,
     code: 'unreadable',
     metadata: {},

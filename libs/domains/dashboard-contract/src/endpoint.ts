@@ -5,85 +5,82 @@ import type { Permission } from './permissions';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may ask: anybody; whoever is signed in, about what is their own; or who
- * holds this permission, which auth decides. A permission that is not
- * "platform:…" is one in the organization that the path names.
+ * The access rule of an endpoint: anyone, any signed-in person for their own data, or holders of a
+ * permission. A permission without the "platform:" prefix applies to the organization in the path.
  */
-export type Who = 'anyone' | 'signed_in' | Permission;
+export type Access = 'anyone' | 'signed_in' | Permission;
 
-/** What an endpoint answers when all went well. */
-export type Answer =
-  | JsonAnswer<z.ZodType>
-  | { readonly kind: 'nothing'; readonly status: 204 }
-  /** Somewhere else for the browser to go. */
+/** The response of an endpoint on success. */
+export type EndpointResponse =
+  | JsonResponse<z.ZodType>
+  | { readonly kind: 'no_content'; readonly status: 204 }
   | { readonly kind: 'redirect'; readonly status: 303 }
-  /** Written piece by piece, as a file or as server-sent events are. */
+  /** Written in chunks, as files and server-sent events are. */
   | { readonly kind: 'stream'; readonly status: 200; readonly mediaType: string };
 
-export interface JsonAnswer<Schema extends z.ZodType> {
+export interface JsonResponse<Schema extends z.ZodType> {
   readonly kind: 'json';
   readonly status: 200 | 201;
   readonly schema: Schema;
 }
 
 /**
- * One endpoint, from which come its route, the validation of what it is sent,
- * the types of its handler and of the browser's client, and its documentation.
+ * One endpoint: the source of its route, request validation, handler types, browser client and documentation.
  *
- * All that change something (not GET) take JSON alone and from this origin
- * alone; that is one rule for all and not said again here.
+ * Every endpoint that is not GET accepts only JSON from the dashboard's own origin.
  */
 export interface Endpoint {
   readonly method: Method;
-  /** With a name in braces for each part that varies; `pathParameters` describes the names. */
+  /** Path parameters are in braces; `pathParameters` describes them. */
   readonly path: `/api/${string}`;
   /** One line, for the documentation. */
   readonly summary: string;
-  /** What else there is to know: sentences for the documentation. */
+  /** Sentences for the documentation. */
   readonly description?: string;
-  readonly who: Who;
-  /** Unknown parameters are refused. */
+  readonly access: Access;
+  /** Unknown parameters are errors. */
   readonly query?: z.ZodObject;
-  /** Absent: none, or `{}`. Unknown fields are refused. */
+  /** Absent: no body, or `{}`. Unknown fields are errors. */
   readonly body?: z.ZodType<object>;
-  /** Of these only; by their names in lower case. */
+  /** The headers that the handler reads, by lower-case name. */
   readonly headers?: z.ZodObject;
-  readonly answer: Answer;
-  /** The entries that the audit log gets; absent where nothing is changed. */
+  readonly response: EndpointResponse;
+  /** The audit actions that it records; absent for endpoints that only read. */
   readonly audit?: readonly `${string}.${string}`[];
-  /** What it is refused with beside that which follows from `who`, path, query and body. */
+  /** Errors besides those that follow from access, path, query and body. */
   readonly errors?: readonly DashboardErrorCode[];
 }
 
-/** Keeps the exact types of what is described. */
+/** Preserves the literal types of a description. */
 export function endpoint<const Described extends Endpoint>(described: Described): Described {
   return described;
 }
 
 export function json<Schema extends z.ZodType>(
   schema: Schema,
-): JsonAnswer<Schema> & { readonly status: 200 } {
+): JsonResponse<Schema> & { readonly status: 200 } {
   return { kind: 'json', status: 200, schema };
 }
 
-/** Something was made. */
 export function created<Schema extends z.ZodType>(
   schema: Schema,
-): JsonAnswer<Schema> & { readonly status: 201 } {
+): JsonResponse<Schema> & { readonly status: 201 } {
   return { kind: 'json', status: 201, schema };
 }
 
-export const nothing = { kind: 'nothing', status: 204 } as const;
+export const noContent = { kind: 'no_content', status: 204 } as const;
 export const redirect = { kind: 'redirect', status: 303 } as const;
 
 export function stream<const MediaType extends string>(mediaType: MediaType) {
   return { kind: 'stream', status: 200, mediaType } as const;
 }
 
-/** "GET /api/session": how an endpoint is named. */
-export type LineOf<Of extends Endpoint> = Of extends Endpoint ? `${Of['method']} ${Of['path']}` : never;
+/** The name of an endpoint, such as "GET /api/session". */
+export type EndpointNameOf<Of extends Endpoint> = Of extends Endpoint
+  ? `${Of['method']} ${Of['path']}`
+  : never;
 
-/** The parts of a path that vary, as strings. */
+/** The path parameters, as strings. */
 export type PathParameters<Path extends string> = {
   readonly [Name in NamesIn<Path>]: string;
 };
@@ -92,17 +89,17 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   ? Name | NamesIn<Rest>
   : never;
 
-/** The names in braces, in their order. */
+/** The names of the path parameters, in order. */
 export function namesIn(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** What an endpoint's handler gets, after validation. */
+/** The validated input of an endpoint's handler. */
 export type QueryOf<Of extends Endpoint> = OutputOf<Of['query']>;
 export type BodyOf<Of extends Endpoint> = OutputOf<Of['body']>;
 export type HeadersOf<Of extends Endpoint> = OutputOf<Of['headers']>;
-/** What its handler answers with and its client gets; undefined where there is no JSON. */
+/** The JSON that the handler returns and the client receives; undefined for other responses. */
 export type JsonOf<Of extends Endpoint> =
-  Of['answer'] extends JsonAnswer<infer Schema> ? z.output<Schema> : undefined;
+  Of['response'] extends JsonResponse<infer Schema> ? z.output<Schema> : undefined;
 
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<never, never>;

@@ -5,8 +5,8 @@ import { dashboardErrors } from './errors';
 import { pathParameters } from './fields';
 import { isPlatformPermission, permissions } from './permissions';
 
-const lineOf = ({ method, path }: Endpoint) => `${method} ${path}`;
-const named = allEndpoints().map((endpoint) => [lineOf(endpoint), endpoint] as const);
+const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`;
+const named = allEndpoints().map((endpoint) => [nameOf(endpoint), endpoint] as const);
 
 it('names each endpoint once', () => {
   const lines = named.map(([line]) => line);
@@ -14,42 +14,42 @@ it('names each endpoint once', () => {
 });
 
 describe.each(named)('%s', (_line, endpoint) => {
-  it('describes every part of its path that varies', () => {
+  it('describes every path parameter', () => {
     for (const name of namesIn(endpoint.path)) expect(Object.keys(pathParameters)).toContain(name);
   });
 
-  it('asks for a permission of an organization exactly where it names one', () => {
-    const { who } = endpoint;
-    if (who === 'anyone' || who === 'signed_in') return;
-    expect(Object.keys(permissions)).toContain(who);
-    if (!isPlatformPermission(who)) expect(namesIn(endpoint.path)).toContain('organization_id');
+  it('needs an organization’s permission only with an organization in its path', () => {
+    const { access } = endpoint;
+    if (access === 'anyone' || access === 'signed_in') return;
+    expect(Object.keys(permissions)).toContain(access);
+    if (!isPlatformPermission(access)) expect(namesIn(endpoint.path)).toContain('organization_id');
   });
 
-  it('takes a body exactly where it may change something', () => {
+  it('takes a body unless it is a GET', () => {
     if (endpoint.method === 'GET') expect(endpoint.body).toBeUndefined();
     else expect(endpoint.body).toBeDefined();
   });
 
-  it('refuses what it does not know', () => {
-    const refuses = (schema: z.ZodType | undefined) => {
+  it('rejects unknown fields and parameters', () => {
+    const isStrict = (schema: z.ZodType | undefined) => {
       const { additionalProperties } = (schema ? z.toJSONSchema(schema, { io: 'input' }) : {}) as {
         additionalProperties?: unknown;
       };
       return additionalProperties === false;
     };
-    if (endpoint.body) expect(refuses(endpoint.body)).toBe(true);
-    // A provider of single sign-on may add parameters of its own.
-    if (endpoint.query && endpoint.answer.kind !== 'redirect') expect(refuses(endpoint.query)).toBe(true);
+    if (endpoint.body) expect(isStrict(endpoint.body)).toBe(true);
+    // An identity provider may add parameters of its own to its callback.
+    if (endpoint.query && endpoint.response.kind !== 'redirect') expect(isStrict(endpoint.query)).toBe(true);
   });
 
-  it('answers with what JSON can say', () => {
-    if (endpoint.answer.kind !== 'json') return;
+  it('has a response that JSON Schema can describe', () => {
+    if (endpoint.response.kind !== 'json') return;
     expect(() =>
-      z.toJSONSchema((endpoint.answer as { schema: z.ZodType }).schema, { io: 'output' }),
+      z.toJSONSchema((endpoint.response as { schema: z.ZodType }).schema, { io: 'output' }),
     ).not.toThrow();
   });
 
-  it('is refused with errors of the table', () => {
+  it('lists only errors of the error table', () => {
     for (const code of endpoint.errors ?? []) expect(Object.keys(dashboardErrors)).toContain(code);
   });
 });

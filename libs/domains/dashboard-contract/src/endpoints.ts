@@ -1,4 +1,4 @@
-import type { Endpoint, LineOf } from './endpoint';
+import type { Endpoint, EndpointNameOf } from './endpoint';
 import { accountEndpoints } from './families/account';
 import { auditEndpoints } from './families/audit';
 import { creditEndpoints } from './families/credit';
@@ -34,10 +34,10 @@ export type FamilyName = keyof Families;
 /** One of the endpoints, with its exact types. */
 export type AnyEndpoint = { [Family in FamilyName]: Families[Family][keyof Families[Family]] }[FamilyName];
 
-/** Such as "GET /api/session". */
-export type Line = LineOf<AnyEndpoint>;
+/** The name of an endpoint, such as "GET /api/session". */
+export type EndpointName = EndpointNameOf<AnyEndpoint>;
 
-export type EndpointOf<Named extends Line> = Named extends `${infer Method} ${infer Path}`
+export type EndpointOf<Name extends EndpointName> = Name extends `${infer Method} ${infer Path}`
   ? Extract<AnyEndpoint, { readonly method: Method; readonly path: Path }>
   : never;
 

@@ -2,20 +2,19 @@ import { namesIn, type Endpoint } from './endpoint';
 import type { DashboardErrorCode } from './errors';
 
 /**
- * Everything that an endpoint is refused with: what it names, and what follows
- * from what it takes and whom it is for. Beside these there is only what is
- * refused before anybody looks which endpoint is meant.
+ * Every error of an endpoint: those that it lists and those that follow from its access, method and
+ * path. Errors raised before routing, such as `unknown_host`, are not included.
  */
-export function errorsOf({ method, path, who, errors = [] }: Endpoint): ReadonlySet<DashboardErrorCode> {
+export function errorsOf({ method, path, access, errors = [] }: Endpoint): ReadonlySet<DashboardErrorCode> {
   const writes = method !== 'GET';
   return new Set<DashboardErrorCode>([
-    // Also where nothing is taken: a parameter too many is told.
+    // Without a query or body too: unknown parameters are errors.
     'invalid',
     ...(writes
       ? (['invalid_json', 'cross_origin', 'body_too_large', 'unsupported_media_type'] as const)
       : []),
-    ...(who === 'anyone' ? [] : (['not_signed_in'] as const)),
-    ...(who === 'anyone' || who === 'signed_in' ? [] : (['forbidden'] as const)),
+    ...(access === 'anyone' ? [] : (['not_signed_in'] as const)),
+    ...(access === 'anyone' || access === 'signed_in' ? [] : (['forbidden'] as const)),
     ...(namesIn(path).length > 0 ? (['not_found'] as const) : []),
     ...errors,
     'internal',

@@ -1,14 +1,19 @@
 import type { ErrorType } from '@gateway/errors';
 
-/** Every error that this API answers with. Statuses and public texts are columns of this table. */
+/** The error table of this API. Statuses and public texts are columns of this table. */
 export const dashboardErrors = {
   invalid: row(
     400,
     'invalid_request_error',
     'The request is not valid.',
-    'A field is missing, unknown, of the wrong kind, or breaks a rule.',
+    'A field is missing, unknown, of the wrong type, or violates a constraint.',
   ),
-  malformed: row(400, 'invalid_request_error', 'This is not a valid HTTP request.', 'What came is not HTTP.'),
+  malformed: row(
+    400,
+    'invalid_request_error',
+    'This is not a valid HTTP request.',
+    'The request could not be parsed as HTTP.',
+  ),
   invalid_json: row(
     400,
     'invalid_request_error',
@@ -18,105 +23,105 @@ export const dashboardErrors = {
   link_not_valid: row(
     400,
     'invalid_request_error',
-    'This link is not valid any more. Ask for a new one.',
-    'The token of an invitation or of a password reset is unknown, used, revoked or expired.',
+    'This link is no longer valid. Request a new one.',
+    'The token of an invitation or a password reset is unknown, used, revoked or expired.',
   ),
-  not_signed_in: row(401, 'authentication_error', 'Sign in first.', 'No session, or it has ended.'),
+  not_signed_in: row(401, 'authentication_error', 'Sign in first.', 'There is no session, or it has ended.'),
   sign_in_refused: row(
     401,
     'authentication_error',
-    'The email or the password is wrong.',
-    'Wrong email or password.',
+    'Incorrect email or password.',
+    'The email or the password is incorrect.',
   ),
   second_factor_required: row(
     401,
     'authentication_error',
-    'Enter the code of your authenticator app.',
-    'The password is right, and this account needs a code too.',
+    'Enter the code from your authenticator app.',
+    'The password is correct, and the account also needs a code.',
   ),
   second_factor_refused: row(
     401,
     'authentication_error',
-    'This code is wrong, or was used already.',
-    'The password is right, and the code is not.',
+    'The code is incorrect or was already used.',
+    'The password is correct, and the code is not.',
   ),
   cross_origin: row(
     403,
     'permission_error',
-    'Requests from other origins are refused.',
-    'A change was asked for from another origin.',
+    'Requests from other origins are not allowed.',
+    'A write request came from another origin.',
   ),
   forbidden: row(
     403,
     'permission_error',
     'Your role does not allow this.',
-    'Signed in, but the role in this organization does not allow it, or it is for operators.',
+    'Signed in, but without the required permission in this organization or on the platform.',
   ),
   not_found: row(
     404,
     'not_found_error',
-    'This does not exist.',
-    'No such path or thing; also what belongs to an organization that is not yours.',
+    'Not found.',
+    'No such path or resource, or it belongs to an organization that you are not a member of.',
   ),
   request_timeout: row(
     408,
     'timeout_error',
     'The request did not arrive in time.',
-    'The request did not arrive in time.',
+    'The client did not send the whole request in time.',
   ),
   conflict: row(
     409,
     'invalid_request_error',
-    'This conflicts with what is there.',
-    'What is there does not allow it: the key is revoked, the last owner would go, the Idempotency-Key was used with another amount, the dead letter is being redelivered.',
+    'This conflicts with the current state.',
+    'The current state does not allow it: the key is revoked, the last owner would be removed, the Idempotency-Key was used with another amount, or the dead letter is being redelivered.',
   ),
   version_conflict: row(
     409,
     'invalid_request_error',
-    'Somebody else changed this meanwhile.',
-    'The version that was sent is not the current one; `metadata.current` is what is there now.',
+    'Someone else changed this in the meantime.',
+    'The version sent is not the current one; `metadata.current` is the current state.',
   ),
   body_too_large: row(
     413,
     'invalid_request_error',
     'The request body is too large.',
-    'The body is over 100 kB.',
+    'The body exceeds 100 kB.',
   ),
   unsupported_media_type: row(
     415,
     'invalid_request_error',
-    'Requests that change something must have the content type application/json.',
-    'A change without the content type `application/json`, or an unknown encoding.',
+    'Write requests must have the content type application/json.',
+    'A write request without the content type `application/json`, or with an unknown content encoding.',
   ),
   unknown_host: row(
     421,
     'invalid_request_error',
-    'The dashboard answers on this machine only, until its public origin is set (GATEWAY_DASHBOARD_ORIGIN).',
-    "Asked for under a name other than this machine's own, while no public origin is set.",
+    'The dashboard accepts only loopback host names until its public origin is set (GATEWAY_DASHBOARD_ORIGIN).',
+    'The Host header is not a loopback name, and no public origin is set.',
   ),
   too_many_attempts: row(
     429,
     'rate_limit_error',
-    'Too many attempts. Wait before trying again.',
-    'Too many attempts to sign in, or to use a code or a link; wait `retry-after` seconds.',
+    'Too many attempts. Try again later.',
+    'Too many attempts to sign in, or to use a code or a link; retry after `retry-after` seconds.',
   ),
   headers_too_large: row(
     431,
     'invalid_request_error',
     'The request headers are too large.',
-    'The headers are over 16 kB.',
+    'The headers exceed 16 kB.',
   ),
   internal: row(
     500,
     'api_error',
-    'Something failed on our side. The failure was recorded.',
-    "Our fault; recorded under the answer's `x-request-id`.",
+    'Something went wrong on our side. The error was logged.',
+    "An internal error, logged under the response's `x-request-id`.",
   ),
   unavailable: row(
     503,
     'service_unavailable_error',
-    'A service cannot be reached right now. Try again.',
-    'Something did not answer in time. A change may have been made: look before trying again.',
+    'A service is temporarily unavailable. Try again.',
+    'A service did not respond in time. A change may have been made: check before you retry.',
   ),
 } as const satisfies Record<string, DashboardErrorRow>;
 
@@ -125,9 +130,9 @@ export type DashboardErrorCode = keyof typeof dashboardErrors;
 export interface DashboardErrorRow {
   readonly httpStatus: number;
   readonly type: ErrorType;
-  /** Public text, where the place that raises the error has nothing more precise to say. */
+  /** Public text, unless the error is raised with a more specific one. */
   readonly message: string;
-  /** When it happens, for the documentation. */
+  /** The cause, for the documentation. */
   readonly when: string;
 }
 

@@ -1,21 +1,19 @@
 /**
- * Why a single sign-on came back without a session: what the sign-in page is told as `?error=…`, and says. Texts for the
- * person who signs in; what is behind it is in the logs under the request id that comes with it.
+ * Why a single sign-on failed: codes of the sign-in page's `?error=…` and their texts. The logs have
+ * the cause under the request id in the same URL.
  */
 export const signInErrors = {
-  oidc_failed:
-    'The single sign-on did not work: what came back from the provider cannot be believed. Try again.',
-  oidc_denied: 'The single sign-on was cancelled, or the provider does not let you in here.',
-  oidc_unavailable: 'The single sign-on cannot be reached right now. Try again in a moment.',
-  oidc_not_begun:
-    'This sign-in took too long, was used already, or was begun in another browser. Begin again.',
+  oidc_failed: 'Sign-in could not be verified. Try again.',
+  oidc_denied: 'Sign-in was cancelled, or your identity provider denied access.',
+  oidc_unavailable: 'Your identity provider is temporarily unavailable. Try again in a moment.',
+  oidc_state_invalid: 'This sign-in expired, was already used, or was started in another browser. Try again.',
   oidc_email_not_verified:
-    'The provider has not verified your email, so nobody can tell who you are here. Verify it there, then try again.',
+    'Your identity provider has not verified your email. Verify it there, then try again.',
   oidc_no_organization:
-    'No organization here takes in people of your email’s domain. Ask your organization’s owner, or the operator.',
-  oidc_other_identity:
-    'The account with your email belongs to another identity at the provider. Ask the operator to look into it.',
-  too_many_attempts: 'Too many attempts to sign in. Wait a quarter of an hour.',
+    'No organization accepts your email’s domain. Contact your organization’s owner or the operator.',
+  oidc_identity_mismatch:
+    'The account with your email is linked to another identity at your provider. Contact the operator.',
+  too_many_attempts: 'Too many sign-in attempts. Try again in 15 minutes.',
 } as const;
 
 export type SignInErrorCode = keyof typeof signInErrors;

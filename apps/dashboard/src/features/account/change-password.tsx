@@ -21,12 +21,12 @@ export function ChangePassword() {
       queryClient.setQueryData(sessionQuery.queryKey, session);
       setCurrent('');
       setNext('');
-      toast('The password is changed. Your other sessions were ended.');
+      toast('Password changed. Your other sessions were signed out.');
       await queryClient.invalidateQueries({ queryKey: ['sessions'] });
     },
   });
   return (
-    <Section title="Password" description="Changing it ends all your other sessions.">
+    <Section title="Password" description="Changing your password signs out your other sessions.">
       <form
         className="grid gap-4"
         onSubmit={(event) => {
@@ -35,12 +35,12 @@ export function ChangePassword() {
         }}
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <PasswordField label="Present password" value={current} onChange={setCurrent} />
+          <PasswordField label="Current password" value={current} onChange={setCurrent} />
           <NewPassword value={next} onChange={setNext} />
         </div>
         {change.error && <FailureLine error={change.error} />}
         <Button type="submit" className="justify-self-start" busy={change.isPending}>
-          Change the password
+          Change password
         </Button>
       </form>
     </Section>

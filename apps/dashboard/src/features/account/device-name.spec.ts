@@ -16,4 +16,4 @@ it.each([
   ['Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0', 'Firefox 146 on Linux'],
   ['node', 'node'],
   ['', 'Unknown'],
-])('says of %s what a person knows it by', (device, name) => expect(deviceName(device)).toBe(name));
+])('shortens %s', (device, name) => expect(deviceName(device)).toBe(name));

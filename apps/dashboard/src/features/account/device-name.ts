@@ -17,7 +17,7 @@ const SYSTEMS = [
 
 const MAX_CHARACTERS = 60;
 
-/** "Firefox 146 on Linux" of what a browser calls itself; else the beginning of that. */
+/** Shortens a User-Agent header to "Firefox 146 on Linux", or truncates an unknown one. */
 export function deviceName(device: string): string {
   const browser = BROWSERS.find(({ pattern }) => pattern.test(device));
   const system = SYSTEMS.find(({ pattern }) => pattern.test(device));

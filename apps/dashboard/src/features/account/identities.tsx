@@ -14,7 +14,7 @@ import { Id, Time, visible } from '../../ui/values';
 
 type Identity = Result<'GET /api/account/identities'>['data'][number];
 
-/** The identity providers by which one signs in; nothing for the many who have none, not even while it is asked. */
+/** The linked identity providers; renders nothing without any. */
 export function Identities() {
   const session = useSession();
   const [unlinking, setUnlinking] = useState<string>();
@@ -47,12 +47,12 @@ export function Identities() {
       title="Single sign-on"
       description={
         session.has_password
-          ? 'Who says who you are, beside your password.'
-          : 'Who says who you are. You have no password, so it is your one way to sign in.'
+          ? 'Identity providers that you can sign in with, in addition to your password.'
+          : 'Identity providers that you sign in with. Your account has no password.'
       }
     >
       {query.error ? (
-        <Failure error={query.error} what="your single sign-on" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="single sign-on" onRetry={() => void query.refetch()} />
       ) : (
         <Table
           caption="Single sign-on"
@@ -64,8 +64,8 @@ export function Identities() {
       <Dialog
         open={unlinking !== undefined}
         onOpenChange={() => setUnlinking(undefined)}
-        title="Unlink this single sign-on?"
-        description="You sign in by your password then. Your other sessions that were opened by single sign-on end."
+        title="Unlink identity provider?"
+        description="You can then sign in only with your password. Your other sessions that use single sign-on are signed out."
       >
         <Unlink issuer={unlinking ?? ''} onDone={() => setUnlinking(undefined)} />
       </Dialog>
@@ -81,7 +81,7 @@ function Unlink({ issuer, onDone }: { readonly issuer: string; readonly onDone: 
     mutationFn: () => api.call('POST /api/account/identities/unlink', { body: { issuer, password } }),
     onSuccess: async () => {
       onDone();
-      toast('The single sign-on is unlinked.');
+      toast('Identity provider unlinked.');
       await queryClient.invalidateQueries({ queryKey: ['identities'] });
       await queryClient.invalidateQueries({ queryKey: ['sessions'] });
     },
@@ -95,9 +95,9 @@ function Unlink({ issuer, onDone }: { readonly issuer: string; readonly onDone: 
       }}
     >
       <p className="text-sm text-ink-soft">
-        Signing in by it again with an email of a mapped domain links it anew.
+        Signing in with this provider again links it again if your email’s domain is mapped.
       </p>
-      <PasswordField label="Your password" value={password} onChange={setPassword} />
+      <PasswordField label="Password" value={password} onChange={setPassword} />
       {unlink.error && <FailureLine error={unlink.error} />}
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>

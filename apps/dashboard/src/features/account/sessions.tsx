@@ -14,7 +14,7 @@ import { deviceName } from './device-name';
 
 type SessionInList = Result<'GET /api/sessions'>['data'][number];
 
-/** As browsers call themselves, with the part that a person knows in front. */
+/** The short device name, with the full User-Agent header in a tooltip. */
 function Device({ of: device }: { readonly of: string }) {
   return (
     <Tip text={visible(device)}>
@@ -25,7 +25,6 @@ function Device({ of: device }: { readonly of: string }) {
   );
 }
 
-/** Where one is signed in, each to be ended from here. */
 export function Sessions() {
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -42,31 +41,34 @@ export function Sessions() {
   });
   const endOthers = useMutation({
     mutationFn: () => api.call('POST /api/sessions/end-others'),
-    onSuccess: ({ ended }) => toast(`${counted(ended, 'session')} ended.`),
+    onSuccess: ({ ended }) => toast(`${counted(ended, 'session')} signed out.`),
     onError: (error) => toast(messageOf(error)),
     onSettled: refresh,
   });
   const columns: readonly Column<SessionInList>[] = [
     {
       id: 'device',
-      header: 'Where',
+      header: 'Device',
       cell: ({ row: { original: session } }) => (
         <>
-          <Device of={session.device} /> {session.current && <Badge tone="good">This one</Badge>}
+          <Device of={session.device} /> {session.current && <Badge tone="good">Current</Badge>}
           <p className="text-xs text-ink-faint">
-            <Id>{session.ip_address}</Id>, by{' '}
-            {session.signed_in_by === 'oidc' ? 'single sign-on' : 'password'}
+            <Id>{session.ip_address}</Id> · {session.signed_in_by === 'oidc' ? 'Single sign-on' : 'Password'}
           </p>
         </>
       ),
     },
     {
-      id: 'begun',
-      header: 'Begun',
+      id: 'created',
+      header: 'Signed in',
       meta: { hide: 'phone' },
       cell: ({ row: { original } }) => <Time at={original.created_at} />,
     },
-    { id: 'seen', header: 'Last seen', cell: ({ row: { original } }) => <Time at={original.last_seen_at} /> },
+    {
+      id: 'seen',
+      header: 'Last active',
+      cell: ({ row: { original } }) => <Time at={original.last_seen_at} />,
+    },
     {
       id: 'actions',
       header: () => <span className="sr-only">Actions</span>,
@@ -75,11 +77,11 @@ export function Sessions() {
         !session.current && (
           <Button
             small
-            aria-label={`End the session of ${visible(deviceName(session.device))}`}
+            aria-label={`Sign out ${visible(deviceName(session.device))}`}
             busy={end.isPending && end.variables === session.id}
             onClick={() => end.mutate(session.id)}
           >
-            End
+            Sign out
           </Button>
         ),
     },
@@ -87,17 +89,17 @@ export function Sessions() {
   return (
     <Section
       title="Sessions"
-      description="Where you are signed in."
+      description="Devices that are signed in to your account."
       actions={
         (query.data?.length ?? 0) > 1 && (
           <Button small busy={endOthers.isPending} onClick={() => endOthers.mutate()}>
-            End all others
+            Sign out all others
           </Button>
         )
       }
     >
       {query.error ? (
-        <Failure error={query.error} what="your sessions" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="sessions" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows rows={2} />
       ) : (

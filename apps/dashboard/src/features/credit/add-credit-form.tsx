@@ -7,16 +7,16 @@ import { Field, Input } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { exactUsd } from '../../ui/values';
-import { faultOfAmount } from './amounts';
+import { amountError } from './amounts';
 
 interface AddCreditProps {
   readonly organizationId: string;
   readonly onAdded?: () => void;
-  /** In a dialog, which it ends with buttons like those of all others. */
+  /** Set in dialogs, to show a cancel button. */
   readonly onCancel?: () => void;
 }
 
-/** One form adds its credit once: a lost answer can be asked for again under the same Idempotency-Key. */
+/** Submitting again after a lost response reuses the Idempotency-Key, so the credit is added once. */
 export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditProps) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
@@ -41,7 +41,7 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
       onAdded?.();
     },
   });
-  const fault = faultOfAmount(amount);
+  const amountIssue = amountError(amount);
   const submit = (
     <Button type="submit" kind="primary" busy={add.isPending}>
       Add credit
@@ -54,11 +54,11 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
       onSubmit={(event) => {
         event.preventDefault();
         setTouched(true);
-        if (fault === undefined) add.mutate();
+        if (amountIssue === undefined) add.mutate();
       }}
     >
       <div className="grid gap-4 sm:grid-cols-[10rem_1fr]">
-        <Field label="Amount, US dollars" error={touched ? fault : undefined}>
+        <Field label="Amount (USD)" error={touched ? amountIssue : undefined}>
           <Input
             inputMode="decimal"
             placeholder="100.00"
@@ -66,7 +66,7 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
             onChange={({ target }) => setAmount(target.value)}
           />
         </Field>
-        <Field label="Note" optional hint="Such as the invoice; it is in the statement.">
+        <Field label="Note" optional hint="Shown on the statement, for example an invoice number.">
           <Input maxLength={200} value={note} onChange={({ target }) => setNote(target.value)} />
         </Field>
       </div>
@@ -83,7 +83,7 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
   );
 }
 
-/** What was read about an organization's money is old after a change of it. */
+/** Refetches an organization's balance and statement after a change. */
 export async function refreshCredit(
   queryClient: ReturnType<typeof useQueryClient>,
   organizationId: string,

@@ -11,17 +11,16 @@ import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Money, Text, Time } from '../../ui/values';
-import { faultOfAmount } from './amounts';
+import { amountError } from './amounts';
 
 type Alert = Result<'GET /api/organizations/{organization_id}/credit-alert'>['alert'];
 
 interface CreditAlertProps {
   readonly organizationId: string;
-  readonly changeable: boolean;
+  readonly editable: boolean;
 }
 
-/** When and whom a low balance is told to. */
-export function CreditAlert({ organizationId, changeable }: CreditAlertProps) {
+export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
   const [editing, setEditing] = useState(false);
   const [secret, setSecret] = useState<string>();
   const toast = useToast();
@@ -36,57 +35,55 @@ export function CreditAlert({ organizationId, changeable }: CreditAlertProps) {
   const test = useMutation({
     mutationFn: () => api.call('POST /api/organizations/{organization_id}/credit-alert/test', { params }),
     onSuccess: ({ delivered, failure }) => {
-      toast(delivered ? 'The test arrived.' : `The test did not arrive: ${failure ?? 'no reason is known'}`);
+      toast(delivered ? 'Test alert delivered.' : `Test alert failed: ${failure ?? 'unknown reason'}`);
       return queryClient.invalidateQueries({ queryKey });
     },
   });
   const alert = query.data;
-  const goesSomewhere = alert !== undefined && (alert.webhook_url !== null || alert.emails.length > 0);
+  const hasRecipient = alert !== undefined && (alert.webhook_url !== null || alert.emails.length > 0);
   return (
     <Section
-      title="Running low"
-      description="One alert when the available amount falls below the threshold; the next only after it was above again."
+      title="Low-balance alert"
+      description="Sent once when the available balance falls below the threshold."
       actions={
-        changeable &&
+        editable &&
         alert && (
           <>
-            {goesSomewhere && (
+            {hasRecipient && (
               <Button small busy={test.isPending} onClick={() => test.mutate()}>
-                Send a test
+                Send test
               </Button>
             )}
             <Button small onClick={() => setEditing(true)}>
-              Change
+              Edit
             </Button>
           </>
         )
       }
     >
       {query.error ? (
-        <Failure error={query.error} what="the alert" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="low-balance alert" onRetry={() => void query.refetch()} />
       ) : !alert ? (
         <SkeletonRows rows={3} />
       ) : (
         <>
           {alert.last_failure !== null && (
-            <Notice tone="warn" title="The last alert did not arrive">
+            <Notice tone="warn" title="The last alert could not be delivered">
               <Text>{alert.last_failure}</Text>
             </Notice>
           )}
           {test.error && <FailureLine error={test.error} />}
-          {alert.threshold_usd === null && !goesSomewhere ? (
-            <p className="text-sm text-ink-soft">
-              No threshold is set: nobody is told.{changeable && ' “Change” sets one.'}
-            </p>
+          {alert.threshold_usd === null && !hasRecipient ? (
+            <p className="text-sm text-ink-soft">No alert is set up.</p>
           ) : (
             <Facts>
               <Fact name="Threshold">
-                {alert.threshold_usd === null ? 'None: nobody is told' : <Money usd={alert.threshold_usd} />}
+                {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} />}
               </Fact>
               <Fact name="Webhook">
                 {alert.webhook_url === null ? '—' : <Text>{alert.webhook_url}</Text>}
               </Fact>
-              <Fact name="Mail">
+              <Fact name="Email">
                 {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
               </Fact>
               <Fact name="Last sent">
@@ -97,7 +94,7 @@ export function CreditAlert({ organizationId, changeable }: CreditAlertProps) {
         </>
       )}
       {alert && (
-        <Dialog open={editing} onOpenChange={setEditing} title="Tell when credit runs low">
+        <Dialog open={editing} onOpenChange={setEditing} title="Low-balance alert">
           <AlertForm
             organizationId={organizationId}
             alert={alert}
@@ -112,18 +109,18 @@ export function CreditAlert({ organizationId, changeable }: CreditAlertProps) {
         </Dialog>
       )}
       <Dialog
-        insistent
+        persistent
         open={secret !== undefined}
         onOpenChange={() => setSecret(undefined)}
-        title="The secret of the webhook"
-        description="Each call is signed with it. It is shown this once."
+        title="Webhook signing secret"
+        description="Copy it now; you won’t see it again."
       >
         <div className="grid gap-4">
-          <Input readOnly aria-label="The secret" className="font-mono" value={secret ?? ''} />
+          <Input readOnly aria-label="Secret" className="font-mono" value={secret ?? ''} />
           <DialogActions>
-            <CopyButton text={secret ?? ''} what="the secret" />
+            <CopyButton text={secret ?? ''} what="secret" />
             <Button kind="primary" onClick={() => setSecret(undefined)}>
-              I have kept it
+              Done
             </Button>
           </DialogActions>
         </div>
@@ -143,7 +140,7 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
   const [threshold, setThreshold] = useState(alert.threshold_usd ?? '');
   const [webhook, setWebhook] = useState(alert.webhook_url ?? '');
   const [emails, setEmails] = useState(alert.emails.join('\n'));
-  const fault = threshold.trim() === '' ? undefined : faultOfAmount(threshold);
+  const thresholdIssue = threshold.trim() === '' ? undefined : amountError(threshold);
   const save = useMutation({
     mutationFn: () =>
       api.call('PUT /api/organizations/{organization_id}/credit-alert', {
@@ -162,13 +159,13 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (fault === undefined) save.mutate();
+        if (thresholdIssue === undefined) save.mutate();
       }}
     >
-      <Field label="Threshold, US dollars" hint="Empty: nobody is told." error={fault}>
+      <Field label="Threshold (USD)" hint="Leave empty to disable." error={thresholdIssue}>
         <Input inputMode="decimal" value={threshold} onChange={({ target }) => setThreshold(target.value)} />
       </Field>
-      <Field label="Webhook" optional hint="An address that takes a POST with JSON.">
+      <Field label="Webhook URL" optional hint="Receives a signed POST request with JSON.">
         <Input
           type="url"
           placeholder="https://example.com/credit"
@@ -176,7 +173,7 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
           onChange={({ target }) => setWebhook(target.value)}
         />
       </Field>
-      <Field label="Mail to" optional hint="One address a line.">
+      <Field label="Email recipients" optional hint="One address per line.">
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>
       {save.error && <FailureLine error={save.error} />}

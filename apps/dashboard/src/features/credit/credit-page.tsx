@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { liveQuery } from '../../api/balance';
-import { useMay } from '../../api/session';
+import { usePermission } from '../../api/session';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Notice } from '../../ui/notice';
@@ -10,7 +10,7 @@ import { Figure, Figures, Page } from '../../ui/page';
 import { Failure, Skeleton } from '../../ui/states';
 import { Money, Time } from '../../ui/values';
 import { AddCreditForm } from './add-credit-form';
-import { CorrectCredit } from './correct-credit';
+import { RemoveCredit } from './remove-credit';
 import { CreditAlert } from './credit-alert';
 import { Statement } from './statement';
 
@@ -20,12 +20,12 @@ export function CreditPage() {
   const { organizationId } = route.useParams();
   const { month } = route.useSearch();
   const navigate = route.useNavigate();
-  const may = useMay(organizationId);
+  const can = usePermission(organizationId);
   return (
     <Page
       title="Credit"
-      description="US dollars, exact to the nano-dollar. Requests are paid for before they run."
-      actions={may('platform:credit') && <OperatorActions organizationId={organizationId} />}
+      description="Prepaid credit in US dollars."
+      actions={can('platform:credit') && <OperatorActions organizationId={organizationId} />}
     >
       <LiveBalance organizationId={organizationId} />
       <Statement
@@ -33,7 +33,7 @@ export function CreditPage() {
         month={month}
         onMonth={(chosen) => void navigate({ search: chosen === undefined ? {} : { month: chosen } })}
       />
-      <CreditAlert organizationId={organizationId} changeable={may('credit:alerts')} />
+      <CreditAlert organizationId={organizationId} editable={can('credit:alerts')} />
     </Page>
   );
 }
@@ -41,32 +41,30 @@ export function CreditPage() {
 function LiveBalance({ organizationId }: { readonly organizationId: string }) {
   const live = useQuery(liveQuery(organizationId));
   if (live.error && !live.data) {
-    return <Failure error={live.error} what="the balance" onRetry={() => void live.refetch()} />;
+    return <Failure error={live.error} what="balance" onRetry={() => void live.refetch()} />;
   }
   if (!live.data) return <Skeleton className="h-20" />;
-  const { balance, running_low: low, spend_today_usd: spendToday } = live.data;
+  const { balance, low_balance: low, spend_today_usd: spendToday } = live.data;
   return (
     <>
       {low && (
-        <Notice tone="warn" title="Credit is running low">
-          Below <Money usd={low.threshold_usd} /> since <Time at={low.since} />. When nothing is available,
-          requests are refused with 402.
+        <Notice tone="warn" title="Low balance">
+          Below <Money usd={low.threshold_usd} /> since <Time at={low.since} />. Requests fail with 402 when
+          the balance is used up.
         </Notice>
       )}
-      {live.error && (
-        <Notice tone="warn">These figures are not live right now: the gateway does not answer.</Notice>
-      )}
+      {live.error && <Notice tone="warn">Live updates are paused: the gateway is not responding.</Notice>}
       <Figures>
-        <Figure label="Available" note="balance less what is held">
+        <Figure label="Available" note="Balance minus held">
           <Money usd={balance.available_usd} />
         </Figure>
-        <Figure label="Held" note="for running requests">
+        <Figure label="Held" note="For requests in progress">
           <Money usd={balance.reserved_usd} />
         </Figure>
-        <Figure label="Balance" note="added less used">
+        <Figure label="Balance" note="Credits minus usage">
           <Money usd={balance.balance_usd} />
         </Figure>
-        <Figure label="Spent today" note="since 00:00 UTC">
+        <Figure label="Spent today" note="Since 00:00 UTC">
           <Money usd={spendToday} />
         </Figure>
       </Figures>
@@ -76,19 +74,14 @@ function LiveBalance({ organizationId }: { readonly organizationId: string }) {
 
 function OperatorActions({ organizationId }: { readonly organizationId: string }) {
   const [adding, setAdding] = useState(false);
-  const [correcting, setCorrecting] = useState(false);
+  const [removing, setRemoving] = useState(false);
   return (
     <>
-      <Button onClick={() => setCorrecting(true)}>Correct</Button>
+      <Button onClick={() => setRemoving(true)}>Remove credit</Button>
       <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
         Add credit
       </Button>
-      <Dialog
-        open={adding}
-        onOpenChange={setAdding}
-        title="Add credit"
-        description="It can be spent at once."
-      >
+      <Dialog open={adding} onOpenChange={setAdding} title="Add credit" description="Available immediately.">
         <AddCreditForm
           organizationId={organizationId}
           onAdded={() => setAdding(false)}
@@ -96,12 +89,12 @@ function OperatorActions({ organizationId }: { readonly organizationId: string }
         />
       </Dialog>
       <Dialog
-        open={correcting}
-        onOpenChange={setCorrecting}
-        title="Correct credit"
-        description="Takes back what was added in error. You see what it leaves before it is booked."
+        open={removing}
+        onOpenChange={setRemoving}
+        title="Remove credit"
+        description="Takes back credit that was added by mistake. Recorded as a correction."
       >
-        <CorrectCredit organizationId={organizationId} onDone={() => setCorrecting(false)} />
+        <RemoveCredit organizationId={organizationId} onDone={() => setRemoving(false)} />
       </Dialog>
     </>
   );

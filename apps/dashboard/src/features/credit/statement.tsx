@@ -16,17 +16,17 @@ type StatementLine = StatementPage['data'][number];
 
 interface StatementProps {
   readonly organizationId: string;
-  /** Such as "2026-11"; the present month when absent. */
+  /** Such as "2026-11"; the current month when absent. */
   readonly month: string | undefined;
   readonly onMonth: (month: string | undefined) => void;
 }
 
 const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
 
-/** What moved the balance, by months of UTC, with what it began and ended with. */
+/** The statement of a UTC month with opening and closing balance. */
 export function Statement({ organizationId, month, onMonth }: StatementProps) {
-  const present = new Date().toISOString().slice(0, 7);
-  const chosen = month !== undefined && MONTH.test(month) ? month : present;
+  const current = new Date().toISOString().slice(0, 7);
+  const chosen = month !== undefined && MONTH.test(month) ? month : current;
   const params = { organization_id: organizationId };
   const months = useQuery({
     queryKey: ['statement-months', organizationId],
@@ -45,7 +45,7 @@ export function Statement({ organizationId, month, onMonth }: StatementProps) {
     getNextPageParam: (last) => last.next_page_token,
     placeholderData: keepPreviousData,
   });
-  const offered = [...new Set([present, chosen, ...(months.data?.data.map((one) => one.month) ?? [])])]
+  const monthOptions = [...new Set([current, chosen, ...(months.data?.data.map((one) => one.month) ?? [])])]
     .sort()
     .reverse();
   const rows = lines.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -54,16 +54,16 @@ export function Statement({ organizationId, month, onMonth }: StatementProps) {
   return (
     <Section
       title="Statement"
-      description="Months are those of UTC."
+      description="Months are UTC."
       actions={
         <>
           <Select
             aria-label="Month"
             className="!w-44"
             value={chosen}
-            onChange={({ target }) => onMonth(target.value === present ? undefined : target.value)}
+            onChange={({ target }) => onMonth(target.value === current ? undefined : target.value)}
           >
-            {offered.map((one) => (
+            {monthOptions.map((one) => (
               <option key={one} value={one}>
                 {monthName(one)}
               </option>
@@ -72,7 +72,7 @@ export function Statement({ organizationId, month, onMonth }: StatementProps) {
           <a
             className={buttonClass()}
             download
-            href={api.address('GET /api/organizations/{organization_id}/statement.csv', {
+            href={api.url('GET /api/organizations/{organization_id}/statement.csv', {
               params,
               query: { month: chosen },
             })}
@@ -84,7 +84,7 @@ export function Statement({ organizationId, month, onMonth }: StatementProps) {
       }
     >
       {lines.error ? (
-        <Failure error={lines.error} what="the statement" onRetry={() => void lines.refetch()} />
+        <Failure error={lines.error} what="statement" onRetry={() => void lines.refetch()} />
       ) : !sums ? (
         <SkeletonRows />
       ) : (
@@ -96,24 +96,23 @@ export function Statement({ organizationId, month, onMonth }: StatementProps) {
             <Figure label="Added">
               <Money usd={sums.added_usd} />
             </Figure>
-            <Figure label="Corrected">
+            <Figure label="Corrections">
               <Money usd={sums.corrected_usd} />
             </Figure>
             <Figure label="Used">
               <Money usd={sums.used_usd} />
             </Figure>
-            <Figure label={chosen === present ? 'Balance so far' : 'Closing balance'}>
+            <Figure label={chosen === current ? 'Current balance' : 'Closing balance'}>
               <Money usd={sums.closing_balance_usd} />
             </Figure>
           </Figures>
           {rows.length === 0 ? (
-            <Empty icon="wallet" title={`Nothing was booked in ${monthName(chosen)}`}>
-              Credit that an operator adds and what generations cost is listed here, each with the balance
-              after it.
+            <Empty icon="wallet" title={`No transactions in ${monthName(chosen)}`}>
+              Added credit and charges for generations appear here.
             </Empty>
           ) : (
             <Table
-              caption={`Statement of ${monthName(chosen)}`}
+              caption={`Statement for ${monthName(chosen)}`}
               rows={rows}
               columns={columns(organizationId)}
               rowId={({ kind, reference }) => `${kind} ${reference}`}
@@ -126,7 +125,7 @@ export function Statement({ organizationId, month, onMonth }: StatementProps) {
               busy={lines.isFetchingNextPage}
               onClick={() => void lines.fetchNextPage()}
             >
-              Earlier lines
+              Load more
             </Button>
           )}
         </div>
@@ -141,13 +140,13 @@ function columns(organizationId: string): readonly Column<StatementLine>[] {
   return [
     {
       id: 'at',
-      header: 'Booked',
+      header: 'Date',
       meta: { hide: 'phone' },
       cell: ({ row: { original: line } }) => <Time at={line.posted_at} className="text-ink-soft" />,
     },
     {
-      id: 'what',
-      header: 'What',
+      id: 'kind',
+      header: 'Type',
       cell: ({ row: { original: line } }) => (
         <div>
           {KINDS[line.kind]}

@@ -10,7 +10,7 @@ interface FirstKeyProps {
   readonly onCreated: (secret: string) => void;
 }
 
-/** A key for everything; restrictions can be added to it later. */
+/** Creates an unrestricted key. */
 export function FirstKey({ organizationId, onCreated }: FirstKeyProps) {
   const [name, setName] = useState('First key');
   const queryClient = useQueryClient();
@@ -33,11 +33,11 @@ export function FirstKey({ organizationId, onCreated }: FirstKeyProps) {
         create.mutate();
       }}
     >
-      <Field label="Name of the key" className="min-w-60 flex-1">
+      <Field label="Key name" className="min-w-60 flex-1">
         <Input required maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />
       </Field>
       <Button type="submit" kind="primary" busy={create.isPending}>
-        Create the key
+        Create key
       </Button>
       {create.error && (
         <div className="basis-full">

@@ -5,15 +5,15 @@ import { liveQuery } from '../../api/balance';
 import { latestGenerationsQuery } from '../../api/generations';
 import { buttonClass, Spinner } from '../../ui/button';
 import { Notice } from '../../ui/notice';
-import { SecretOnce } from '../keys/secret-once';
+import { OneTimeSecret } from '../keys/one-time-secret';
 
 interface FirstRequestProps {
   readonly organizationId: string;
-  /** Of the key that was made on this page; absent when the page was loaded again since. */
+  /** The new key's secret; undefined after a reload. */
   readonly secret: string | undefined;
 }
 
-/** Waits for the first request to be settled, by the figures that move. */
+/** Waits until the first request is settled, by polling the live figures. */
 export function FirstRequest({ organizationId, secret }: FirstRequestProps) {
   const { data: live } = useQuery(liveQuery(organizationId));
   const { refetch } = useQuery(latestGenerationsQuery(organizationId));
@@ -25,7 +25,7 @@ export function FirstRequest({ organizationId, secret }: FirstRequestProps) {
     <div className="grid min-w-0 gap-4">
       {secret === undefined ? (
         <Notice>
-          Use the key that was made before, or try a model in the{' '}
+          Use your existing key, or try a model in the{' '}
           <Link
             to="/o/$organizationId/playground"
             params={{ organizationId }}
@@ -33,28 +33,28 @@ export function FirstRequest({ organizationId, secret }: FirstRequestProps) {
           >
             playground
           </Link>
-          . A key that is lost can be replaced on the page of{' '}
+          . To replace a lost key, go to{' '}
           <Link
             to="/o/$organizationId/keys"
             params={{ organizationId }}
             className="text-accent underline underline-offset-2"
           >
-            keys
+            Keys
           </Link>
           .
         </Notice>
       ) : (
-        <SecretOnce secret={secret} />
+        <OneTimeSecret secret={secret} />
       )}
       <p role="status" className="flex items-center gap-2 text-sm text-ink-soft">
-        <Spinner /> Waiting for the first request. This page goes on by itself.
+        <Spinner /> Waiting for your first request…
       </p>
       <Link
         to="/o/$organizationId"
         params={{ organizationId }}
         className={`${buttonClass('quiet', true)} justify-self-start`}
       >
-        Later
+        Skip
       </Link>
     </div>
   );

@@ -6,7 +6,7 @@ import { renderPage } from '../../testing/render-page';
 
 const LIVE = 'GET /api/organizations/{organization_id}/live';
 
-describe('the set-up', () => {
+describe('the setup page', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
@@ -26,17 +26,17 @@ describe('the set-up', () => {
   });
   afterEach(cleanup);
 
-  it('asks for no credit as long as it does not know whether there is some', async () => {
+  it('does not offer to add credit before the balance is known', async () => {
     api.hang(LIVE);
     renderPage('/welcome');
-    await waitFor(() => expect(api.asked(LIVE)).toHaveLength(1));
+    await waitFor(() => expect(api.requestsTo(LIVE)).toHaveLength(1));
     expect(screen.queryByRole('button', { name: 'Add credit' })).toBeNull();
   });
 
-  it('says so when it cannot know', async () => {
+  it('shows an error when the progress is unknown', async () => {
     api.refuse(LIVE, 500, { code: 'internal_error', message: 'Something failed.' });
     renderPage('/welcome');
-    await screen.findByText('We could not load how far the set-up has come');
+    await screen.findByText('Couldn’t load setup progress');
     expect(screen.queryByRole('button', { name: 'Add credit' })).toBeNull();
     expect(screen.getByRole('button', { name: 'Try again' })).toBeTruthy();
   });

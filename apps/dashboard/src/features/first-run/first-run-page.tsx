@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { organizationsQuery, type Organization } from '../../api/organizations';
-import { chooseOrganization } from '../../app/current-organization';
+import { defaultOrganization } from '../../app/current-organization';
 import { buttonClass } from '../../ui/button';
 import { cx } from '../../ui/cx';
 import { Icon } from '../../ui/icons';
@@ -15,20 +15,20 @@ import { FirstKey } from './first-key';
 import { FirstRequest } from './first-request';
 import { useSteps } from './steps';
 
-/** From an empty gateway to a first answer, in four steps. Each is done when the server says so, not when it was clicked. */
+/** Guides from an empty gateway to a first response. Steps are complete when the server's state shows it. */
 export function FirstRunPage() {
   const organizations = useQuery(organizationsQuery);
-  const organization = chosenOf(organizations.data);
-  const { steps, error, askAgain } = useSteps(organization?.id);
+  const organization = currentOf(organizations.data);
+  const { steps, error, retry } = useSteps(organization?.id);
   const [secret, setSecret] = useState<string>();
 
   if (organizations.error || !organizations.data) {
     return (
-      <Page narrow title="Set up">
+      <Page narrow title="Setup">
         {organizations.error ? (
           <Failure
             error={organizations.error}
-            what="the organizations"
+            what="organizations"
             onRetry={() => void organizations.refetch()}
           />
         ) : (
@@ -37,22 +37,17 @@ export function FirstRunPage() {
       </Page>
     );
   }
-  // Guessing would ask for credit that is there already.
+  // Until the steps are known, the page must not offer to add credit again.
   if (organization && !steps) {
     return (
-      <Page narrow title="Set up">
-        {error ? (
-          <Failure error={error} what="how far the set-up has come" onRetry={askAgain} />
-        ) : (
-          <SkeletonRows />
-        )}
+      <Page narrow title="Setup">
+        {error ? <Failure error={error} what="setup progress" onRetry={retry} /> : <SkeletonRows />}
       </Page>
     );
   }
   const done = [
     organization !== undefined,
     steps?.hasCredit ?? false,
-    // A key from before cannot be seen any more, but it is there.
     steps?.hasKey ?? false,
     steps?.hasRequest ?? false,
   ];
@@ -70,40 +65,40 @@ export function FirstRunPage() {
   );
 
   return (
-    <Page narrow title="Set up your gateway" description="Four steps to a first answer.">
+    <Page narrow title="Set up your gateway" description="Four steps to your first response.">
       <ol className="grid">
         {step(
           0,
-          'An organization',
+          'Create an organization',
           <CreateOrganizationForm />,
           organization && <Text>{organization.name}</Text>,
         )}
         {step(
           1,
-          'Credit',
+          'Add credit',
           organization && <AddCreditForm organizationId={organization.id} />,
-          'Requests are paid for from it before they run.',
+          'Requests are paid from prepaid credit.',
         )}
         {step(
           2,
-          'A key',
+          'Create a key',
           organization && <FirstKey organizationId={organization.id} onCreated={setSecret} />,
         )}
         {step(
           3,
-          'A first request',
+          'Send a request',
           organization && <FirstRequest organizationId={organization.id} secret={secret} />,
         )}
       </ol>
       {current === -1 && organization && (
         <div className="grid justify-items-start gap-3 rounded-lg border border-accent/40 bg-accent-soft p-5">
-          <p className="font-medium">The first answer is here, and paid for.</p>
+          <p className="font-medium">Your first request succeeded.</p>
           <Link
             to="/o/$organizationId"
             params={{ organizationId: organization.id }}
             className={buttonClass('primary')}
           >
-            To the overview
+            Go to overview
           </Link>
         </div>
       )}
@@ -111,8 +106,8 @@ export function FirstRunPage() {
   );
 }
 
-function chosenOf(organizations: readonly Organization[] | undefined): Organization | undefined {
-  const id = chooseOrganization(organizations ?? []);
+function currentOf(organizations: readonly Organization[] | undefined): Organization | undefined {
+  const id = defaultOrganization(organizations ?? []);
   return organizations?.find((organization) => organization.id === id);
 }
 

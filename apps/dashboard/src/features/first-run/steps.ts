@@ -11,11 +11,11 @@ interface Steps {
 }
 
 export interface KnownSteps {
-  /** How far an organization has come; undefined while it is not known. */
+  /** The completed steps; undefined until loaded. */
   readonly steps: Steps | undefined;
-  /** Why it is not known. */
+  /** Why they could not be loaded. */
   readonly error: unknown;
-  readonly askAgain: () => void;
+  readonly retry: () => void;
 }
 
 export function useSteps(organizationId: string | undefined): KnownSteps {
@@ -24,14 +24,14 @@ export function useSteps(organizationId: string | undefined): KnownSteps {
   const live = useQuery({ ...liveQuery(id), enabled });
   const keys = useInfiniteQuery({ ...keysQuery(id), enabled });
   const latest = useQuery({ ...latestGenerationsQuery(id), enabled });
-  const askAgain = () => [live, keys, latest].forEach(({ refetch }) => void refetch());
+  const retry = () => [live, keys, latest].forEach(({ refetch }) => void refetch());
   if (!live.data || !keys.data || !latest.data) {
-    return { steps: undefined, error: live.error ?? keys.error ?? latest.error, askAgain };
+    return { steps: undefined, error: live.error ?? keys.error ?? latest.error, retry };
   }
   const steps = {
     hasCredit: nanoUsdOf(live.data.balance.total_credits_usd) > 0n,
     hasKey: keys.data.pages.some(({ data }) => data.some(({ state }) => state === 'active')),
     hasRequest: latest.data.data.length > 0 || live.data.latest_generation_id !== null,
   };
-  return { steps, error: null, askAgain };
+  return { steps, error: null, retry };
 }

@@ -6,20 +6,20 @@ import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
 
-interface ColumnFacts {
+interface ColumnOptions {
   readonly organizationId: string;
-  /** Absent: the key's column is left out. */
+  /** Absent: omits the key column. */
   readonly keyNames?: ReadonlyMap<string, string>;
 }
 
 export function generationColumns({
   organizationId,
   keyNames,
-}: ColumnFacts): readonly Column<GenerationSummary>[] {
+}: ColumnOptions): readonly Column<GenerationSummary>[] {
   const columns: readonly (Column<GenerationSummary> | false)[] = [
     {
       id: 'time',
-      header: 'When',
+      header: 'Created',
       meta: { hide: 'phone' },
       cell: ({ row: { original: one } }) => <Time at={one.created_at} className="text-ink-soft" />,
     },
@@ -58,25 +58,25 @@ export function generationColumns({
     },
     {
       id: 'tokens-in',
-      header: 'Tokens in',
+      header: 'Input tokens',
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: one } }) => count(one.prompt_tokens),
     },
     {
       id: 'tokens-out',
-      header: 'Tokens out',
+      header: 'Output tokens',
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: one } }) => count(one.completion_tokens),
     },
     {
-      id: 'time-taken',
-      header: 'Took',
+      id: 'latency',
+      header: 'Latency',
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: one } }) => duration(one.duration_ms),
     },
     {
       id: 'cost',
-      header: 'Charged',
+      header: 'Cost',
       meta: { figures: true, usd: ({ charged_usd: usd }) => usd },
       cell: ({ row: { original: one } }) => <Money usd={one.charged_usd} />,
     },
@@ -84,11 +84,11 @@ export function generationColumns({
   return columns.filter((column): column is Column<GenerationSummary> => column !== false);
 }
 
-/** Why a completed generation ended, where that is not that it had said everything. */
+/** Labels of finish reasons other than "stop". */
 const REASONS: Readonly<Record<string, string>> = {
-  length: 'at its limit',
-  tool_calls: 'calls a tool',
-  content_filter: 'filtered',
+  length: 'Max tokens',
+  tool_calls: 'Tool call',
+  content_filter: 'Content filter',
 };
 
 export function GenerationStatus({

@@ -23,7 +23,7 @@ export function GenerationPage() {
     return (
       <Page title="Generation">
         {query.error ? (
-          <Failure error={query.error} what="the generation" onRetry={() => void query.refetch()} />
+          <Failure error={query.error} what="generation" onRetry={() => void query.refetch()} />
         ) : (
           <SkeletonRows />
         )}
@@ -43,14 +43,14 @@ export function GenerationPage() {
       }
       description={
         <>
-          <Id>{one.id}</Id> <CopyIcon text={one.id} what="the id" />
+          <Id>{one.id}</Id> <CopyIcon text={one.id} what="ID" />
           <span className="block">{exactTime(one.created_at)}</span>
         </>
       }
     >
       {one.error_code !== null && (
-        <Notice tone="bad" title="The provider failed after its first event">
-          <Id>{one.error_code}</Id>. What was produced until then is charged.
+        <Notice tone="bad" title="Interrupted by the provider">
+          <Id>{one.error_code}</Id>. The output until then is charged.
         </Notice>
       )}
       <Figures>
@@ -59,25 +59,25 @@ export function GenerationPage() {
           note={
             nanoUsdOf(one.cost_usd) !== nanoUsdOf(one.charged_usd) && (
               <>
-                it cost <Money usd={one.cost_usd} />
+                Cost <Money usd={one.cost_usd} />
               </>
             )
           }
         >
           <Money usd={one.charged_usd} />
         </Figure>
-        <Figure label="Tokens in">{count(one.prompt_tokens)}</Figure>
-        <Figure label="Tokens out">{count(one.completion_tokens)}</Figure>
-        <Figure label="Took" note={one.streamed ? 'streamed' : 'answered whole'}>
+        <Figure label="Input tokens">{count(one.prompt_tokens)}</Figure>
+        <Figure label="Output tokens">{count(one.completion_tokens)}</Figure>
+        <Figure label="Latency" note={one.streamed ? 'Streamed' : 'Not streamed'}>
           {duration(one.duration_ms)}
         </Figure>
         {one.time_to_first_token_ms !== null && (
-          <Figure label="First token">{duration(one.time_to_first_token_ms)}</Figure>
+          <Figure label="Time to first token">{duration(one.time_to_first_token_ms)}</Figure>
         )}
       </Figures>
-      <Costs of={one} />
-      <Attempts of={one} />
-      <Entries of={one} />
+      <CostSection of={one} />
+      <AttemptSection of={one} />
+      <LedgerSection of={one} />
       <Section title="Details">
         <Facts>
           <Fact name="Key">
@@ -89,10 +89,10 @@ export function GenerationPage() {
               <Text>{keyNames.get(one.key_id) ?? one.key_id}</Text>
             </Link>
           </Fact>
-          <Fact name="Request">
-            <Id>{one.request_id}</Id> <CopyIcon text={one.request_id} what="the request id" />
+          <Fact name="Request ID">
+            <Id>{one.request_id}</Id> <CopyIcon text={one.request_id} what="request ID" />
           </Fact>
-          <Fact name="External user">
+          <Fact name="End user">
             {one.external_user === null ? (
               '—'
             ) : (
@@ -107,14 +107,14 @@ export function GenerationPage() {
             )}
           </Fact>
           <Fact name="Finish reason">{one.finish_reason ?? '—'}</Fact>
-          <Fact name="Until the provider’s first event">{duration(one.latency_ms)}</Fact>
-          <Fact name="From first to last event">{duration(one.generation_time_ms)}</Fact>
-          <Fact name="Tokens were counted by">
+          <Fact name="Time to first event">{duration(one.latency_ms)}</Fact>
+          <Fact name="Generation time">{duration(one.generation_time_ms)}</Fact>
+          <Fact name="Usage source">
             {one.usage_source === null
-              ? 'not recorded'
+              ? 'Not recorded'
               : one.usage_source === 'provider'
-                ? 'the provider'
-                : 'the gateway'}
+                ? 'Provider'
+                : 'Counted by the gateway'}
           </Fact>
           <Fact name="Settled">
             <Time at={one.settled_at} />
@@ -138,7 +138,7 @@ type Attempt = NonNullable<GenerationDetail['attempts']>[number];
 type Entry = NonNullable<GenerationDetail['ledger_entries']>[number];
 
 const COST_COLUMNS: readonly Column<Cost>[] = [
-  { id: 'kind', header: 'Kind', cell: ({ row: { original } }) => KINDS[original.kind] },
+  { id: 'kind', header: 'Type', cell: ({ row: { original } }) => KINDS[original.kind] },
   {
     id: 'tokens',
     header: 'Tokens',
@@ -147,7 +147,7 @@ const COST_COLUMNS: readonly Column<Cost>[] = [
   },
   {
     id: 'price',
-    header: 'Price per million',
+    header: 'Price per 1M tokens',
     meta: { figures: true, usd: ({ price_usd_per_million: usd }) => usd },
     cell: ({ row: { original } }) => <Money usd={original.price_usd_per_million} />,
   },
@@ -159,22 +159,22 @@ const COST_COLUMNS: readonly Column<Cost>[] = [
   },
 ];
 
-function Costs({ of: one }: { readonly of: GenerationDetail }) {
+function CostSection({ of: one }: { readonly of: GenerationDetail }) {
   return (
-    <Section title="Cost" description="By the prices that were frozen when the request was admitted.">
+    <Section title="Cost" description="Prices at the time of the request.">
       {one.cost_by_kind === null ? (
-        <p className="text-sm text-ink-soft">From before prices were kept with generations.</p>
+        <p className="text-sm text-ink-soft">Prices were not recorded.</p>
       ) : (
         <>
           <Table
-            caption="Cost by kind of token"
+            caption="Cost by token type"
             rows={one.cost_by_kind}
             columns={COST_COLUMNS}
             rowId={({ kind }) => kind}
             rowClass={({ tokens }) => (tokens === 0 ? 'text-ink-faint' : undefined)}
           />
           <p className="flex justify-between text-sm font-medium">
-            Together <Money usd={one.cost_usd} />
+            Total <Money usd={one.cost_usd} />
           </p>
         </>
       )}
@@ -202,27 +202,36 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     id: 'outcome',
     header: 'Outcome',
     cell: ({ row: { original } }) => (
-      <Badge tone={original.outcome === 'ok' ? 'good' : 'warn'}>
-        {original.outcome.replaceAll('_', ' ')}
-      </Badge>
+      <Badge tone={original.outcome === 'ok' ? 'good' : 'warn'}>{outcomeLabel(original.outcome)}</Badge>
     ),
   },
   {
     id: 'time',
-    header: 'Took',
+    header: 'Duration',
     meta: { figures: true },
     cell: ({ row: { original } }) => duration(original.duration_ms),
   },
 ];
 
-function Attempts({ of: { attempts } }: { readonly of: GenerationDetail }) {
+const OUTCOMES: Readonly<Record<string, string>> = {
+  ok: 'Succeeded',
+  broken_off: 'Interrupted',
+  cancelled: 'Cancelled',
+};
+
+function outcomeLabel(outcome: string): string {
+  const text = outcome.replaceAll('_', ' ');
+  return OUTCOMES[outcome] ?? text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function AttemptSection({ of: { attempts } }: { readonly of: GenerationDetail }) {
   return (
-    <Section title="Calls to providers" description="In their order.">
+    <Section title="Provider attempts" description="In order.">
       {attempts === null ? (
-        <p className="text-sm text-ink-soft">From before calls were kept with generations.</p>
+        <p className="text-sm text-ink-soft">Provider attempts were not recorded.</p>
       ) : (
         <Table
-          caption="Calls to providers"
+          caption="Provider attempts"
           rows={attempts.map((attempt, index) => ({ ...attempt, index }))}
           columns={ATTEMPT_COLUMNS}
           rowId={(attempt) => String((attempt as Attempt & { index: number }).index)}
@@ -235,9 +244,9 @@ function Attempts({ of: { attempts } }: { readonly of: GenerationDetail }) {
 const ENTRY_KINDS = {
   credit: 'Credit',
   correction: 'Correction',
-  hold: 'Held',
-  settlement: 'Settled',
-  void: 'Let go',
+  hold: 'Hold',
+  settlement: 'Settlement',
+  void: 'Released',
 } as const;
 
 const ACCOUNTS = [
@@ -260,12 +269,12 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   },
   {
     id: 'at',
-    header: 'Booked',
+    header: 'Posted',
     meta: { hide: 'phone' },
     cell: ({ row: { original } }) => <Time at={original.posted_at} />,
   },
   {
-    // Four amounts beside each other are wider than a phone.
+    // Four columns of amounts do not fit on a phone.
     id: 'accounts',
     header: 'Accounts',
     meta: { figures: true, hide: 'desktop' },
@@ -287,11 +296,11 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   })),
 ];
 
-function Entries({ of: { ledger_entries: entries } }: { readonly of: GenerationDetail }) {
+function LedgerSection({ of: { ledger_entries: entries } }: { readonly of: GenerationDetail }) {
   return (
-    <Section title="In the ledger" description="Each entry adds up to zero over its accounts.">
+    <Section title="Ledger entries" description="Each entry sums to zero across accounts.">
       {entries === null ? (
-        <p className="text-sm text-ink-soft">The ledger cannot be asked right now.</p>
+        <p className="text-sm text-ink-soft">The ledger is temporarily unavailable.</p>
       ) : (
         <Table
           caption="Ledger entries"

@@ -4,8 +4,8 @@ import { useEffect, useState, type InputHTMLAttributes } from 'react';
 import { generationsQuery, type GenerationFilters } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
-import { useMay } from '../../api/session';
-import { present } from '../../app/search';
+import { usePermission } from '../../api/session';
+import { omitUndefined } from '../../app/search';
 import { exactTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
@@ -19,24 +19,24 @@ import type { GenerationSearch } from './search';
 const route = getRouteApi('/signed-in/o/$organizationId/generations');
 
 const DAY_MS = 86_400_000;
-/** A pause in typing after which what was typed is looked for. */
-const TYPING_MS = 300;
+/** The debounce of text filters. */
+const DEBOUNCE_MS = 300;
 
 export function GenerationsPage() {
   const { organizationId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const may = useMay(organizationId);
+  const can = usePermission(organizationId);
   const keyNames = useKeyNames(organizationId);
   const generations = useInfiniteQuery(generationsQuery(organizationId, filtersOf(search)));
   const rows = generations.data?.pages.flatMap(({ data }) => data) ?? [];
   const searchedUntil = generations.data?.pages.at(-1)?.searched_until;
   const filtered = Object.keys(search).length > 0;
   const change = (changes: Partial<GenerationSearch>) =>
-    void navigate({ search: (before) => present({ ...before, ...changes }), replace: true });
+    void navigate({ search: (before) => omitUndefined({ ...before, ...changes }), replace: true });
 
   return (
-    <Page title="Generations" description="Every request that was run and settled, newest first.">
+    <Page title="Generations" description="Settled requests, newest first.">
       <Filters search={search} onChange={change} keyNames={keyNames} />
       {generations.error ? (
         <Failure error={generations.error} what="generations" onRetry={() => void generations.refetch()} />
@@ -55,39 +55,35 @@ export function GenerationsPage() {
           ) : generations.hasNextPage ? null : (
             <Empty
               icon={filtered ? 'search' : 'list'}
-              title={filtered ? 'Nothing is like that' : 'No request yet'}
+              title={filtered ? 'No matches' : 'No requests yet'}
               action={
                 filtered ? (
-                  <Button onClick={() => void navigate({ search: {}, replace: true })}>
-                    Take filters away
-                  </Button>
+                  <Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>
                 ) : (
-                  may('playground:use') && (
+                  can('playground:use') && (
                     <Link
                       to="/o/$organizationId/playground"
                       params={{ organizationId }}
                       className={buttonClass('secondary')}
                     >
-                      Ask a model in the playground
+                      Open playground
                     </Link>
                   )
                 )
               }
             >
               {filtered
-                ? 'A generation is here from a second after its end on. Ids have to be whole.'
-                : 'What programs ask with your keys appears here a second later, with tokens, time and cost.'}
+                ? 'Change or clear the filters. IDs must be complete.'
+                : 'Requests appear here within seconds.'}
             </Empty>
           )}
           {generations.hasNextPage && (
             <div className="grid justify-items-center gap-1">
               {searchedUntil && (
-                <p className="text-xs text-ink-faint">
-                  Looked through all back to {exactTime(searchedUntil)}.
-                </p>
+                <p className="text-xs text-ink-faint">Searched back to {exactTime(searchedUntil)}.</p>
               )}
               <Button busy={generations.isFetchingNextPage} onClick={() => void generations.fetchNextPage()}>
-                {rows.length > 0 ? 'Older ones' : 'Look further back'}
+                {rows.length > 0 ? 'Load more' : 'Search further back'}
               </Button>
             </div>
           )}
@@ -97,11 +93,11 @@ export function GenerationsPage() {
   );
 }
 
-/** Days in the address are whole days of UTC, both included. */
+/** The days in the URL are inclusive UTC days. */
 export function filtersOf(search: GenerationSearch): GenerationFilters {
   const since = dayStart(search.from);
   const until = dayStart(search.to);
-  return present({
+  return omitUndefined({
     search: search.find,
     since: since === undefined ? undefined : new Date(since).toISOString(),
     until: until === undefined ? undefined : new Date(until + DAY_MS).toISOString(),
@@ -109,8 +105,8 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     key_id: search.key,
     external_user: search.user,
     status: (['completed', 'cancelled', 'failed'] as const).find((one) => one === search.status),
-    min_cost_usd: amountIn(search.min_cost),
-    max_cost_usd: amountIn(search.max_cost),
+    min_cost_usd: parseAmount(search.min_cost),
+    max_cost_usd: parseAmount(search.max_cost),
   });
 }
 
@@ -119,7 +115,8 @@ function dayStart(day: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-const amountIn = (text: string | undefined) => (/^\d{1,9}(\.\d{1,9})?$/.test(text ?? '') ? text : undefined);
+const parseAmount = (text: string | undefined) =>
+  /^\d{1,9}(\.\d{1,9})?$/.test(text ?? '') ? text : undefined;
 
 interface FiltersProps {
   readonly search: GenerationSearch;
@@ -137,15 +134,15 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
     <div className="grid gap-3">
       <TypedInput
         type="search"
-        aria-label="Find by id"
-        placeholder="Whole id of a generation, request or user"
+        aria-label="Search by ID"
+        placeholder="Generation, request or end-user ID"
         {...text('find')}
       />
       <FilterBar>
         <Field label="From">
           <TypedInput type="date" className="sm:w-36" {...text('from')} />
         </Field>
-        <Field label="To, included">
+        <Field label="To">
           <TypedInput type="date" className="sm:w-36" {...text('to')} />
         </Field>
         <Field label="Model">
@@ -193,13 +190,13 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
             <option value="failed">Failed</option>
           </Select>
         </Field>
-        <Field label="External user">
+        <Field label="End user">
           <TypedInput className="sm:w-34" {...text('user')} />
         </Field>
-        <Field label="Cost from, $">
+        <Field label="Min cost (USD)">
           <TypedInput inputMode="decimal" placeholder="0.00" className="sm:w-24" {...text('min_cost')} />
         </Field>
-        <Field label="Cost to, $">
+        <Field label="Max cost (USD)">
           <TypedInput inputMode="decimal" placeholder="1.00" className="sm:w-24" {...text('max_cost')} />
         </Field>
       </FilterBar>
@@ -212,13 +209,13 @@ interface TypedInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'v
   readonly onCommit: (value: string) => void;
 }
 
-/** Takes letters at once and tells of them after a pause: each letter is no question of its own. */
+/** A text input that commits its value after a pause in typing. */
 function TypedInput({ value, onCommit, ...rest }: TypedInputProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
   useEffect(() => {
     if (typed.trim() === value) return;
-    const timer = setTimeout(() => onCommit(typed.trim()), TYPING_MS);
+    const timer = setTimeout(() => onCommit(typed.trim()), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   });
   return <Input {...rest} value={typed} onChange={({ target }) => setTyped(target.value)} />;

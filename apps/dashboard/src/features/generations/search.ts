@@ -1,17 +1,17 @@
-import { present, textIn } from '../../app/search';
+import { omitUndefined, stringParam } from '../../app/search';
 
-/** What the address of the list of generations may hold: every filter, and nothing else. */
+/** The search parameters of the generations page: its filters. */
 export function readGenerationSearch(search: Record<string, unknown>) {
-  return present({
-    find: textIn(search, 'find'),
-    from: textIn(search, 'from'),
-    to: textIn(search, 'to'),
-    model: textIn(search, 'model'),
-    key: textIn(search, 'key'),
-    status: textIn(search, 'status'),
-    user: textIn(search, 'user'),
-    min_cost: textIn(search, 'min_cost'),
-    max_cost: textIn(search, 'max_cost'),
+  return omitUndefined({
+    find: stringParam(search, 'find'),
+    from: stringParam(search, 'from'),
+    to: stringParam(search, 'to'),
+    model: stringParam(search, 'model'),
+    key: stringParam(search, 'key'),
+    status: stringParam(search, 'status'),
+    user: stringParam(search, 'user'),
+    min_cost: stringParam(search, 'min_cost'),
+    max_cost: stringParam(search, 'max_cost'),
   });
 }
 

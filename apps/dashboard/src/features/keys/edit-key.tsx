@@ -8,7 +8,7 @@ import { Conflict } from '../../ui/conflict';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { KeyFields, useKeyForm } from './key-form';
-import { bodyOf, showAtField, valuesOf } from './key-form-values';
+import { bodyOf, setFieldError, valuesOf } from './key-form-values';
 
 interface EditKeyProps {
   readonly of: Key;
@@ -16,9 +16,9 @@ interface EditKeyProps {
   readonly onDone: () => void;
 }
 
-/** Saved only if the key is still what was read: of two editors the second is told, and decides. */
+/** Saves with optimistic locking; a conflict lets the person choose. */
 export function EditKey({ of, bounds, onDone }: EditKeyProps) {
-  // What was read when the form was opened; what is read meanwhile must not pass for it.
+  // The version when the form was opened, not that of later refetches.
   const [readVersion, setReadVersion] = useState(of.version);
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -31,15 +31,15 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
       }),
     onSuccess: async () => {
       await refreshKey(queryClient, of);
-      toast('The key is changed, and in force everywhere.');
+      toast('Key updated.');
       onDone();
     },
-    onError: (error) => showAtField(error, form.setError),
+    onError: (error) => setFieldError(error, form.setError),
   });
   const conflict =
     save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
   const current = conflict?.details.metadata['current'] as Key | undefined;
-  const shownAtField = Object.keys(form.formState.errors).length > 0;
+  const hasFieldErrors = Object.keys(form.formState.errors).length > 0;
 
   return (
     <form
@@ -51,21 +51,20 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
       {current && (
         <Conflict
           what="this key"
-          onTakeTheirs={() => {
+          onDiscard={() => {
             form.reset(valuesOf(current));
             setReadVersion(current.version);
             save.reset();
           }}
-          onKeepMine={() => {
+          onKeep={() => {
             setReadVersion(current.version);
             save.reset();
           }}
         >
-          Nothing of yours was saved. Look at what is there now, or keep what you wrote and save it over
-          theirs.
+          Your changes were not saved. Discard them to see the current version, or keep them and save again.
         </Conflict>
       )}
-      {save.error && !current && !shownAtField && <FailureLine error={save.error} />}
+      {save.error && !current && !hasFieldErrors && <FailureLine error={save.error} />}
       <div className="flex gap-2">
         <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
           Save
@@ -78,7 +77,7 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
   );
 }
 
-/** What was read of a key is old after a change of it. */
+/** Refetches a key and the lists that contain it after a change. */
 export async function refreshKey(queryClient: ReturnType<typeof useQueryClient>, key: Key): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: ['key', key.organization_id, key.id] }),

@@ -34,14 +34,14 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       enableSorting: false,
       meta: { hide: 'phone' },
       cell: ({ row: { original: key } }) => <KeyState of={key} />,
     },
     {
-      id: 'may',
-      header: 'May',
+      id: 'permissions',
+      header: 'Permissions',
       meta: { hide: 'tablet' },
       cell: ({ row: { original: key } }) => <Restrictions of={key} />,
     },
@@ -61,7 +61,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
     },
     {
       id: 'today',
-      header: 'Today',
+      header: 'Spend today',
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_today_usd ?? '0')),
       meta: { figures: true, usd: ({ activity }) => activity?.spend_today_usd },
       cell: ({ row: { original: key } }) => (
@@ -77,7 +77,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
     },
     {
       id: 'month',
-      header: 'This month',
+      header: 'Spend this month',
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_this_month_usd ?? '0')),
       meta: { figures: true, hide: 'phone', usd: ({ activity }) => activity?.spend_this_month_usd },
       cell: ({ row: { original: key } }) =>
@@ -89,7 +89,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
 export function KeyState({ of: key }: { readonly of: Key }) {
   if (key.state === 'revoked') {
     return (
-      <Tip text={key.revoked_at ? `Revoked on ${exactTime(key.revoked_at)}` : 'Revoked'}>
+      <Tip text={key.revoked_at ? `Revoked ${exactTime(key.revoked_at)}` : 'Revoked'}>
         <span tabIndex={0}>
           <Badge tone="bad">Revoked</Badge>
         </span>
@@ -102,15 +102,15 @@ export function KeyState({ of: key }: { readonly of: Key }) {
       <Badge tone="good">Active</Badge>
       {(key.expires_at ?? key.expires_on) !== null && (
         <span className="text-xs text-ink-faint">
-          until <KeyEnd of={key} />
+          Expires <KeyExpiry of={key} />
         </span>
       )}
     </div>
   );
 }
 
-/** A key of minutes ends at a moment, others at the end of a day. */
-export function KeyEnd({ of: key }: { readonly of: Pick<Key, 'expires_at' | 'expires_on'> }) {
+/** Playground keys expire at a time, other keys at the end of a day. */
+export function KeyExpiry({ of: key }: { readonly of: Pick<Key, 'expires_at' | 'expires_on'> }) {
   if (key.expires_at !== null) return exactTime(key.expires_at);
   return key.expires_on === null ? 'Never' : <Day on={key.expires_on} />;
 }
@@ -118,10 +118,10 @@ export function KeyEnd({ of: key }: { readonly of: Pick<Key, 'expires_at' | 'exp
 function Restrictions({ of: key }: { readonly of: Key }) {
   const restrictions = [
     key.allowed_models.length > 0 && counted(key.allowed_models.length, 'model'),
-    key.ip_allowlist.length > 0 && counted(key.ip_allowlist.length, 'address', 'addresses'),
-    key.requests_per_minute !== null && `${count(key.requests_per_minute)} rpm`,
-    key.tokens_per_minute !== null && `${count(key.tokens_per_minute)} tpm`,
-    key.concurrency !== null && `${count(key.concurrency)} at once`,
+    key.ip_allowlist.length > 0 && counted(key.ip_allowlist.length, 'IP range'),
+    key.requests_per_minute !== null && `${count(key.requests_per_minute)} RPM`,
+    key.tokens_per_minute !== null && `${count(key.tokens_per_minute)} TPM`,
+    key.concurrency !== null && `${count(key.concurrency)} concurrent`,
   ].filter((one): one is string => one !== false);
   return (
     <div className="grid gap-0.5">
@@ -131,10 +131,10 @@ function Restrictions({ of: key }: { readonly of: Key }) {
   );
 }
 
-/** A figure that cannot be had right now is not a zero. */
+/** Shown for an unavailable figure, which is not zero. */
 function Unknown() {
   return (
-    <Tip text="This figure cannot be had right now.">
+    <Tip text="Temporarily unavailable">
       <span tabIndex={0} className="text-ink-faint">
         —
       </span>

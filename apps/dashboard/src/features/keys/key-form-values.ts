@@ -1,12 +1,12 @@
-import type { Arguments } from '@gateway/dashboard-contract/client';
+import type { CallOptions } from '@gateway/dashboard-contract/client';
 import { ApiError } from '@gateway/dashboard-contract/client';
 import type { UseFormSetError } from 'react-hook-form';
 import type { Key } from '../../api/keys';
 import { count } from '../../format/count';
 import { exactUsd, nanoUsdOf } from '../../format/money';
-import { addressesIn } from './addresses';
+import { parseAllowlist } from './ip-allowlist';
 
-/** A key's settings as one types them. */
+/** The form's values as typed. */
 export interface KeyFormValues {
   readonly name: string;
   readonly chat: boolean;
@@ -20,7 +20,7 @@ export interface KeyFormValues {
   readonly dailyBudget: string;
 }
 
-export type KeyBody = Arguments<'POST /api/organizations/{organization_id}/keys'>['body'];
+export type KeyBody = CallOptions<'POST /api/organizations/{organization_id}/keys'>['body'];
 
 const MAX_COUNT = 2_147_483_647;
 
@@ -52,7 +52,7 @@ export function valuesOf(key: Key): KeyFormValues {
   };
 }
 
-/** Everything that the form shows, so that what was emptied is taken away. */
+/** Includes every field of the form, so that cleared fields remove their restriction. */
 export function bodyOf(values: KeyFormValues): KeyBody {
   return {
     name: values.name.trim(),
@@ -61,34 +61,33 @@ export function bodyOf(values: KeyFormValues): KeyBody {
       ...(values.readUsage ? (['usage:read'] as const) : []),
     ],
     allowed_models: values.models.length > 0 ? [...values.models] : null,
-    ip_allowlist: addressesIn(values.addresses),
+    ip_allowlist: parseAllowlist(values.addresses),
     expires_on: values.expiresOn || null,
-    requests_per_minute: capIn(values.requestsPerMinute),
-    tokens_per_minute: capIn(values.tokensPerMinute),
-    concurrency: capIn(values.concurrency),
+    requests_per_minute: parseLimit(values.requestsPerMinute),
+    tokens_per_minute: parseLimit(values.tokensPerMinute),
+    concurrency: parseLimit(values.concurrency),
     daily_budget_usd: values.dailyBudget.trim() || null,
   };
 }
 
-const capIn = (text: string) => (text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, '')));
+const parseLimit = (text: string) => (text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, '')));
 
-export function faultOfCap(text: string, bound: number | null | undefined): string | undefined {
+export function limitError(text: string, bound: number | null | undefined): string | undefined {
   if (text.trim() === '') return undefined;
-  const value = capIn(text) ?? 0;
+  const value = parseLimit(text) ?? 0;
   if (!Number.isSafeInteger(value) || value < 1 || value > MAX_COUNT)
-    return 'A whole number from 1, or nothing.';
+    return 'Enter a whole number of at least 1.';
   return typeof bound === 'number' && value > bound
-    ? `At most ${count(bound)}, which is the organization’s.`
+    ? `At most ${count(bound)}, the organization’s limit.`
     : undefined;
 }
 
-export function faultOfBudget(text: string, bound: string | null | undefined): string | undefined {
+export function budgetError(text: string, bound: string | null | undefined): string | undefined {
   const amount = text.trim();
   if (amount === '') return undefined;
-  if (!/^\d{1,9}(\.\d{1,9})?$/.test(amount) || nanoUsdOf(amount) === 0n)
-    return 'An amount above 0 such as 12.50, or nothing.';
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(amount) || nanoUsdOf(amount) === 0n) return 'Enter an amount above 0.';
   return bound && nanoUsdOf(amount) > nanoUsdOf(bound)
-    ? `At most ${exactUsd(bound)}, which is the organization’s.`
+    ? `At most ${exactUsd(bound)}, the organization’s limit.`
     : undefined;
 }
 
@@ -104,8 +103,8 @@ const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   daily_budget_usd: 'dailyBudget',
 };
 
-/** Shows what the server refused at the field that it names; false when it names none. */
-export function showAtField(error: unknown, setError: UseFormSetError<KeyFormValues>): boolean {
+/** Shows a server error at the field that it names; returns false if it names none. */
+export function setFieldError(error: unknown, setError: UseFormSetError<KeyFormValues>): boolean {
   if (!(error instanceof ApiError) || error.code !== 'invalid') return false;
   const field = FIELD_OF_PARAM[error.param?.replace(/[[.].*$/, '') ?? ''];
   if (field === undefined) return false;

@@ -1,26 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
-import { failureOf } from '../../api/failure';
+import { blockingErrorOf } from '../../api/transient-error';
 import type { KeyBounds } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
 import { count } from '../../format/count';
 import { exactUsd } from '../../format/money';
 import { Checkbox, Field, FieldGroup, Input, TextArea } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
-import { faultOfAddresses } from './addresses';
-import { faultOfBudget, faultOfCap, type KeyFormValues } from './key-form-values';
+import { allowlistError } from './ip-allowlist';
+import { budgetError, limitError, type KeyFormValues } from './key-form-values';
 import { ModelPicker } from './model-picker';
 
 interface KeyFieldsProps {
   readonly form: UseFormReturn<KeyFormValues>;
-  /** What the caps are at or below; undefined while it is not known. */
+  /** The upper bounds of the limits; undefined until loaded. */
   readonly bounds: KeyBounds | undefined;
 }
 
 export const useKeyForm = (values: KeyFormValues) =>
   useForm<KeyFormValues>({ defaultValues: values, mode: 'onTouched', reValidateMode: 'onChange' });
 
-/** All that a key may and may not, in the order in which one thinks of it. */
+/** The fields of a key: name, permissions, restrictions and limits. */
 export function KeyFields({ form, bounds }: KeyFieldsProps) {
   const { register, formState, setValue, watch } = form;
   const { errors } = formState;
@@ -28,25 +28,25 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
   return (
     <div className="grid gap-8">
       <div className="grid gap-5">
-        <Field label="Name" hint="Such as the program and where it runs." error={errors.name?.message}>
+        <Field label="Name" hint="For example “api-prod”." error={errors.name?.message}>
           <Input
             maxLength={100}
             {...register('name', {
-              validate: (name) => name.trim() !== '' || 'A key needs a name, so that you know it again.',
+              validate: (name) => name.trim() !== '' || 'Enter a name.',
             })}
           />
         </Field>
-        <FieldGroup legend="May" error={errors.chat?.message}>
+        <FieldGroup legend="Permissions" error={errors.chat?.message}>
           <Checkbox
             label="Chat"
-            hint="Ask models; this costs credit."
+            hint="Create chat completions, which spend credit."
             {...register('chat', {
-              validate: (chat, { readUsage }) => chat || readUsage || 'A key that may nothing is of no use.',
+              validate: (chat, { readUsage }) => chat || readUsage || 'Select at least one permission.',
             })}
           />
           <Checkbox
             label="Read usage"
-            hint="See balance, generations and usage of the organization."
+            hint="Read the organization’s balance, generations and usage."
             {...register('readUsage')}
           />
         </FieldGroup>
@@ -54,8 +54,8 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
 
       <div className="grid gap-5">
         <h2 className="border-b border-line pb-2 text-base font-semibold">Restrictions</h2>
-        <FieldGroup legend="Models" hint="Calls to others are refused.">
-          {failureOf(models) ? (
+        <FieldGroup legend="Models">
+          {blockingErrorOf(models) ? (
             <FailureLine error={models.error} />
           ) : (
             <ModelPicker
@@ -66,9 +66,9 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
           )}
         </FieldGroup>
         <Field
-          label="Addresses"
+          label="Allowed IPs"
           optional
-          hint="One address or CIDR range a line, IPv4 or IPv6. Empty: from everywhere."
+          hint="One IP address or CIDR range per line. Leave empty to allow any."
           error={errors.addresses?.message}
         >
           <TextArea
@@ -76,13 +76,13 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
             spellCheck={false}
             className="font-mono !text-sm"
             placeholder={'192.0.2.7\n10.0.0.0/8'}
-            {...register('addresses', { validate: faultOfAddresses })}
+            {...register('addresses', { validate: allowlistError })}
           />
         </Field>
         <Field
-          label="Expires"
+          label="Expiration date"
           optional
-          hint="Works until the end of this day, UTC."
+          hint="Expires at the end of this day (UTC)."
           error={errors.expiresOn?.message}
           className="max-w-60"
         >
@@ -93,41 +93,43 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
       <div className="grid gap-5">
         <div className="border-b border-line pb-2">
           <h2 className="text-base font-semibold">Limits</h2>
-          <p className="text-sm text-ink-soft">
-            Each at or below the organization’s. Empty: no limit of its own; the organization’s applies all
-            the same.
-          </p>
+          <p className="text-sm text-ink-soft">Leave empty to use the organization’s limits.</p>
         </div>
         <div className="grid gap-5 sm:grid-cols-2">
-          <Cap
+          <LimitField
             form={form}
             name="requestsPerMinute"
             label="Requests per minute"
             bound={bounds?.requests_per_minute}
           />
-          <Cap
+          <LimitField
             form={form}
             name="tokensPerMinute"
             label="Tokens per minute"
             bound={bounds?.tokens_per_minute}
           />
-          <Cap form={form} name="concurrency" label="Requests at once" bound={bounds?.concurrency} />
+          <LimitField
+            form={form}
+            name="concurrency"
+            label="Concurrent requests"
+            bound={bounds?.concurrency}
+          />
           <Field
-            label="Daily budget, US dollars"
+            label="Daily budget (USD)"
             optional
             hint={boundHint(
               bounds?.daily_budget_usd === undefined || bounds.daily_budget_usd === null
                 ? bounds?.daily_budget_usd
                 : exactUsd(bounds.daily_budget_usd),
-              'Starts anew at 00:00 UTC.',
+              'Resets at 00:00 UTC.',
             )}
             error={errors.dailyBudget?.message}
           >
             <Input
               inputMode="decimal"
-              placeholder="No limit"
+              placeholder="Organization default"
               {...register('dailyBudget', {
-                validate: (text) => faultOfBudget(text, bounds?.daily_budget_usd),
+                validate: (text) => budgetError(text, bounds?.daily_budget_usd),
               })}
             />
           </Field>
@@ -137,14 +139,14 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
   );
 }
 
-interface CapProps {
+interface LimitFieldProps {
   readonly form: UseFormReturn<KeyFormValues>;
   readonly name: 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency';
   readonly label: string;
   readonly bound: number | null | undefined;
 }
 
-function Cap({ form, name, label, bound }: CapProps) {
+function LimitField({ form, name, label, bound }: LimitFieldProps) {
   const errors: FieldErrors<KeyFormValues> = form.formState.errors;
   return (
     <Field
@@ -155,8 +157,8 @@ function Cap({ form, name, label, bound }: CapProps) {
     >
       <Input
         inputMode="numeric"
-        placeholder="No limit"
-        {...form.register(name, { validate: (text) => faultOfCap(text, bound) })}
+        placeholder="Organization default"
+        {...form.register(name, { validate: (text) => limitError(text, bound) })}
       />
     </Field>
   );
@@ -164,10 +166,6 @@ function Cap({ form, name, label, bound }: CapProps) {
 
 function boundHint(bound: string | null | undefined, more = ''): string {
   const own =
-    bound === undefined
-      ? ''
-      : bound === null
-        ? 'The organization has no limit.'
-        : `At most ${bound}, the organization’s.`;
+    bound === undefined ? '' : bound === null ? 'No organization limit.' : `Organization limit: ${bound}.`;
   return `${own} ${more}`.trim();
 }

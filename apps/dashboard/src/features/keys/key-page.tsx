@@ -1,36 +1,36 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { failureOf } from '../../api/failure';
+import { blockingErrorOf } from '../../api/transient-error';
 import { keyQuery, type Key } from '../../api/keys';
-import { useMay } from '../../api/session';
+import { usePermission } from '../../api/session';
 import { count } from '../../format/count';
-import { Button, leadClass } from '../../ui/button';
+import { Button, sectionLinkClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
 import { EditKey } from './edit-key';
-import { KeyEnd, KeyState } from './key-columns';
+import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
 import { RevokeKey } from './revoke-key';
-import { SecretOnce } from './secret-once';
+import { OneTimeSecret } from './one-time-secret';
 
 const route = getRouteApi('/signed-in/o/$organizationId/keys/$keyId');
 
 export function KeyPage() {
   const { organizationId, keyId } = route.useParams();
   const query = useQuery(keyQuery(organizationId, keyId));
-  const mayManage = useMay(organizationId)('keys:manage');
+  const canManage = usePermission(organizationId)('keys:manage');
   const [editing, setEditing] = useState(false);
   const [secret, setSecret] = useState<string>();
 
-  const failure = failureOf(query);
+  const failure = blockingErrorOf(query);
   if (failure || !query.data) {
     return (
       <Page title="Key">
         {failure ? (
-          <Failure error={failure} what="the key" onRetry={() => void query.refetch()} />
+          <Failure error={failure} what="key" onRetry={() => void query.refetch()} />
         ) : (
           <SkeletonRows />
         )}
@@ -38,7 +38,7 @@ export function KeyPage() {
     );
   }
   const { key, bounds } = query.data;
-  const changeable = mayManage && key.state !== 'revoked';
+  const editable = canManage && key.state !== 'revoked';
   return (
     <Page
       narrow
@@ -51,7 +51,7 @@ export function KeyPage() {
       }
       description={<Id>{`sk-gw-…${key.last4}`}</Id>}
       actions={
-        changeable &&
+        editable &&
         !editing && (
           <>
             <Button onClick={() => setEditing(true)}>Edit</Button>
@@ -61,11 +61,11 @@ export function KeyPage() {
         )
       }
     >
-      {secret !== undefined && <SecretOnce secret={secret} />}
-      {key.previous_secret && <PreviousSecret of={key} changeable={changeable} />}
+      {secret !== undefined && <OneTimeSecret secret={secret} />}
+      {key.previous_secret && <PreviousSecret of={key} editable={editable} />}
       {key.state === 'expired' && (
         <Notice tone="warn" title="This key has expired">
-          Requests with it are refused. Move its day of expiry to let it work again.
+          Requests with it are rejected. Change its expiration date to use it again.
         </Notice>
       )}
       {editing ? (
@@ -103,24 +103,24 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
         </Figures>
       )}
       <Section
-        title="What it may"
+        title="Permissions"
         actions={
           <span className="flex gap-4">
             <Link
               to="/o/$organizationId/usage"
               params={{ organizationId }}
               search={{ key: key.id }}
-              className={leadClass}
+              className={sectionLinkClass}
             >
-              Its usage
+              View usage
             </Link>
             <Link
               to="/o/$organizationId/generations"
               params={{ organizationId }}
               search={{ key: key.id }}
-              className={leadClass}
+              className={sectionLinkClass}
             >
-              Its generations
+              View generations
             </Link>
           </span>
         }
@@ -131,7 +131,7 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           </Fact>
           <Fact name="Models">
             {key.allowed_models.length === 0 ? (
-              'Every model'
+              'All models'
             ) : (
               <ul>
                 {key.allowed_models.map((id) => (
@@ -142,9 +142,9 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               </ul>
             )}
           </Fact>
-          <Fact name="Addresses">
+          <Fact name="Allowed IPs">
             {key.ip_allowlist.length === 0 ? (
-              'From everywhere'
+              'Any'
             ) : (
               <ul>
                 {key.ip_allowlist.map((address) => (
@@ -156,13 +156,13 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
             )}
           </Fact>
           <Fact name="Expires">
-            <KeyEnd of={key} />
+            <KeyExpiry of={key} />
           </Fact>
           <Fact name="Requests per minute">{limit(key.requests_per_minute)}</Fact>
           <Fact name="Tokens per minute">{limit(key.tokens_per_minute)}</Fact>
-          <Fact name="Requests at once">{limit(key.concurrency)}</Fact>
+          <Fact name="Concurrent requests">{limit(key.concurrency)}</Fact>
           <Fact name="Daily budget">
-            {key.daily_budget_usd === null ? 'No limit of its own' : <Money usd={key.daily_budget_usd} />}
+            {key.daily_budget_usd === null ? 'Organization default' : <Money usd={key.daily_budget_usd} />}
           </Fact>
         </Facts>
       </Section>
@@ -176,17 +176,17 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               <Time at={key.revoked_at} />
             </Fact>
           )}
-          <Fact name="Id">
+          <Fact name="ID">
             <Id>{key.id}</Id>
           </Fact>
-          <Fact name="Changes">
+          <Fact name="Audit log">
             <Link
               to="/o/$organizationId/audit"
               params={{ organizationId }}
               search={{ target: key.id }}
               className="text-accent hover:underline"
             >
-              In the audit log
+              View changes
             </Link>
           </Fact>
         </Facts>
@@ -195,4 +195,4 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
   );
 }
 
-const limit = (value: number | null) => (value === null ? 'No limit of its own' : count(value));
+const limit = (value: number | null) => (value === null ? 'Organization default' : count(value));

@@ -7,7 +7,7 @@ import { renderPage } from '../../testing/render-page';
 
 const KEYS = 'GET /api/organizations/{organization_id}/keys';
 
-describe('the page of keys', () => {
+describe('the keys page', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
@@ -17,11 +17,11 @@ describe('the page of keys', () => {
   });
   afterEach(cleanup);
 
-  const answerKeys = (...keys: readonly ReturnType<typeof keyWith>[]) =>
+  const respondWithKeys = (...keys: readonly ReturnType<typeof keyWith>[]) =>
     api.on(KEYS, () => ({ data: [...keys], next_page_token: null, bounds: BOUNDS }));
 
-  it('shows name, last four, state, and what was spent to the nano-dollar', async () => {
-    answerKeys(
+  it('shows name, last four characters, status and exact spend', async () => {
+    respondWithKeys(
       keyWith({
         activity: { last_used_at: null, spend_today_usd: '0.000000001', spend_this_month_usd: '12.5' },
       }),
@@ -36,74 +36,74 @@ describe('the page of keys', () => {
     expect(within(row).getByText('Never')).toBeTruthy();
   });
 
-  it('does not pass a figure that cannot be had for a zero', async () => {
-    answerKeys(keyWith({ activity: null }));
+  it('does not show an unavailable figure as zero', async () => {
+    respondWithKeys(keyWith({ activity: null }));
     renderPage('/o/org-1/keys');
     const row = (await screen.findByRole('link', { name: 'production' })).closest('tr') as HTMLElement;
     expect(row.textContent).not.toContain('$0.00');
     expect(within(row).getAllByText('—').length).toBe(3);
   });
 
-  it('says what to do when there is none', async () => {
-    answerKeys();
+  it('offers to create the first key', async () => {
+    respondWithKeys();
     renderPage('/o/org-1/keys');
-    await screen.findByText('No key yet');
-    expect(screen.getAllByRole('link', { name: 'Create a key' }).length).toBeGreaterThan(0);
+    await screen.findByText('No keys yet');
+    expect(screen.getAllByRole('link', { name: 'Create key' }).length).toBeGreaterThan(0);
   });
 
-  it('offers nothing to a member that only admins may', async () => {
+  it('hides actions without permission', async () => {
     api.on('GET /api/session', () => sessionOf('member'));
-    answerKeys();
+    respondWithKeys();
     renderPage('/o/org-1/keys');
-    await screen.findByText('Ask an admin or owner of this organization to create one.');
-    expect(screen.queryByRole('link', { name: 'Create a key' })).toBeNull();
+    await screen.findByText('Contact an admin or owner to create a key.');
+    expect(screen.queryByRole('link', { name: 'Create key' })).toBeNull();
     expect(screen.queryByText('Audit log')).toBeNull();
   });
 
-  it('says what failed, with the id of the request, and asks again when told to', async () => {
+  it('shows an error with its request id, and retries on request', async () => {
     api.refuse(KEYS, 500, {
       code: 'internal',
-      message: 'Something failed on our side. The failure was recorded.',
+      message: 'Something went wrong on our side. The error was logged.',
     });
     renderPage('/o/org-1/keys');
-    await screen.findByText('We could not load the keys');
-    expect(screen.getByText('req-of-the-test')).toBeTruthy();
-    answerKeys(keyWith());
+    await screen.findByText('Couldn’t load keys');
+    expect(screen.getByText('req-test')).toBeTruthy();
+    respondWithKeys(keyWith());
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     await screen.findByRole('link', { name: 'production' });
   });
 
-  it('shows that it is loading while nothing has come', async () => {
+  it('shows a loading state', async () => {
     api.hang(KEYS);
     renderPage('/o/org-1/keys');
     await screen.findByText('Loading');
   });
 
-  it('shows the keys of the playground only when asked for, and until when they work', async () => {
-    const made = keyWith({
+  it('shows playground keys only on request, with their expiry', async () => {
+    const playgroundKey = keyWith({
       ...{ id: 'key-3', name: 'Playground: ada@acme.example', kind: 'playground' as const },
       ...{ expires_on: '2026-11-22', expires_at: '2026-11-22T12:15:00.000Z' },
     });
     api.on(KEYS, ({ query }) => ({
-      data: query.get('kind') === 'playground' ? [made] : [keyWith()],
+      data: query.get('kind') === 'playground' ? [playgroundKey] : [keyWith()],
       ...{ next_page_token: null, bounds: BOUNDS },
     }));
     const { router } = renderPage('/o/org-1/keys');
     await screen.findByRole('link', { name: 'production' });
-    expect(screen.queryByRole('link', { name: made.name })).toBeNull();
-    await userEvent.selectOptions(screen.getByLabelText('State'), 'Of the playground');
-    const row = (await screen.findByRole('link', { name: made.name })).closest('tr') as HTMLElement;
-    expect(within(row).getAllByText(/until 22 Nov 2026, 12:15:00 UTC/)[0]).toBeTruthy();
+    expect(screen.queryByRole('link', { name: playgroundKey.name })).toBeNull();
+    await userEvent.selectOptions(screen.getByLabelText('Status'), 'Playground keys');
+    const row = (await screen.findByRole('link', { name: playgroundKey.name })).closest('tr') as HTMLElement;
+    expect(within(row).getAllByText(/Expires 22 Nov 2026, 12:15:00 UTC/)[0]).toBeTruthy();
     expect(screen.queryByRole('link', { name: 'production' })).toBeNull();
     expect(router.state.location.search).toEqual({ show: 'playground' });
   });
 
-  it('keeps its filters in the address', async () => {
-    answerKeys(keyWith(), keyWith({ id: 'key-2', name: 'old laptop', state: 'revoked' }));
+  it('keeps its filters in the URL', async () => {
+    respondWithKeys(keyWith(), keyWith({ id: 'key-2', name: 'old laptop', state: 'revoked' }));
     const { router } = renderPage('/o/org-1/keys?show=revoked');
     await screen.findByRole('link', { name: 'old laptop' });
     expect(screen.queryByRole('link', { name: 'production' })).toBeNull();
-    await userEvent.selectOptions(screen.getByLabelText('State'), 'all');
+    await userEvent.selectOptions(screen.getByLabelText('Status'), 'all');
     await screen.findByRole('link', { name: 'production' });
     await waitFor(() => expect(router.state.location.search).toEqual({ show: 'all' }));
   });

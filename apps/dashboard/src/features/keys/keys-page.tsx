@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { keysQuery, type Key } from '../../api/keys';
-import { useMay } from '../../api/session';
-import { present } from '../../app/search';
+import { usePermission } from '../../api/session';
+import { omitUndefined } from '../../app/search';
 import { Button, buttonClass } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
@@ -18,59 +18,59 @@ export function KeysPage() {
   const { organizationId } = route.useParams();
   const { show = 'active', find = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const mayManage = useMay(organizationId)('keys:manage');
-  const ofPlayground = show === 'playground';
-  const keys = useInfiniteQuery(keysQuery(organizationId, ofPlayground ? 'playground' : 'standard'));
+  const canManage = usePermission(organizationId)('keys:manage');
+  const isPlayground = show === 'playground';
+  const keys = useInfiniteQuery(keysQuery(organizationId, isPlayground ? 'playground' : 'standard'));
   const all = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  const ofAnyState = ofPlayground || show === 'all';
-  const shown = all.filter((key) => (ofAnyState || key.state === show) && isNamed(key, find));
+  const anyState = isPlayground || show === 'all';
+  const shown = all.filter((key) => (anyState || key.state === show) && matchesSearch(key, find));
 
-  const create = mayManage && (
+  const create = canManage && (
     <Link to="/o/$organizationId/keys/new" params={{ organizationId }} className={buttonClass('primary')}>
       <Icon name="plus" />
-      Create a key
+      Create key
     </Link>
   );
 
   return (
     <Page
       title="Keys"
-      description="What programs call the API with. Days and months of spend are those of UTC."
+      description="Keys authenticate requests to the API. Spend is by UTC day and month."
       actions={create}
     >
       {keys.error ? (
-        <Failure error={keys.error} what="the keys" onRetry={() => void keys.refetch()} />
+        <Failure error={keys.error} what="keys" onRetry={() => void keys.refetch()} />
       ) : keys.isPending ? (
         <SkeletonRows />
-      ) : all.length === 0 && !ofPlayground ? (
-        <Empty icon="key" title="No key yet" action={create || undefined}>
-          {mayManage
-            ? 'A program needs a key to call the API. Create one, and its first request is a paste away.'
-            : 'Ask an admin or owner of this organization to create one.'}
+      ) : all.length === 0 && !isPlayground ? (
+        <Empty icon="key" title="No keys yet" action={create || undefined}>
+          {canManage
+            ? 'Create a key to send your first request.'
+            : 'Contact an admin or owner to create a key.'}
         </Empty>
       ) : (
         <div className="grid gap-3">
           <FilterBar>
             <Input
               type="search"
-              aria-label="Find by name or last four characters"
-              placeholder="Find by name or last four"
+              aria-label="Search by name or last four characters"
+              placeholder="Search by name or last four"
               className="col-span-2 sm:w-64"
               value={find}
               onChange={({ target }) =>
                 void navigate({
-                  search: present({ show: inAddress(show), find: target.value || undefined }),
+                  search: omitUndefined({ show: searchValue(show), find: target.value || undefined }),
                   replace: true,
                 })
               }
             />
             <Select
-              aria-label="State"
+              aria-label="Status"
               className="col-span-2 sm:w-44"
               value={show}
               onChange={({ target }) =>
                 void navigate({
-                  search: present({ show: inAddress(target.value), find: find || undefined }),
+                  search: omitUndefined({ show: searchValue(target.value), find: find || undefined }),
                   replace: true,
                 })
               }
@@ -79,7 +79,7 @@ export function KeysPage() {
               <option value="expired">Expired</option>
               <option value="revoked">Revoked</option>
               <option value="all">All</option>
-              <option value="playground">Of the playground</option>
+              <option value="playground">Playground keys</option>
             </Select>
           </FilterBar>
           {shown.length > 0 ? (
@@ -91,12 +91,12 @@ export function KeysPage() {
               rowClass={({ state }) => (state === 'active' ? undefined : 'text-ink-soft')}
             />
           ) : (
-            <Empty icon="search" title="No key is like that">
-              {ofPlayground
-                ? 'The playground makes one when somebody asks a model there. It ends within minutes.'
+            <Empty icon="search" title="No matches">
+              {isPlayground
+                ? 'Using the playground creates a key that expires within minutes.'
                 : show === 'all'
-                  ? 'Change what you look for.'
-                  : `None of the ${show} keys. Look at all of them, or change what you look for.`}
+                  ? 'Try a different search.'
+                  : `No ${show} keys match. Try a different search or status.`}
             </Empty>
           )}
           {keys.hasNextPage && (
@@ -105,7 +105,7 @@ export function KeysPage() {
               busy={keys.isFetchingNextPage}
               onClick={() => void keys.fetchNextPage()}
             >
-              Older keys
+              Load more
             </Button>
           )}
         </div>
@@ -114,9 +114,9 @@ export function KeysPage() {
   );
 }
 
-/** What is shown when nothing is said needs not stand in the address. */
-const inAddress = (show: string) => (show === 'active' ? undefined : show);
+/** Omits the default from the URL. */
+const searchValue = (show: string) => (show === 'active' ? undefined : show);
 
-function isNamed({ name, last4 }: Key, find: string): boolean {
+function matchesSearch({ name, last4 }: Key, find: string): boolean {
   return `${name} ${last4}`.toLowerCase().includes(find.trim().toLowerCase());
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { OfferedModel } from '../../api/models';
-import { counted } from '../../format/count';
+import { count } from '../../format/count';
 import { Checkbox, Input } from '../../ui/field';
 import { Skeleton } from '../../ui/states';
 import { Id } from '../../ui/values';
@@ -11,10 +11,10 @@ interface ModelPickerProps {
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** Above this many they get a field to find them by. */
-const MANY = 8;
+/** Longer lists get a search field. */
+const SEARCHABLE_LENGTH = 8;
 
-/** None chosen means all. What a key is limited to stays in the list, also when the catalogue has it no longer. */
+/** No selection means all models. Selected models that are no longer in the catalogue stay listed. */
 export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
   const [find, setFind] = useState('');
   const [limited, setLimited] = useState(chosen.length > 0);
@@ -36,7 +36,7 @@ export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
               onChange([]);
             }}
           />
-          Every model, those that are added later included
+          All models, including future ones
         </label>
         <label className="flex items-center gap-2">
           <input
@@ -46,16 +46,16 @@ export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
             checked={limited}
             onChange={() => setLimited(true)}
           />
-          Only some{chosen.length > 0 && `: ${counted(chosen.length, 'model')}`}
+          Selected models{chosen.length > 0 && ` (${count(chosen.length)})`}
         </label>
       </div>
       {limited && (
         <div className="rounded-md border border-line">
-          {ids.length > MANY && (
+          {ids.length > SEARCHABLE_LENGTH && (
             <Input
               type="search"
-              aria-label="Find a model"
-              placeholder="Find a model"
+              aria-label="Search models"
+              placeholder="Search models"
               className="!rounded-b-none !border-0 !border-b"
               value={find}
               onChange={({ target }) => setFind(target.value)}
@@ -66,14 +66,14 @@ export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
               <Checkbox
                 key={id}
                 label={<Id>{id}</Id>}
-                hint={known.has(id) ? undefined : 'Not in the catalogue any more'}
+                hint={known.has(id) ? undefined : 'No longer in the catalogue'}
                 checked={chosen.includes(id)}
                 onChange={({ target }) =>
                   onChange(target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
                 }
               />
             ))}
-            {shown.length === 0 && <p className="text-sm text-ink-soft">No model is called that.</p>}
+            {shown.length === 0 && <p className="text-sm text-ink-soft">No matches</p>}
           </div>
         </div>
       )}

@@ -7,7 +7,7 @@ import { renderPage } from '../../testing/render-page';
 
 const CREATE = 'POST /api/organizations/{organization_id}/keys';
 
-describe('the page that creates a key', () => {
+describe('the page to create a key', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
@@ -18,26 +18,26 @@ describe('the page that creates a key', () => {
   });
   afterEach(cleanup);
 
-  it('shows no example that could not be used while nobody has said where the API is', async () => {
+  it('shows no code example before the API’s URL is known', async () => {
     api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
     api.hang('GET /api/models');
     renderPage('/o/org-1/keys/new');
     await userEvent.type(await screen.findByLabelText('Name'), 'production');
-    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
     await screen.findByLabelText('Your key');
     expect(screen.queryByText(/your-gateway\.example/)).toBeNull();
   });
 
-  it('sends what was typed, as the API wants it', async () => {
+  it('sends the form’s values in the API’s format', async () => {
     api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
     renderPage('/o/org-1/keys/new');
     await userEvent.type(await screen.findByLabelText('Name'), ' production ');
-    await userEvent.type(screen.getByLabelText(/^Addresses/), '10.0.0.0/8, 2001:db8::1');
+    await userEvent.type(screen.getByLabelText(/^Allowed IPs/), '10.0.0.0/8, 2001:db8::1');
     await userEvent.type(screen.getByLabelText(/^Requests per minute/), '60');
     await userEvent.type(screen.getByLabelText(/^Daily budget/), '5.5');
-    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
-    await screen.findByText('The key is ready');
-    expect(api.asked(CREATE).map(({ body }) => body)).toEqual([
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await screen.findByText('Key created');
+    expect(api.requestsTo(CREATE).map(({ body }) => body)).toEqual([
       {
         name: 'production',
         scopes: ['chat'],
@@ -53,19 +53,19 @@ describe('the page that creates a key', () => {
     expect((screen.getByLabelText('Your key') as HTMLInputElement).value).toBe('sk-gw-new');
   });
 
-  it('asks for nothing that it knows to be refused', async () => {
+  it('validates before it sends', async () => {
     renderPage('/o/org-1/keys/new');
-    await screen.findByText('At most 600, the organization’s.');
+    await screen.findByText('Organization limit: 600.');
     await userEvent.type(screen.getByLabelText(/^Requests per minute/), '601');
     await userEvent.click(screen.getByLabelText('Chat'));
-    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
-    await screen.findByText('At most 600, which is the organization’s.');
-    await screen.findByText('A key needs a name, so that you know it again.');
-    await screen.findByText('A key that may nothing is of no use.');
-    expect(api.asked(CREATE)).toEqual([]);
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await screen.findByText('At most 600, the organization’s limit.');
+    await screen.findByText('Enter a name.');
+    await screen.findByText('Select at least one permission.');
+    expect(api.requestsTo(CREATE)).toEqual([]);
   });
 
-  it('shows what the server refuses at the field that it names', async () => {
+  it('shows a server error at the field that it names', async () => {
     api.refuse(CREATE, 400, {
       code: 'invalid',
       message: 'ip_allowlist[0]: not an address.',
@@ -73,8 +73,8 @@ describe('the page that creates a key', () => {
     });
     renderPage('/o/org-1/keys/new');
     await userEvent.type(await screen.findByLabelText('Name'), 'k');
-    await userEvent.click(screen.getByRole('button', { name: 'Create the key' }));
-    const field = screen.getByLabelText(/^Addresses/);
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    const field = screen.getByLabelText(/^Allowed IPs/);
     await screen.findByText('ip_allowlist[0]: not an address.');
     expect(field.getAttribute('aria-invalid')).toBe('true');
   });

@@ -7,8 +7,8 @@ import { Button, buttonClass } from '../../ui/button';
 import { Page } from '../../ui/page';
 import { FailureLine } from '../../ui/states';
 import { KeyFields, useKeyForm } from './key-form';
-import { bodyOf, EMPTY_KEY, showAtField } from './key-form-values';
-import { SecretOnce } from './secret-once';
+import { bodyOf, EMPTY_KEY, setFieldError } from './key-form-values';
+import { OneTimeSecret } from './one-time-secret';
 
 const route = getRouteApi('/signed-in/o/$organizationId/keys/new');
 
@@ -18,18 +18,16 @@ export function NewKeyPage() {
   return (
     <Page
       narrow
-      title={secret === undefined ? 'Create a key' : 'The key is ready'}
-      description={
-        secret === undefined ? undefined : 'It works already. This is the only time that it can be seen.'
-      }
+      title={secret === undefined ? 'Create key' : 'Key created'}
+      description={secret === undefined ? undefined : 'Copy it now; you won’t see it again.'}
     >
       {secret === undefined ? (
         <NewKeyForm organizationId={organizationId} onCreated={setSecret} />
       ) : (
         <div className="grid gap-6">
-          <SecretOnce secret={secret} />
+          <OneTimeSecret secret={secret} />
           <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass('primary')}>
-            I have kept it
+            Done
           </Link>
         </div>
       )}
@@ -57,9 +55,9 @@ function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
       void queryClient.invalidateQueries({ queryKey: ['key-names', organizationId] });
       onCreated(secret);
     },
-    onError: (error) => showAtField(error, form.setError),
+    onError: (error) => setFieldError(error, form.setError),
   });
-  const shownAtField = Object.keys(form.formState.errors).length > 0;
+  const hasFieldErrors = Object.keys(form.formState.errors).length > 0;
   return (
     <form
       className="grid gap-8"
@@ -67,10 +65,10 @@ function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
       noValidate
     >
       <KeyFields form={form} bounds={organization?.limits} />
-      {create.error && !shownAtField && <FailureLine error={create.error} />}
+      {create.error && !hasFieldErrors && <FailureLine error={create.error} />}
       <div className="flex gap-2">
         <Button type="submit" kind="primary" busy={create.isPending}>
-          Create the key
+          Create key
         </Button>
         <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass('quiet')}>
           Cancel

@@ -8,7 +8,7 @@ import { useToast } from '../../ui/toast';
 import { Text } from '../../ui/values';
 import { refreshKey } from './edit-key';
 
-/** Says "revoked" only when the server has: from then on no process of the gateway accepts the key. */
+/** The server responds once no process accepts the key, so the toast is accurate. */
 export function RevokeKey({ of: key }: { readonly of: Key }) {
   const [open, setOpen] = useState(false);
   const queryClient = useQueryClient();
@@ -20,7 +20,7 @@ export function RevokeKey({ of: key }: { readonly of: Key }) {
       }),
     onSuccess: async () => {
       setOpen(false);
-      toast('The key is revoked, everywhere.');
+      toast('Key revoked.');
       await refreshKey(queryClient, key);
     },
   });
@@ -36,16 +36,16 @@ export function RevokeKey({ of: key }: { readonly of: Key }) {
           setOpen(next);
           if (!next) revoke.reset();
         }}
-        title="Revoke this key?"
-        action="Revoke the key"
+        title="Revoke key?"
+        action="Revoke key"
         typed={key.name}
         busy={revoke.isPending}
         error={revoke.error}
         onConfirm={() => revoke.mutate()}
       >
         <p>
-          Every program that uses <Text className="font-medium text-ink">{key.name}</Text> is refused from now
-          on. Requests that already run finish. This cannot be taken back.
+          Requests with <Text className="font-medium text-ink">{key.name}</Text> are rejected immediately.
+          Requests in progress finish. This can’t be undone.
         </p>
       </Confirm>
     </>

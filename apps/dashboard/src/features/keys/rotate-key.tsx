@@ -15,9 +15,9 @@ import { refreshKey } from './edit-key';
 
 const HOUR_MS = 3_600_000;
 
-/** How long the secret of before goes on working. */
+/** How long the previous secret keeps working. */
 const OVERLAPS = [
-  { label: 'Not at all: it ends now', ms: 0 },
+  { label: 'Revoke immediately', ms: 0 },
   { label: '1 hour', ms: HOUR_MS },
   { label: '1 day', ms: 24 * HOUR_MS },
   { label: '7 days', ms: 7 * 24 * HOUR_MS },
@@ -57,8 +57,8 @@ export function RotateKey({ of: key, onRotated }: RotateKeyProps) {
       <Dialog
         open={open}
         onOpenChange={setOpen}
-        title="Rotate this key"
-        description="It keeps its name, settings and counts, and gets a new secret that works at once."
+        title="Rotate key"
+        description="Creates a new secret. The key keeps its name, settings and usage."
       >
         <form
           className="grid gap-4"
@@ -68,11 +68,11 @@ export function RotateKey({ of: key, onRotated }: RotateKeyProps) {
           }}
         >
           <Field
-            label="The old secret goes on working for"
+            label="Keep the old secret for"
             hint={
               overlapMs === 0
-                ? 'Programs that still use it are refused when this is done.'
-                : `Until ${exactTime(new Date(Date.now() + overlapMs))}. You can end it earlier.`
+                ? 'Requests with the old secret are rejected immediately.'
+                : `Works until ${exactTime(new Date(Date.now() + overlapMs))}.`
             }
           >
             <Select value={chosen} onChange={({ target }) => setChosen(Number(target.value))} autoFocus>
@@ -87,7 +87,7 @@ export function RotateKey({ of: key, onRotated }: RotateKeyProps) {
           <DialogActions>
             <Button onClick={() => setOpen(false)}>Cancel</Button>
             <Button type="submit" kind="primary" busy={rotate.isPending}>
-              Make a new secret
+              Rotate key
             </Button>
           </DialogActions>
         </form>
@@ -96,8 +96,8 @@ export function RotateKey({ of: key, onRotated }: RotateKeyProps) {
   );
 }
 
-/** The secret of before a rotation, while it works. */
-export function PreviousSecret({ of: key, changeable }: { readonly of: Key; readonly changeable: boolean }) {
+/** The previous secret after a rotation, while it still works. */
+export function PreviousSecret({ of: key, editable }: { readonly of: Key; readonly editable: boolean }) {
   const [open, setOpen] = useState(false);
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -108,7 +108,7 @@ export function PreviousSecret({ of: key, changeable }: { readonly of: Key; read
       }),
     onSuccess: async () => {
       setOpen(false);
-      toast('The old secret is refused, everywhere.');
+      toast('Old secret revoked.');
       await refreshKey(queryClient, key);
     },
   });
@@ -118,26 +118,27 @@ export function PreviousSecret({ of: key, changeable }: { readonly of: Key; read
       <Notice
         title="The old secret still works"
         action={
-          changeable && (
+          editable && (
             <Button small onClick={() => setOpen(true)}>
-              End it now
+              Revoke now
             </Button>
           )
         }
       >
-        <Id>{`sk-gw-…${key.previous_secret.last4}`}</Id> ends <Time at={key.previous_secret.works_until} />.
+        <Id>{`sk-gw-…${key.previous_secret.last4}`}</Id> expires <Time at={key.previous_secret.works_until} />
+        .
       </Notice>
       <Confirm
         danger
         open={open}
         onOpenChange={setOpen}
-        title="End the old secret?"
-        action="End it"
+        title="Revoke the old secret?"
+        action="Revoke"
         busy={end.isPending}
         error={end.error}
         onConfirm={() => end.mutate()}
       >
-        <p>Programs that still use it are refused from now on. The new secret is not touched.</p>
+        <p>Requests with the old secret are rejected immediately. The new secret keeps working.</p>
       </Confirm>
     </>
   );

@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { snippets } from './snippets';
 
-const facts = { baseUrl: 'http://127.0.0.1:8080/v1', apiKey: 'sk-gw-secret', model: 'acme/m' };
+const options = { baseUrl: 'http://127.0.0.1:8080/v1', apiKey: 'sk-gw-secret', model: 'acme/m' };
 const textOf = (name: string, request?: Record<string, unknown>) =>
-  snippets({ ...facts, ...(request ? { request } : {}) }).find((one) => one.name === name)?.text ?? '';
+  snippets({ ...options, ...(request ? { request } : {}) }).find((one) => one.name === name)?.text ?? '';
 
-it('names key, address and model in every language', () => {
-  for (const { text } of snippets(facts)) {
-    expect(text).toContain(facts.apiKey);
-    expect(text).toContain(facts.baseUrl);
-    expect(text).toContain(facts.model);
+it('contains key, base URL and model in every language', () => {
+  for (const { text } of snippets(options)) {
+    expect(text).toContain(options.apiKey);
+    expect(text).toContain(options.baseUrl);
+    expect(text).toContain(options.model);
   }
 });
 
-it('lets no prompt run anything in a shell', () => {
+it('quotes prompts safely for a shell', () => {
   const prompt = `it's $(touch /tmp/never) \`id\` "quoted" \\ end`;
   const text = textOf('curl', { messages: [{ role: 'user', content: prompt }] });
   const printed = execFileSync('sh', ['-c', text.replace(/^curl/, `printf '%s\\n'`)], { encoding: 'utf8' });
@@ -21,7 +21,7 @@ it('lets no prompt run anything in a shell', () => {
   expect((JSON.parse(body) as { messages: { content: string }[] }).messages[0]?.content).toBe(prompt);
 });
 
-it('writes the words of Python, not of JSON', () => {
+it('writes Python literals', () => {
   const text = textOf('Python', { messages: [], stream: true, tools: null, options: { a: [false] } });
   expect(text).toContain('stream=True,');
   expect(text).toContain('tools=None,');

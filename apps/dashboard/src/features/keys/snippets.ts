@@ -1,9 +1,9 @@
-export interface SnippetFacts {
-  /** Of the public API, with /v1. */
+export interface SnippetOptions {
+  /** The public API's URL, with /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly model: string;
-  /** The body besides the model; a greeting when absent. */
+  /** The body without the model; a greeting by default. */
   readonly request?: Readonly<Record<string, unknown>>;
 }
 
@@ -11,17 +11,19 @@ type Body = Readonly<Record<string, unknown>>;
 
 const GREETING = { messages: [{ role: 'user', content: 'Hello!' }] };
 
-/** The same request as three programs write it. All values are quoted as their language wants it. */
-export function snippets(facts: SnippetFacts): readonly { readonly name: string; readonly text: string }[] {
-  const body: Body = { model: facts.model, ...(facts.request ?? GREETING) };
+/** The request as code in three languages, with properly quoted values. */
+export function snippets(
+  options: SnippetOptions,
+): readonly { readonly name: string; readonly text: string }[] {
+  const body: Body = { model: options.model, ...(options.request ?? GREETING) };
   return [
-    { name: 'curl', text: curl(facts, body) },
-    { name: 'Node', text: node(facts, body) },
-    { name: 'Python', text: python(facts, body) },
+    { name: 'curl', text: curl(options, body) },
+    { name: 'Node', text: node(options, body) },
+    { name: 'Python', text: python(options, body) },
   ];
 }
 
-function curl({ baseUrl, apiKey }: SnippetFacts, body: Body): string {
+function curl({ baseUrl, apiKey }: SnippetOptions, body: Body): string {
   return [
     `curl ${shell(`${baseUrl}/chat/completions`)} \\`,
     `  -H ${shell(`Authorization: Bearer ${apiKey}`)} \\`,
@@ -30,42 +32,42 @@ function curl({ baseUrl, apiKey }: SnippetFacts, body: Body): string {
   ].join('\n');
 }
 
-function node({ baseUrl, apiKey }: SnippetFacts, body: Body): string {
+function node({ baseUrl, apiKey }: SnippetOptions, body: Body): string {
   const use =
     body['stream'] === true
-      ? "for await (const chunk of answer) process.stdout.write(chunk.choices[0]?.delta?.content ?? '');"
-      : 'console.log(answer.choices[0].message.content);';
+      ? "for await (const chunk of response) process.stdout.write(chunk.choices[0]?.delta?.content ?? '');"
+      : 'console.log(response.choices[0].message.content);';
   return `import OpenAI from 'openai';
 
 const client = new OpenAI({
   baseURL: ${JSON.stringify(baseUrl)},
   apiKey: ${JSON.stringify(apiKey)},
 });
-const answer = await client.chat.completions.create(${JSON.stringify(body, null, 2)});
+const response = await client.chat.completions.create(${JSON.stringify(body, null, 2)});
 ${use}`;
 }
 
-function python({ baseUrl, apiKey }: SnippetFacts, body: Body): string {
+function python({ baseUrl, apiKey }: SnippetOptions, body: Body): string {
   const use =
     body['stream'] === true
-      ? 'for chunk in answer:\n    if chunk.choices:\n        print(chunk.choices[0].delta.content or "", end="")'
-      : 'print(answer.choices[0].message.content)';
+      ? 'for chunk in response:\n    if chunk.choices:\n        print(chunk.choices[0].delta.content or "", end="")'
+      : 'print(response.choices[0].message.content)';
   const fields = Object.entries(body).map(([name, value]) => `    ${name}=${pythonValue(value)},`);
   return `from openai import OpenAI
 
 client = OpenAI(base_url=${JSON.stringify(baseUrl)}, api_key=${JSON.stringify(apiKey)})
-answer = client.chat.completions.create(
+response = client.chat.completions.create(
 ${fields.join('\n')}
 )
 ${use}`;
 }
 
-/** In single quotes nothing has a meaning but the quote itself. */
+/** Quotes for a POSIX shell. */
 function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** JSON's texts and numbers are Python's, too; its three words are not. */
+/** Formats JSON as a Python literal. */
 function pythonValue(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

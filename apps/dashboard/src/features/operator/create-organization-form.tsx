@@ -30,12 +30,12 @@ export function CreateOrganizationForm({
         create.mutate();
       }}
     >
-      <Field label="Name" hint="It owns keys, credit and limits. It starts with the configured limits.">
+      <Field label="Name" hint="New organizations start with the default limits.">
         <Input required maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />
       </Field>
       {create.error && <FailureLine error={create.error} />}
       <Button type="submit" kind="primary" className="justify-self-start" busy={create.isPending}>
-        Create the organization
+        Create organization
       </Button>
     </form>
   );

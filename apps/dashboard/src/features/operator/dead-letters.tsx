@@ -10,48 +10,44 @@ import { Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Text, Time } from '../../ui/values';
-import { DeadLetterView } from './dead-letter-view';
+import { DeadLetterDetail } from './dead-letter-detail';
 
 type Group = Result<'GET /api/dead-letters'>['groups'][number];
 type DeadLetter = Result<'GET /api/dead-letters/{group}/{topic}'>['data'][number];
 type DeadLetterState = DeadLetter['state'];
 
-const FOLLOW_MS = 5_000;
+const REFETCH_INTERVAL_MS = 5_000;
 
 interface DeadLettersProps {
-  /** Those that are shown; what waits for a decision when absent. */
+  /** The state to show; pending by default. */
   readonly state: DeadLetterState | undefined;
   readonly onState: (state: DeadLetterState) => void;
 }
 
-/** Events that were given up, until somebody decides about them. */
-export function DeadLetters({ state = 'waiting', onState }: DeadLettersProps) {
+/** Dead letters by consumer group. */
+export function DeadLetters({ state = 'pending', onState }: DeadLettersProps) {
   const query = useQuery({
     queryKey: ['dead-letter-groups'],
     queryFn: async ({ signal }) => (await api.call('GET /api/dead-letters', { signal })).groups,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
   const groups = query.data?.filter(
-    ({ waiting, redelivering, discarded }) => waiting + redelivering + discarded > 0,
+    ({ pending, redelivering, discarded }) => pending + redelivering + discarded > 0,
   );
   return (
-    <Section
-      title="Dead letters"
-      description="Events that were given up after many deliveries. Each waits for a decision."
-    >
+    <Section title="Dead letters" description="Events that could not be handled. Redeliver or discard them.">
       {query.error && !groups ? (
-        <Failure error={query.error} what="the dead letters" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="dead letters" onRetry={() => void query.refetch()} />
       ) : !groups ? (
         <SkeletonRows rows={2} />
       ) : groups.length === 0 ? (
-        <Empty icon="check" title="No dead letter">
-          Every event was handled. What cannot be handled is kept here, with its reason, and holds up nothing
-          else.
+        <Empty icon="check" title="No dead letters">
+          Events that repeatedly fail are stored here and do not block others.
         </Empty>
       ) : (
         <div className="grid gap-8">
           {groups.map((group) => (
-            <GroupLetters key={`${group.group} ${group.topic}`} of={group} state={state} onState={onState} />
+            <GroupSection key={`${group.group} ${group.topic}`} of={group} state={state} onState={onState} />
           ))}
         </div>
       )}
@@ -59,7 +55,7 @@ export function DeadLetters({ state = 'waiting', onState }: DeadLettersProps) {
   );
 }
 
-function GroupLetters({
+function GroupSection({
   of: group,
   state,
   onState,
@@ -69,7 +65,7 @@ function GroupLetters({
   readonly onState: (state: DeadLetterState) => void;
 }) {
   const [opened, setOpened] = useState<DeadLetter>();
-  const letters = useInfiniteQuery({
+  const deadLetters = useInfiniteQuery({
     queryKey: ['dead-letters', group.group, group.topic, state],
     queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/dead-letters/{group}/{topic}', {
@@ -79,32 +75,32 @@ function GroupLetters({
       }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_page_token,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
-  const rows = letters.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = deadLetters.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <div className="grid gap-2">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h3 className="text-sm font-medium">
-          <Id>{group.topic}</Id> <span className="text-ink-soft">of</span> <Id>{group.group}</Id>
+          <Id>{group.topic}</Id> <span className="text-ink-soft">in</span> <Id>{group.group}</Id>
         </h3>
         <Select
-          aria-label="State"
+          aria-label="Status"
           className="!w-48"
           value={state}
           onChange={({ target }) => onState(target.value as DeadLetterState)}
         >
-          <option value="waiting">Waiting, {count(group.waiting)}</option>
-          <option value="redelivering">Under way again, {count(group.redelivering)}</option>
-          <option value="discarded">Discarded, {count(group.discarded)}</option>
+          <option value="pending">Pending ({count(group.pending)})</option>
+          <option value="redelivering">Redelivering ({count(group.redelivering)})</option>
+          <option value="discarded">Discarded ({count(group.discarded)})</option>
         </Select>
       </div>
-      {letters.error ? (
-        <Failure error={letters.error} what="the dead letters" onRetry={() => void letters.refetch()} />
-      ) : letters.isPending ? (
+      {deadLetters.error ? (
+        <Failure error={deadLetters.error} what="dead letters" onRetry={() => void deadLetters.refetch()} />
+      ) : deadLetters.isPending ? (
         <SkeletonRows rows={2} />
       ) : rows.length === 0 ? (
-        <p className="text-sm text-ink-soft">None in this state.</p>
+        <p className="text-sm text-ink-soft">No dead letters with this status.</p>
       ) : (
         <Table
           caption="Dead letters"
@@ -113,13 +109,13 @@ function GroupLetters({
           rowId={({ position }) => position}
         />
       )}
-      {letters.hasNextPage && (
+      {deadLetters.hasNextPage && (
         <Button
           className="justify-self-center"
-          busy={letters.isFetchingNextPage}
-          onClick={() => void letters.fetchNextPage()}
+          busy={deadLetters.isFetchingNextPage}
+          onClick={() => void deadLetters.fetchNextPage()}
         >
-          Older ones
+          Load more
         </Button>
       )}
       <Dialog
@@ -128,18 +124,18 @@ function GroupLetters({
         onOpenChange={() => setOpened(undefined)}
         title={`Dead letter ${opened?.position ?? ''}`}
       >
-        {opened && <DeadLetterView of={opened} onDone={() => setOpened(undefined)} />}
+        {opened && <DeadLetterDetail of={opened} onDone={() => setOpened(undefined)} />}
       </Dialog>
     </div>
   );
 }
 
-function columns(onOpen: (letter: DeadLetter) => void): readonly Column<DeadLetter>[] {
+function columns(onOpen: (deadLetter: DeadLetter) => void): readonly Column<DeadLetter>[] {
   return [
     { id: 'position', header: 'Position', cell: ({ row: { original } }) => <Id>{original.position}</Id> },
     {
       id: 'reason',
-      header: 'Why it failed',
+      header: 'Failure reason',
       cell: ({ row: { original } }) => (
         <>
           <Text>{original.reason}</Text>
@@ -153,13 +149,13 @@ function columns(onOpen: (letter: DeadLetter) => void): readonly Column<DeadLett
     },
     {
       id: 'attempts',
-      header: 'Deliveries',
+      header: 'Attempts',
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original } }) => count(original.attempts),
     },
     {
-      id: 'died',
-      header: 'Given up',
+      id: 'dead-lettered',
+      header: 'Dead-lettered',
       meta: { hide: 'phone' },
       cell: ({ row: { original } }) => <Time at={original.dead_lettered_at} />,
     },
@@ -169,7 +165,7 @@ function columns(onOpen: (letter: DeadLetter) => void): readonly Column<DeadLett
       meta: { className: 'text-right' },
       cell: ({ row: { original } }) => (
         <Button small onClick={() => onOpen(original)}>
-          Decide
+          View
         </Button>
       ),
     },

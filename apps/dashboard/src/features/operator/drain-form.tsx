@@ -39,7 +39,7 @@ export function DrainForm({ of: target, onDone }: DrainFormProps) {
         drain.mutate();
       }}
     >
-      <Field label="Reason" hint="It is in the audit log, and beside the target.">
+      <Field label="Reason" hint="Shown next to the target and in the audit log.">
         <Input
           required
           autoFocus
@@ -52,7 +52,7 @@ export function DrainForm({ of: target, onDone }: DrainFormProps) {
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" kind={target.drained ? 'primary' : 'danger'} busy={drain.isPending}>
-          {target.drained ? 'Let requests on' : 'Drain'}
+          {target.drained ? 'Resume' : 'Drain'}
         </Button>
       </DialogActions>
     </form>

@@ -1,7 +1,7 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client';
-import { count, counted } from '../../format/count';
+import { count } from '../../format/count';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
@@ -12,28 +12,35 @@ import { Id, Money, Text, Time, visible } from '../../ui/values';
 type Catalogue = Result<'GET /api/operator/catalogue'>['catalogue'];
 type Model = Catalogue['models'][number];
 
-/** The file is watched; this page follows it. */
-const FOLLOW_MS = 5_000;
+const REFETCH_INTERVAL_MS = 5_000;
 
 export function ModelsPage() {
   const query = useQuery({
     queryKey: ['catalogue'],
     queryFn: async ({ signal }) => (await api.call('GET /api/operator/catalogue', { signal })).catalogue,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
   return (
-    <Page title="Models" description="The catalogue as it is loaded. It is changed in its file, not here.">
+    <Page
+      title="Models"
+      description={
+        query.data ? (
+          <>
+            Edit <Id>{query.data.file}</Id> to change the catalogue.
+          </>
+        ) : undefined
+      }
+    >
       {query.error ? (
-        <Failure error={query.error} what="the catalogue" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="model catalogue" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows />
       ) : (
         <>
-          {query.data.refused && <Refused refused={query.data.refused} file={query.data.file} />}
+          {query.data.rejected && <RejectedChange rejected={query.data.rejected} />}
           {query.data.models.length === 0 ? (
-            <Empty icon="layers" title="The catalogue is empty">
-              Add a model with its provider and prices to <Id>{query.data.file}</Id>. It is read again by
-              itself.
+            <Empty icon="layers" title="No models yet">
+              Add a model to <Id>{query.data.file}</Id>. It is reloaded automatically.
             </Empty>
           ) : (
             <Table caption="Models" rows={query.data.models} columns={COLUMNS} rowId={({ id }) => id} />
@@ -60,25 +67,19 @@ export function ModelsPage() {
   );
 }
 
-function Refused({
-  refused,
-  file,
-}: {
-  readonly refused: NonNullable<Catalogue['refused']>;
-  readonly file: string;
-}) {
+function RejectedChange({ rejected }: { readonly rejected: NonNullable<Catalogue['rejected']> }) {
   return (
-    <Notice tone="bad" title="A change of the file was refused; what was before stays in force">
+    <Notice tone="bad" title="The models file has errors; the previous version stays active">
       <p>
-        Since <Time at={refused.since} />. Mend <Id>{file}</Id>, and it is read again by itself.
+        Since <Time at={rejected.since} />. The file is reloaded when it changes.
       </p>
       <ul className="mt-2 grid gap-1">
-        {refused.faults.map((fault, index) => (
+        {rejected.issues.map((issue, index) => (
           <li key={index} className="flex gap-3">
             <span className="figures w-16 shrink-0 text-ink-soft">
-              {fault.line === null ? 'file' : `line ${fault.line}`}
+              {issue.line === null ? 'File' : `Line ${issue.line}`}
             </span>
-            <Text>{fault.message}</Text>
+            <Text>{issue.message}</Text>
           </li>
         ))}
       </ul>
@@ -127,14 +128,14 @@ const COLUMNS: readonly Column<Model>[] = [
   },
   {
     id: 'targets',
-    header: 'Targets, as they are tried',
+    header: 'Targets, in order',
     enableSorting: false,
     meta: { hide: 'phone' },
     cell: ({ row: { original: model } }) => <Targets of={model} />,
   },
   {
     id: 'capabilities',
-    header: 'Can',
+    header: 'Capabilities',
     enableSorting: false,
     meta: { hide: 'tablet' },
     cell: ({ row: { original: model } }) => (
@@ -142,7 +143,7 @@ const COLUMNS: readonly Column<Model>[] = [
         {model.capabilities.map((one) => (
           <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
         ))}
-        {model.capabilities.length === 0 && <span className="text-ink-faint">Text alone</span>}
+        {model.capabilities.length === 0 && <span className="text-ink-faint">Text only</span>}
       </div>
     ),
   },
@@ -154,7 +155,7 @@ const COLUMNS: readonly Column<Model>[] = [
     cell: ({ row: { original: model } }) => (
       <>
         {count(model.context_length)}
-        <p className="text-xs text-ink-faint">{counted(model.max_output_tokens, 'token')} out</p>
+        <p className="text-xs text-ink-faint">{count(model.max_output_tokens)} output</p>
       </>
     ),
   },
@@ -167,7 +168,7 @@ const COLUMNS: readonly Column<Model>[] = [
     ] as const
   ).map(({ key, header }): Column<Model> => ({
     id: key,
-    header: `${header} / M`,
+    header: `${header} / 1M`,
     enableSorting: false,
     meta: {
       figures: true,

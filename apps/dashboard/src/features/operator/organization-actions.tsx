@@ -11,7 +11,7 @@ import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Text } from '../../ui/values';
 
-/** Suspend and resume; the rest is on pages of their own. */
+/** A menu with links, and the dialog to suspend or resume. */
 export function OrganizationActions({ of }: { readonly of: Organization }) {
   const [open, setOpen] = useState(false);
   const navigate = useNavigate();
@@ -35,7 +35,7 @@ export function OrganizationActions({ of }: { readonly of: Organization }) {
       <Dialog
         open={open}
         onOpenChange={setOpen}
-        title={of.suspended ? 'Resume this organization?' : 'Suspend this organization?'}
+        title={of.suspended ? 'Resume organization?' : 'Suspend organization?'}
       >
         <SuspendForm of={of} onDone={() => setOpen(false)} />
       </Dialog>
@@ -58,7 +58,7 @@ function SuspendForm({ of, onDone }: { readonly of: Organization; readonly onDon
           });
     },
     onSuccess: async () => {
-      toast(of.suspended ? 'Its keys work again, everywhere.' : 'Its keys are refused, everywhere.');
+      toast(of.suspended ? 'Organization resumed.' : 'Organization suspended.');
       await Promise.all(
         ['all-organizations', 'organizations', 'organization'].map((name) =>
           queryClient.invalidateQueries({ queryKey: [name] }),
@@ -78,18 +78,17 @@ function SuspendForm({ of, onDone }: { readonly of: Organization; readonly onDon
       <p className="text-sm text-ink-soft">
         {of.suspended ? (
           <>
-            Requests with the keys of <Text className="font-medium text-ink">{of.name}</Text> are taken again
-            at once.
+            The keys of <Text className="font-medium text-ink">{of.name}</Text> work again immediately.
           </>
         ) : (
           <>
-            All requests with the keys of <Text className="font-medium text-ink">{of.name}</Text> get 403 from
-            now on. Those that run finish. It can be resumed at any time.
+            All requests with keys of <Text className="font-medium text-ink">{of.name}</Text> fail with 403.
+            Requests in progress finish. You can resume the organization at any time.
           </>
         )}
       </p>
       {!of.suspended && (
-        <Field label="Reason" optional hint="Its members see it.">
+        <Field label="Reason" optional hint="Visible to members.">
           <Input
             autoFocus
             maxLength={500}

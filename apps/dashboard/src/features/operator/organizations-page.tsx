@@ -40,32 +40,32 @@ export function OrganizationsPage() {
       description={<RunningVersion />}
       actions={
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-          Create an organization
+          Create organization
         </Button>
       }
     >
       {query.error ? (
-        <Failure error={query.error} what="the organizations" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="organizations" onRetry={() => void query.refetch()} />
       ) : query.isPending ? (
         <SkeletonRows />
       ) : all.length === 0 ? (
         <Empty
           icon="building"
-          title="No organization yet"
+          title="No organizations yet"
           action={
             <Link to="/welcome" className="text-accent hover:underline">
-              Set up the first one, step by step
+              Start setup
             </Link>
           }
         >
-          An organization owns keys, credit and limits.
+          Organizations own keys, credit and limits.
         </Empty>
       ) : (
         <div className="grid gap-3">
           <Input
             type="search"
-            aria-label="Find by name or id"
-            placeholder="Find by name or id"
+            aria-label="Search by name or ID"
+            placeholder="Search by name or ID"
             className="sm:w-64"
             value={find}
             onChange={({ target }) =>
@@ -79,12 +79,12 @@ export function OrganizationsPage() {
               busy={query.isFetchingNextPage}
               onClick={() => void query.fetchNextPage()}
             >
-              Older organizations
+              Load more
             </Button>
           )}
         </div>
       )}
-      <Dialog open={creating} onOpenChange={setCreating} title="Create an organization">
+      <Dialog open={creating} onOpenChange={setCreating} title="Create organization">
         <CreateOrganizationForm
           onCreated={({ id }) => void goTo({ to: '/o/$organizationId', params: { organizationId: id } })}
         />
@@ -115,7 +115,7 @@ const COLUMNS: readonly Column<Organization>[] = [
   },
   {
     id: 'state',
-    header: 'State',
+    header: 'Status',
     enableSorting: false,
     cell: ({ row: { original: one } }) =>
       one.suspended ? (
@@ -133,14 +133,14 @@ const COLUMNS: readonly Column<Organization>[] = [
   },
   {
     id: 'rpm',
-    header: 'Requests per minute',
+    header: 'RPM',
     accessorFn: ({ limits }) => limits.requests_per_minute ?? Number.MAX_SAFE_INTEGER,
     meta: { figures: true, hide: 'tablet' },
     cell: ({ row: { original: one } }) => cap(one.limits.requests_per_minute),
   },
   {
     id: 'tpm',
-    header: 'Tokens per minute',
+    header: 'TPM',
     accessorFn: ({ limits }) => limits.tokens_per_minute ?? Number.MAX_SAFE_INTEGER,
     meta: { figures: true, hide: 'tablet' },
     cell: ({ row: { original: one } }) => cap(one.limits.tokens_per_minute),

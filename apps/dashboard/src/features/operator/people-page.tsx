@@ -31,7 +31,7 @@ export function PeoplePage() {
   return (
     <Page
       title="People"
-      description="Everybody with an account. People come in by an invitation of an organization."
+      description="Everyone with an account. Invite people from an organization’s members page."
     >
       {query.error ? (
         <Failure error={query.error} what="people" onRetry={() => void query.refetch()} />
@@ -46,7 +46,7 @@ export function PeoplePage() {
               busy={query.isFetchingNextPage}
               onClick={() => void query.fetchNextPage()}
             >
-              More
+              Load more
             </Button>
           )}
         </div>
@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<Person>[] = [
   },
   {
     id: 'factor',
-    header: 'Second factor',
+    header: '2FA',
     enableSorting: false,
     meta: { hide: 'phone' },
     cell: ({ row: { original: person } }) =>
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Person>[] = [
   },
   {
     id: 'seen',
-    header: 'Last seen',
+    header: 'Last active',
     accessorFn: ({ last_seen_at: at }) => at ?? '',
     meta: { hide: 'phone' },
     cell: ({ row: { original: person } }) =>
@@ -119,7 +119,7 @@ function Organizations({ of: { organizations } }: { readonly of: Person }) {
           >
             <Text>{name}</Text>
           </Link>{' '}
-          <span className="text-ink-faint">as {role}</span>
+          <span className="text-ink-faint">({role})</span>
         </li>
       ))}
     </ul>
@@ -131,7 +131,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
   const [changing, setChanging] = useState(false);
   const queryClient = useQueryClient();
   const toast = useToast();
-  const makeLink = useMutation({
+  const createLink = useMutation({
     mutationFn: () =>
       api.call('POST /api/people/{member_id}/password-reset-link', { params: { member_id: person.id } }),
     onError: (error) => toast(messageOf(error)),
@@ -145,7 +145,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
       }),
     onSuccess: async () => {
       setUnlinking(undefined);
-      toast('The single sign-on is unlinked.');
+      toast('Identity provider unlinked.');
       await queryClient.invalidateQueries({ queryKey: ['people'] });
     },
   });
@@ -168,16 +168,16 @@ function PersonActions({ of: person }: { readonly of: Person }) {
           <IconButton small className="!w-7" icon="more" label={`Actions for ${visible(person.email)}`} />
         }
       >
-        <MenuItem onSelect={() => makeLink.mutate()}>Make a link for a new password</MenuItem>
+        <MenuItem onSelect={() => createLink.mutate()}>Create password reset link</MenuItem>
         {person.identities.map(({ issuer }) => (
           <MenuItem key={issuer} danger onSelect={() => setUnlinking(issuer)}>
-            Unlink the single sign-on
+            Unlink identity provider
           </MenuItem>
         ))}
-        {/* Nobody changes this of themselves, so that an operator is always left. */}
+        {/* People cannot change their own operator role, so at least one operator always remains. */}
         {person.id !== member.id && (
           <MenuItem danger={isOperator} onSelect={() => setChanging(true)}>
-            {isOperator ? 'No longer an operator' : 'Make an operator'}
+            {isOperator ? 'Remove operator role' : 'Make operator'}
           </MenuItem>
         )}
       </Menu>
@@ -185,52 +185,52 @@ function PersonActions({ of: person }: { readonly of: Person }) {
         danger={isOperator}
         open={changing}
         onOpenChange={setChanging}
-        title={isOperator ? 'No longer an operator?' : 'Make an operator?'}
-        action={isOperator ? 'Take it away' : 'Make an operator'}
+        title={isOperator ? 'Remove operator role?' : 'Make operator?'}
+        action={isOperator ? 'Remove role' : 'Make operator'}
         busy={setOperator.isPending}
         error={setOperator.error}
         onConfirm={() => setOperator.mutate()}
       >
         <p>
           {isOperator
-            ? 'The person keeps what the roles in organizations allow.'
-            : 'The person may then do everything, in every organization, and add credit.'}{' '}
-          All sessions of <Text className="font-medium text-ink">{person.email}</Text> end.
+            ? 'Roles in organizations are kept.'
+            : 'Operators have all permissions in every organization, including adding credit.'}{' '}
+          All sessions of <Text className="font-medium text-ink">{person.email}</Text> are signed out.
         </p>
       </Confirm>
       <Confirm
         danger
         open={unlinking !== undefined}
         onOpenChange={() => setUnlinking(undefined)}
-        title="Unlink the single sign-on?"
+        title="Unlink identity provider?"
         action="Unlink"
         busy={unlink.isPending}
         error={unlink.error}
         onConfirm={() => unlink.mutate()}
       >
         <p>
-          <Email className="font-medium text-ink">{person.email}</Email> signs in by password then, and by{' '}
-          <Id>{unlinking ?? ''}</Id> only after linking it anew: at the next sign-in with a verified email of
-          this account, also as another identity there. Sessions that were opened by single sign-on end.
+          <Email className="font-medium text-ink">{person.email}</Email> can then sign in only with a
+          password, until the next single sign-on with the same verified email at <Id>{unlinking ?? ''}</Id>{' '}
+          links it again. Sessions that use single sign-on are signed out.
         </p>
       </Confirm>
       <Dialog
-        insistent
-        open={makeLink.data !== undefined}
-        onOpenChange={() => makeLink.reset()}
-        title="A link for a new password"
-        description="Give it to the person by a way that you trust. It is good once, for one hour, and is not shown again."
+        persistent
+        open={createLink.data !== undefined}
+        onOpenChange={() => createLink.reset()}
+        title="Password reset link"
+        description="Send it over a secure channel. It works once, expires in 1 hour, and won’t be shown again."
       >
         <div className="grid gap-4">
           <Input
             readOnly
-            aria-label="The link"
+            aria-label="Link"
             className="font-mono !text-sm"
-            value={makeLink.data?.link ?? ''}
+            value={createLink.data?.link ?? ''}
           />
           <DialogActions>
-            <CopyButton text={makeLink.data?.link ?? ''} what="the link" />
-            <Button kind="primary" onClick={() => makeLink.reset()}>
+            <CopyButton text={createLink.data?.link ?? ''} what="link" />
+            <Button kind="primary" onClick={() => createLink.reset()}>
               Done
             </Button>
           </DialogActions>

@@ -17,31 +17,29 @@ import { DrainForm } from './drain-form';
 type Health = Result<'GET /api/operator/providers'>['health'];
 type TargetHealth = Health['targets'][number];
 
-const FOLLOW_MS = 2_000;
+const REFETCH_INTERVAL_MS = 2_000;
 
 export function ProvidersPage() {
   const query = useQuery({
     queryKey: ['provider-health'],
     queryFn: async ({ signal }) => (await api.call('GET /api/operator/providers', { signal })).health,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
   const health = query.data;
   return (
     <Page
       title="Providers"
       description={
-        health
-          ? `Calls of the last ${duration(health.window_ms)}, as ${health.observer} has seen them.`
-          : 'How the targets of models do.'
+        health ? `Last ${duration(health.window_ms)}, as reported by ${health.instance}.` : undefined
       }
     >
       {query.error && !health ? (
-        <Failure error={query.error} what="the health of providers" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="provider health" onRetry={() => void query.refetch()} />
       ) : !health ? (
         <SkeletonRows />
       ) : health.targets.length === 0 ? (
-        <Empty icon="pulse" title="No model has a target">
-          Add a model with its provider to the models file; its targets appear here.
+        <Empty icon="pulse" title="No targets yet">
+          Targets of models in the models file appear here.
         </Empty>
       ) : (
         <>
@@ -51,9 +49,9 @@ export function ProvidersPage() {
             columns={COLUMNS}
             rowId={({ provider, provider_model: model }) => `${provider} ${model}`}
           />
-          <Section title="Calls under way" description="Of all targets of a provider together.">
+          <Section title="Requests in flight" description="By provider, across all targets.">
             <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-              {health.providers.map(({ name, calls_under_way: running, max_concurrent: most }) => (
+              {health.providers.map(({ name, calls_in_flight: running, max_concurrent: most }) => (
                 <li key={name} className="grid gap-1.5 rounded-md border border-line p-3 text-sm">
                   <div className="flex justify-between gap-3">
                     <Text className="font-medium">{name}</Text>
@@ -63,7 +61,7 @@ export function ProvidersPage() {
                   </div>
                   <meter
                     className="h-1.5 w-full"
-                    aria-label={`Calls under way at ${name}`}
+                    aria-label={`Requests in flight at ${name}`}
                     min={0}
                     max={Math.max(1, most)}
                     value={running}
@@ -79,13 +77,13 @@ export function ProvidersPage() {
 }
 
 const BREAKERS = {
-  closed: { tone: 'good', label: 'Serving', meaning: 'Requests go there.' },
+  closed: { tone: 'good', label: 'Healthy', meaning: 'Receives requests.' },
   half_open: {
     tone: 'warn',
-    label: 'Trying',
-    meaning: 'A few requests are let through to see whether it is well again.',
+    label: 'Recovering',
+    meaning: 'The circuit is half-open: a few requests test the target.',
   },
-  open: { tone: 'bad', label: 'Kept away', meaning: 'It failed too often; requests go to the next target.' },
+  open: { tone: 'bad', label: 'Circuit open', meaning: 'Too many failures; requests go to the next target.' },
 } as const;
 
 const COLUMNS: readonly Column<TargetHealth>[] = [
@@ -99,7 +97,7 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
           <Id>{target.provider_model}</Id>
         </p>
         <p className="text-xs text-ink-soft sm:hidden">
-          {counted(target.calls, 'call')}
+          {counted(target.calls, 'request')}
           {target.failures > 0 && <span className="text-bad">, {count(target.failures)} failed</span>}
         </p>
       </div>
@@ -107,7 +105,7 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
   },
   {
     id: 'state',
-    header: 'State',
+    header: 'Status',
     cell: ({ row: { original: target } }) => (
       <div className="grid justify-items-start gap-1">
         {target.drained ? (
@@ -125,9 +123,9 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
             </span>
           </Tip>
         )}
-        {target.organizations_open > 0 && (
+        {target.open_for_organizations > 0 && (
           <span className="text-xs text-ink-soft">
-            kept from {count(target.organizations_open)} organizations
+            Circuit open for {counted(target.open_for_organizations, 'organization')}
           </span>
         )}
       </div>
@@ -135,12 +133,12 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
   },
   {
     id: 'calls',
-    header: 'Calls',
+    header: 'Requests',
     meta: { figures: true, hide: 'phone' },
     cell: ({ row: { original: target } }) => (
       <>
         {count(target.calls)}
-        <p className="text-xs text-ink-faint">{count(target.calls_under_way)} under way</p>
+        <p className="text-xs text-ink-faint">{count(target.calls_in_flight)} in flight</p>
       </>
     ),
   },
@@ -164,12 +162,12 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
   },
   {
     id: 'latency',
-    header: 'First event, median and 95%',
+    header: 'Time to first event, p50 / p95',
     meta: { figures: true, hide: 'tablet' },
     cell: ({ row: { original: target } }) =>
       target.first_event === null
         ? '—'
-        : `${estimatedDuration(target.first_event.p50_ms)}, ${estimatedDuration(target.first_event.p95_ms)}`,
+        : `${estimatedDuration(target.first_event.p50_ms)} / ${estimatedDuration(target.first_event.p95_ms)}`,
   },
   {
     id: 'models',
@@ -198,16 +196,16 @@ function Drain({ of: target }: { readonly of: TargetHealth }) {
   return (
     <>
       <Button small onClick={() => setOpen(true)}>
-        {target.drained ? 'Let requests on' : 'Drain'}
+        {target.drained ? 'Resume' : 'Drain'}
       </Button>
       <Dialog
         open={open}
         onOpenChange={setOpen}
-        title={target.drained ? 'Let requests on again' : 'Drain this target'}
+        title={target.drained ? 'Resume target' : 'Drain target'}
         description={
           target.drained
-            ? 'Within seconds every router sends requests there again.'
-            : 'Within seconds no router sends new requests there; what runs ends. A model of which all targets are drained answers 503.'
+            ? 'Every router sends requests to this target again within seconds.'
+            : 'Routers stop sending new requests within seconds; requests in progress finish. Models without another target fail with 503.'
         }
       >
         <DrainForm of={target} onDone={() => setOpen(false)} />

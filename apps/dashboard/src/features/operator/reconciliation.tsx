@@ -16,87 +16,85 @@ type Usage = NonNullable<Reconciliation['usage']>;
 type LedgerDifference = Ledger['differences'][number];
 type UsageDifference = Usage['differences'][number];
 
-/** Both run once a minute. */
-const FOLLOW_MS = 30_000;
+/** Reconciliation runs once a minute. */
+const REFETCH_INTERVAL_MS = 30_000;
 
-/** More than so many are not counted. */
-const MOST_KNOWN = 1_000;
+/** The API counts up to this many differences. */
+const MAX_COUNTED = 1_000;
 
-/** Whether the books, the postings and usage agree, and what does not. */
 export function Reconciliation() {
   const query = useQuery({
     queryKey: ['reconciliation'],
     queryFn: async ({ signal }) =>
       (await api.call('GET /api/operator/reconciliation', { signal })).reconciliation,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
   return (
     <Section
       title="Reconciliation"
-      description="The books compared with the postings, and usage with settlements, all the time."
+      description="Continuously compares balances with postings, and usage with settlements."
     >
       {query.error && !query.data ? (
-        <Failure error={query.error} what="the reconciliation" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="reconciliation" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows rows={2} />
       ) : (
-        <Compared of={query.data} />
+        <ReconciliationResult of={query.data} />
       )}
     </Section>
   );
 }
 
-function Compared({ of: { ledger, usage } }: { readonly of: Reconciliation }) {
+function ReconciliationResult({ of: { ledger, usage } }: { readonly of: Reconciliation }) {
   const differences = (ledger?.known_differences ?? 0) + (usage?.known_differences ?? 0);
   return (
     <>
       <Facts>
-        <Fact name="Books and postings">
+        <Fact name="Balances and postings">
           {ledger === null ? (
-            <Unknown />
+            <Unavailable />
           ) : (
-            <Verdict
+            <ComparisonStatus
               differences={ledger.known_differences}
               since={ledger.last_run_at}
-              never="Not compared yet; that happens every minute."
+              never="Not compared yet. Runs every minute."
             >
               {ledger.reconciled_until === null ? (
-                'the first round through all organizations is not over'
+                'First pass in progress'
               ) : (
                 <>
-                  all as of <Time at={ledger.reconciled_until} />
+                  As of <Time at={ledger.reconciled_until} />
                 </>
               )}
-            </Verdict>
+            </ComparisonStatus>
           )}
         </Fact>
         <Fact name="Usage and settlements">
           {usage === null ? (
-            <Unknown />
+            <Unavailable />
           ) : (
-            <Verdict
+            <ComparisonStatus
               differences={usage.known_differences}
               since={usage.compared_until}
-              never="Not compared yet; hours are, once they are over."
+              never="Not compared yet. Hours are compared after they end."
             >
               {usage.compared_until !== null && (
                 <>
-                  what was settled until <Time at={usage.compared_until} />
+                  Settled before <Time at={usage.compared_until} />
                 </>
               )}
-            </Verdict>
+            </ComparisonStatus>
           )}
         </Fact>
       </Facts>
       {differences > 0 && (
-        <Notice tone="bad" title="Figures that have to be the same are not">
-          Nothing is corrected by itself. docs/reconciliation.md says how to find out what happened. The
-          oldest differences are shown.
+        <Notice tone="bad" title="Reconciliation found differences">
+          Nothing is corrected automatically. See docs/reconciliation.md. The oldest differences are shown.
         </Notice>
       )}
       {ledger !== null && ledger.differences.length > 0 && (
         <Table
-          caption="Books that do not agree with the postings"
+          caption="Balances that differ from postings"
           rows={ledger.differences}
           columns={LEDGER_COLUMNS}
           rowId={({ organization_id: of, kind, generation_id: id }) => `${of} ${kind} ${id ?? ''}`}
@@ -104,7 +102,7 @@ function Compared({ of: { ledger, usage } }: { readonly of: Reconciliation }) {
       )}
       {usage !== null && usage.differences.length > 0 && (
         <Table
-          caption="Usage that does not agree with settlements"
+          caption="Usage that differs from settlements"
           rows={usage.differences}
           columns={USAGE_COLUMNS}
           rowId={({ organization_id: of, kind, starts_at: at, first_seen_at: seen }) =>
@@ -116,31 +114,31 @@ function Compared({ of: { ledger, usage } }: { readonly of: Reconciliation }) {
   );
 }
 
-function Unknown() {
-  return <span className="text-ink-soft">Cannot be asked right now.</span>;
+function Unavailable() {
+  return <span className="text-ink-soft">Temporarily unavailable</span>;
 }
 
-interface VerdictProps {
+interface ComparisonStatusProps {
   readonly differences: number;
-  /** Null: nothing was compared yet. */
+  /** Null before the first comparison. */
   readonly since: string | null;
-  /** What is said then. */
+  /** The text before the first comparison. */
   readonly never: string;
   readonly children: ReactNode;
 }
 
-function Verdict({ differences, since, never, children }: VerdictProps) {
+function ComparisonStatus({ differences, since, never, children }: ComparisonStatusProps) {
   if (since === null && differences === 0) {
     return <span className="text-ink-soft">{never}</span>;
   }
   return (
     <span className="flex flex-wrap items-center gap-x-2">
       {differences === 0 ? (
-        <Badge tone="good">Agree</Badge>
+        <Badge tone="good">No differences</Badge>
       ) : (
         <Badge tone="bad">
-          {differences >= MOST_KNOWN
-            ? `${count(MOST_KNOWN)} differences or more`
+          {differences >= MAX_COUNTED
+            ? `${count(MAX_COUNTED)}+ differences`
             : counted(differences, 'difference')}
         </Badge>
       )}
@@ -150,19 +148,19 @@ function Verdict({ differences, since, never, children }: VerdictProps) {
 }
 
 const LEDGER_KINDS: Readonly<Record<string, string>> = {
-  credited: 'Credit ever added',
+  credited: 'Total credits',
   available: 'Available credit',
   held: 'Held credit',
-  charged: 'Credit ever charged',
+  charged: 'Total charges',
   uncollected: 'Uncollected cost',
   open_holds: 'Open holds',
-  settlement: 'Charge of a settlement',
+  settlement: 'Settlement charge',
 };
 
 const USAGE_KINDS: Readonly<Record<string, string>> = {
-  settlements: 'Generations of an hour',
-  hourly_sums: 'Sums of an hour',
-  daily_sums: 'Sums of a day',
+  settlements: 'Hourly generations',
+  hourly_sums: 'Hourly totals',
+  daily_sums: 'Daily totals',
 };
 
 function Organization({ id }: { readonly id: string }) {
@@ -179,8 +177,8 @@ function Organization({ id }: { readonly id: string }) {
 
 const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
   {
-    id: 'what',
-    header: 'What',
+    id: 'figure',
+    header: 'Figure',
     cell: ({ row: { original } }) => (
       <>
         <p className="font-medium">{LEDGER_KINDS[original.kind] ?? original.kind}</p>
@@ -203,19 +201,19 @@ const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
   },
   {
     id: 'expected',
-    header: 'Postings say',
+    header: 'Expected',
     meta: { figures: true, usd: ({ expected_usd: usd }) => usd },
     cell: ({ row: { original } }) => <Money usd={original.expected_usd} />,
   },
   {
     id: 'found',
-    header: 'Is',
+    header: 'Actual',
     meta: { figures: true, usd: ({ found_usd: usd }) => usd },
     cell: ({ row: { original } }) => <Money usd={original.found_usd} />,
   },
   {
     id: 'seen',
-    header: 'Seen first',
+    header: 'First seen',
     meta: { hide: 'phone' },
     cell: ({ row: { original } }) => <Time at={original.first_seen_at} />,
   },
@@ -226,7 +224,7 @@ function Sums({ of: sums }: { readonly of: UsageDifference['expected'] }) {
     <>
       {counted(sums.generations, 'generation')}
       <p className="text-xs text-ink-faint">
-        cost <Money usd={sums.cost_usd} />, charged <Money usd={sums.charged_usd} />
+        Cost <Money usd={sums.cost_usd} />, charged <Money usd={sums.charged_usd} />
       </p>
     </>
   );
@@ -234,8 +232,8 @@ function Sums({ of: sums }: { readonly of: UsageDifference['expected'] }) {
 
 const USAGE_COLUMNS: readonly Column<UsageDifference>[] = [
   {
-    id: 'what',
-    header: 'What',
+    id: 'figure',
+    header: 'Figure',
     cell: ({ row: { original } }) => (
       <>
         <p className="font-medium">
@@ -248,10 +246,10 @@ const USAGE_COLUMNS: readonly Column<UsageDifference>[] = [
     ),
   },
   { id: 'expected', header: 'Expected', cell: ({ row: { original } }) => <Sums of={original.expected} /> },
-  { id: 'found', header: 'Is', cell: ({ row: { original } }) => <Sums of={original.found} /> },
+  { id: 'found', header: 'Actual', cell: ({ row: { original } }) => <Sums of={original.found} /> },
   {
     id: 'seen',
-    header: 'Seen first',
+    header: 'First seen',
     meta: { hide: 'phone' },
     cell: ({ row: { original } }) => <Time at={original.first_seen_at} />,
   },

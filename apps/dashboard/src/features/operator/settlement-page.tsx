@@ -15,53 +15,53 @@ import { Reconciliation } from './reconciliation';
 type Health = Result<'GET /api/operator/settlement'>['health'];
 type Lag = NonNullable<Health['event_log']>[number];
 
-const FOLLOW_MS = 2_000;
+const REFETCH_INTERVAL_MS = 2_000;
 
 const route = getRouteApi('/signed-in/operator/settlement');
 
 export function SettlementPage() {
-  const { letters } = route.useSearch();
+  const { dead_letters: deadLetterState } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useQuery({
     queryKey: ['settlement-health'],
     queryFn: async ({ signal }) => (await api.call('GET /api/operator/settlement', { signal })).health,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
   const health = query.data;
   const holds = health?.open_holds ?? null;
   return (
-    <Page title="Settlement" description="Whether what was run is paid for, and what waits.">
+    <Page title="Settlement" description="Billing pipeline health.">
       {query.error && !health ? (
-        <Failure error={query.error} what="the health of settlement" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="settlement health" onRetry={() => void query.refetch()} />
       ) : !health ? (
         <SkeletonRows />
       ) : (
         <>
           {holds !== null && holds.overdue > 0 && (
-            <Notice tone="warn" title={`${counted(holds.overdue, 'hold')} past the deadline`}>
-              Their requests were not settled in time. They are let go soon, and the customer is not charged.
+            <Notice tone="warn" title={`${counted(holds.overdue, 'overdue hold')}`}>
+              These requests were not settled in time. Their holds will be released without a charge.
             </Notice>
           )}
           <Figures>
             <Figure label="Open holds" note={noteOf(holds)}>
               {holds ? count(holds.count) : '—'}
             </Figure>
-            <Figure label="Held" note={holds ? undefined : 'cannot be asked'}>
+            <Figure label="Held" note={holds ? undefined : 'Temporarily unavailable'}>
               {holds ? <Money usd={holds.held_usd} /> : '—'}
             </Figure>
             <Figure
-              label="In the spool"
-              note={health.spool ? `${count(health.spool.bytes)} bytes on disk` : 'cannot be asked'}
+              label="Spooled generations"
+              note={health.spool ? `${count(health.spool.bytes)} bytes on disk` : 'Temporarily unavailable'}
             >
               {health.spool ? count(health.spool.generations) : '—'}
             </Figure>
           </Figures>
-          <Section title="Event log" description="Events that are not handled yet, by who handles them.">
+          <Section title="Consumer lag" description="Unhandled events by consumer group.">
             {health.event_log === null ? (
-              <p className="text-sm text-ink-soft">It cannot be asked right now, or is counted elsewhere.</p>
+              <p className="text-sm text-ink-soft">Temporarily unavailable</p>
             ) : (
               <Table
-                caption="Event log"
+                caption="Consumer lag"
                 rows={health.event_log}
                 columns={LAG_COLUMNS}
                 rowId={({ topic, group }) => `${topic} ${group}`}
@@ -72,9 +72,9 @@ export function SettlementPage() {
       )}
       <Reconciliation />
       <DeadLetters
-        state={letters}
+        state={deadLetterState}
         onState={(state) =>
-          void navigate({ search: state === 'waiting' ? {} : { letters: state }, replace: true })
+          void navigate({ search: state === 'pending' ? {} : { dead_letters: state }, replace: true })
         }
       />
     </Page>
@@ -82,10 +82,8 @@ export function SettlementPage() {
 }
 
 function noteOf(holds: Health['open_holds']): string {
-  if (holds === null) return 'cannot be asked';
-  return holds.oldest_age_ms === null
-    ? 'nothing is held'
-    : `the oldest since ${duration(holds.oldest_age_ms)}`;
+  if (holds === null) return 'Temporarily unavailable';
+  return holds.oldest_age_ms === null ? 'No open holds' : `Oldest: ${duration(holds.oldest_age_ms)}`;
 }
 
 const LAG_COLUMNS: readonly Column<Lag>[] = [
@@ -96,21 +94,21 @@ const LAG_COLUMNS: readonly Column<Lag>[] = [
       <>
         <Id>{original.topic}</Id>
         <p className="text-xs text-ink-faint sm:hidden">
-          by <Id>{original.group}</Id>
+          <Id>{original.group}</Id>
         </p>
       </>
     ),
   },
   {
     id: 'group',
-    header: 'Handled by',
+    header: 'Consumer group',
     meta: { hide: 'phone' },
     cell: ({ row: { original } }) => <Id>{original.group}</Id>,
   },
   {
-    id: 'waiting',
-    header: 'Waiting',
+    id: 'lag',
+    header: 'Lag',
     meta: { figures: true },
-    cell: ({ row: { original } }) => count(original.waiting),
+    cell: ({ row: { original } }) => count(original.lag),
   },
 ];

@@ -1,13 +1,13 @@
 import { endpoints, type Endpoint } from '@gateway/dashboard-contract';
-import { sentenceOf } from './audit-actions';
+import { actionLabel } from './audit-actions';
 
-it('says every audited action of the contract in words', () => {
+it('has a label for every audit action of the contract', () => {
   const actions = Object.values(endpoints)
     .flatMap((family) => Object.values<Endpoint>(family))
     .flatMap(({ audit = [] }) => audit);
   expect(actions.length).toBeGreaterThan(20);
-  expect(actions.filter((action) => sentenceOf(action) === action)).toEqual([]);
+  expect(actions.filter((action) => actionLabel(action) === action)).toEqual([]);
 });
 
-it('shows the name of an action that it does not know', () =>
-  expect(sentenceOf('future.thing')).toBe('future.thing'));
+it('falls back to the name of an unknown action', () =>
+  expect(actionLabel('future.thing')).toBe('future.thing'));

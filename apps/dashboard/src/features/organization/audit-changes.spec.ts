@@ -6,9 +6,9 @@ it.each([
   ['daily_budget_nano_usd', '25000000001', '$25.000000001'],
   ['requests_per_minute', 1_200_000, '1,200,000'],
   ['expires_at', '2026-11-22T16:30:03.398Z', '22 Nov 2026, 16:30:03 UTC'],
-  ['suspended', false, 'no'],
-  ['ip_allowlist', [], 'none'],
+  ['suspended', false, 'No'],
+  ['ip_allowlist', [], 'None'],
   ['allowed_models', ['a/b', 'c/d'], 'a/b, c/d'],
   ['name', 'safe\u202Egpj', 'safe⟨U+202E⟩gpj'],
-  ['note_usd', 'no amount', 'no amount'],
+  ['note_usd', 'not an amount', 'not an amount'],
 ])('shows %s %j as %s', (name, value, text) => expect(detailText(name, value)).toBe(text));

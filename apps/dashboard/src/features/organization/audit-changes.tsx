@@ -3,12 +3,12 @@ import { usdOfNano } from '../../format/money';
 import { exactTime } from '../../format/time';
 import { exactUsd, visible } from '../../ui/values';
 
-/** What an entry says beside who, when and what: changed fields with both values, the rest by name. */
+/** The details of an entry: changed fields with both values, then other fields. */
 export function AuditChanges({ details }: { readonly details: unknown }) {
   if (!isRecord(details)) return null;
   const { changed, ...rest } = details;
   const changes = isRecord(changed) ? Object.entries(changed) : [];
-  const facts = Object.entries(rest).filter(([, value]) => !isNothing(value));
+  const facts = Object.entries(rest).filter(([, value]) => !isEmpty(value));
   if (changes.length + facts.length === 0) return <span className="text-ink-faint">—</span>;
   return (
     <ul className="grid gap-0.5 text-xs">
@@ -39,19 +39,21 @@ export function AuditChanges({ details }: { readonly details: unknown }) {
   );
 }
 
-const LABELS: Readonly<Record<string, string>> = { last4: 'last four', ip_allowlist: 'addresses' };
+const LABELS: Readonly<Record<string, string>> = { last4: 'Last four', ip_allowlist: 'Allowed IPs' };
 
-const labelOf = (name: string) =>
-  visible(LABELS[name] ?? name.replace(/_nano_usd$|_usd$/, '').replaceAll('_', ' '));
+function labelOf(name: string): string {
+  const words = name.replace(/_nano_usd$|_usd$/, '').replaceAll('_', ' ');
+  return visible(LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1));
+}
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const AMOUNT = /^-?\d+(\.\d{1,9})?$/;
 
-/** As a person reads it: amounts as amounts, times with UTC, numbers with their thousands. */
+/** Formats a value: amounts, UTC times, and grouped numbers. */
 export function detailText(name: string, value: unknown): string {
-  if (isNothing(value)) return 'none';
+  if (isEmpty(value)) return 'None';
   if (Array.isArray(value)) return value.map((one) => detailText(name, one)).join(', ');
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
   if (name.endsWith('_nano_usd') && /^-?\d+$/.test(text)) return exactUsd(usdOfNano(BigInt(text)));
   if (name.endsWith('_usd') && AMOUNT.test(text)) return exactUsd(text);
@@ -59,7 +61,7 @@ export function detailText(name: string, value: unknown): string {
   return TIME.test(text) ? exactTime(text) : visible(text);
 }
 
-const isNothing = (value: unknown) =>
+const isEmpty = (value: unknown) =>
   value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -3,24 +3,31 @@ import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Id, Text, Time } from '../../ui/values';
-import { sentenceOf } from './audit-actions';
+import { actionLabel } from './audit-actions';
 import { AuditChanges } from './audit-changes';
 import type { AuditSearch } from './audit-search';
 
 export type AuditEntry = Result<'GET /api/audit'>['data'][number];
 
-/** Person and thing lead to all that was done by them, and to them. */
+const OUTCOMES: Readonly<Record<AuditEntry['outcome'], string>> = {
+  started: 'Started',
+  done: 'Done',
+  failed: 'Failed',
+  unknown: 'Unknown',
+};
+
+/** Actors and resources link to their entries. */
 export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[] {
   return [
     {
       id: 'at',
-      header: 'When',
+      header: 'Time',
       meta: { hide: 'phone' },
       cell: ({ row: { original: entry } }) => <Time at={entry.created_at} className="text-ink-soft" />,
     },
     {
-      id: 'who',
-      header: 'Who',
+      id: 'actor',
+      header: 'Actor',
       meta: { hide: 'phone' },
       cell: ({ row: { original: entry } }) => (
         <>
@@ -34,24 +41,24 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
       ),
     },
     {
-      id: 'what',
-      header: 'What',
+      id: 'action',
+      header: 'Action',
       cell: ({ row: { original: entry } }) => (
         <>
           <span className="font-medium" title={entry.action}>
-            {sentenceOf(entry.action)}
+            {actionLabel(entry.action)}
           </span>
           {entry.outcome !== 'done' && (
             <>
               {' '}
-              <Badge tone={entry.outcome === 'failed' ? 'bad' : 'warn'}>{entry.outcome}</Badge>
+              <Badge tone={entry.outcome === 'failed' ? 'bad' : 'warn'}>{OUTCOMES[entry.outcome]}</Badge>
             </>
           )}
           <p className="text-xs text-ink-faint">
             <Link
               to="."
               search={{ ...search, target: entry.target }}
-              title="All that was done to this"
+              title="Show all changes to this resource"
               className="hover:text-accent hover:underline"
             >
               <Id>{entry.target}</Id>
@@ -68,7 +75,7 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
     },
     {
       id: 'changes',
-      header: 'Before and after',
+      header: 'Changes',
       meta: { hide: 'phone' },
       cell: ({ row: { original: entry } }) => <AuditChanges details={entry.details} />,
     },
@@ -80,7 +87,7 @@ function Actor({ of: { actor }, search }: { readonly of: AuditEntry; readonly se
     <Link
       to="."
       search={{ ...search, actor: actor.id }}
-      title="All that was done by them"
+      title="Show all changes by this person"
       className="hover:text-accent hover:underline"
     >
       <Text>{actor.label}</Text>

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'react';
-import { present } from '../../app/search';
+import { omitUndefined } from '../../app/search';
 import { Button } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
-import { sentenceOf } from './audit-actions';
+import { actionLabel } from './audit-actions';
 import type { AuditSearch } from './audit-search';
 
 const FAMILIES = [
   { value: 'key.', label: 'Keys' },
-  { value: 'organization.', label: 'Organization and limits' },
+  { value: 'organization.', label: 'Organization' },
   { value: 'credit', label: 'Credit' },
   { value: 'membership.', label: 'Members' },
   { value: 'invitation.', label: 'Invitations' },
@@ -20,7 +20,7 @@ const FAMILIES = [
 
 interface FiltersProps {
   readonly search: AuditSearch;
-  /** The email of the person to whom the list is narrowed, once an entry of theirs is known. */
+  /** The email of the selected person, once loaded. */
   readonly actorLabel: string | undefined;
   readonly onSearch: (search: AuditSearch) => void;
 }
@@ -29,34 +29,34 @@ export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
   const [target, setTarget] = useState(search.target ?? '');
   useEffect(() => setTarget(search.target ?? ''), [search.target]);
   const change = (changes: Partial<AuditSearch>) =>
-    onSearch(present({ ...search, ...changes }) as AuditSearch);
+    onSearch(omitUndefined({ ...search, ...changes }) as AuditSearch);
   return (
     <FilterBar onSubmit={() => change({ target: target.trim() || undefined })}>
-      <Field label="About">
+      <Field label="Category">
         <Select
           className="sm:w-48"
           value={search.action ?? ''}
           onChange={({ target: { value } }) => change({ action: value || undefined })}
         >
-          <option value="">Everything</option>
+          <option value="">All</option>
           {FAMILIES.map(({ value, label }) => (
             <option key={value} value={value}>
               {label}
             </option>
           ))}
           {search.action !== undefined && !FAMILIES.some(({ value }) => value === search.action) && (
-            <option value={search.action}>{sentenceOf(search.action)}</option>
+            <option value={search.action}>{actionLabel(search.action)}</option>
           )}
         </Select>
       </Field>
       {search.actor !== undefined && (
-        <Field label="By">
+        <Field label="Actor">
           <Select
             className="sm:w-48"
             value={search.actor}
             onChange={({ target: { value } }) => change({ actor: value || undefined })}
           >
-            <option value="">Everybody</option>
+            <option value="">All</option>
             <option value={search.actor}>{actorLabel ?? search.actor}</option>
           </Select>
         </Field>
@@ -69,7 +69,7 @@ export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
           onChange={({ target: { value } }) => change({ since: value || undefined })}
         />
       </Field>
-      <Field label="To, included">
+      <Field label="To">
         <Input
           type="date"
           className="sm:w-36"
@@ -77,7 +77,7 @@ export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
           onChange={({ target: { value } }) => change({ until: value || undefined })}
         />
       </Field>
-      <Field label="Of the thing with this id">
+      <Field label="Resource ID">
         <Input
           className="font-mono !text-sm sm:w-64"
           value={target}
@@ -85,10 +85,10 @@ export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
         />
       </Field>
       <div className="flex gap-2">
-        <Button type="submit">Find</Button>
+        <Button type="submit">Search</Button>
         {Object.keys(search).length > 0 && (
           <Button kind="quiet" onClick={() => onSearch({})}>
-            Take filters away
+            Clear filters
           </Button>
         )}
       </div>

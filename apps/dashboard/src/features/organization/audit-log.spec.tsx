@@ -33,38 +33,38 @@ describe('the audit log', () => {
   });
   afterEach(cleanup);
 
-  const lastAsked = () => Object.fromEntries(api.asked(LOG).at(-1)?.query ?? []);
+  const lastQuery = () => Object.fromEntries(api.requestsTo(LOG).at(-1)?.query ?? []);
 
-  it('says what was done in words, with both values', async () => {
+  it('shows the action and both values of a change', async () => {
     renderPage('/operator/audit');
-    const row = (await screen.findByText('Changed a key')).closest('tr') as HTMLElement;
-    expect(row.textContent).toContain('requests per minute: none → 1,200');
+    const row = (await screen.findByText('Key updated')).closest('tr') as HTMLElement;
+    expect(row.textContent).toContain('Requests per minute: None → 1,200');
   });
 
-  it('leads from a thing to all that was done to it, and on to one person, in the address', async () => {
+  it('filters by resource and by actor, in the URL', async () => {
     const { router } = renderPage('/operator/audit');
     await userEvent.click(await screen.findByRole('link', { name: 'key-1' }));
-    await waitFor(() => expect(lastAsked()).toMatchObject({ target: 'key-1' }));
-    expect(screen.getByLabelText<HTMLInputElement>('Of the thing with this id').value).toBe('key-1');
+    await waitFor(() => expect(lastQuery()).toMatchObject({ target: 'key-1' }));
+    expect(screen.getByLabelText<HTMLInputElement>('Resource ID').value).toBe('key-1');
     const [person] = await screen.findAllByRole('link', { name: 'ada@example.com' });
     await userEvent.click(person as HTMLElement);
-    await waitFor(() => expect(lastAsked()).toMatchObject({ target: 'key-1', actor_id: 'mem-1' }));
+    await waitFor(() => expect(lastQuery()).toMatchObject({ target: 'key-1', actor_id: 'mem-1' }));
     expect(router.state.location.search).toEqual({ target: 'key-1', actor: 'mem-1' });
-    // The person is named, not numbered.
-    expect(screen.getByLabelText<HTMLSelectElement>('By').selectedOptions[0]?.textContent).toBe(
+    // The filter shows the email, not the id.
+    expect(screen.getByLabelText<HTMLSelectElement>('Actor').selectedOptions[0]?.textContent).toBe(
       'ada@example.com',
     );
   });
 
-  it('asks for whole days of UTC, both included, and forgets every filter at once', async () => {
+  it('maps inclusive UTC days to times, and clears all filters', async () => {
     const { router } = renderPage('/operator/audit?since=2026-11-01&until=2026-11-02&action=key.');
-    await screen.findByText('Changed a key');
-    expect(lastAsked()).toMatchObject({
+    await screen.findByText('Key updated');
+    expect(lastQuery()).toMatchObject({
       action: 'key.',
       since: '2026-11-01T00:00:00.000Z',
       until: '2026-11-03T00:00:00.000Z',
     });
-    await userEvent.click(screen.getByRole('button', { name: 'Take filters away' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Clear filters' }));
     await waitFor(() => expect(router.state.location.search).toEqual({}));
   });
 });

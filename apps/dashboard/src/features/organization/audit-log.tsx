@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { api } from '../../api/client';
-import { present } from '../../app/search';
+import { omitUndefined } from '../../app/search';
 import { Button } from '../../ui/button';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
@@ -12,13 +12,12 @@ import type { AuditSearch } from './audit-search';
 const DAY_MS = 86_400_000;
 
 interface AuditLogProps {
-  /** Absent: of everything. */
+  /** Absent: the platform audit log. */
   readonly organizationId?: string;
   readonly search: AuditSearch;
   readonly onSearch: (search: AuditSearch) => void;
 }
 
-/** Who changed what, when, and what it was before. */
 export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
   const log = useInfiniteQuery({
     queryKey: ['audit', organizationId ?? '', search],
@@ -46,13 +45,12 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
         onSearch={onSearch}
       />
       {log.error ? (
-        <Failure error={log.error} what="the audit log" onRetry={() => void log.refetch()} />
+        <Failure error={log.error} what="audit log" onRetry={() => void log.refetch()} />
       ) : log.isPending ? (
         <SkeletonRows rows={8} />
       ) : rows.length === 0 ? (
-        <Empty icon="book" title="No entry is like that">
-          Every change of keys, limits, credit and people is noted here, with what was before. Take a filter
-          away to see more.
+        <Empty icon="book" title="No matches">
+          Changes to keys, limits, credit and people appear here. Clear filters to see more.
         </Empty>
       ) : (
         <div className="grid gap-3">
@@ -69,7 +67,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
               busy={log.isFetchingNextPage}
               onClick={() => void log.fetchNextPage()}
             >
-              Earlier entries
+              Load more
             </Button>
           )}
         </div>
@@ -83,7 +81,7 @@ function filtersOf(search: AuditSearch) {
     const start = /^\d{4}-\d{2}-\d{2}$/.test(day ?? '') ? Date.parse(day ?? '') : Number.NaN;
     return Number.isNaN(start) ? undefined : new Date(start + days * DAY_MS).toISOString();
   };
-  return present({
+  return omitUndefined({
     action: search.action,
     actor_id: search.actor,
     target: search.target,

@@ -9,10 +9,7 @@ export function AuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <Page
-      title="Audit log"
-      description="Written in the same transaction as each change. Days are those of UTC."
-    >
+    <Page title="Audit log" description="Changes in this organization.">
       <AuditLog
         organizationId={organizationId}
         search={search}

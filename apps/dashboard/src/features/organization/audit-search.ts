@@ -1,13 +1,13 @@
-import { present, textIn } from '../../app/search';
+import { omitUndefined, stringParam } from '../../app/search';
 
-/** What the address of an audit log may hold. */
+/** The search parameters of an audit log. */
 export function readAuditSearch(search: Record<string, unknown>) {
-  return present({
-    action: textIn(search, 'action'),
-    actor: textIn(search, 'actor'),
-    target: textIn(search, 'target'),
-    since: textIn(search, 'since'),
-    until: textIn(search, 'until'),
+  return omitUndefined({
+    action: stringParam(search, 'action'),
+    actor: stringParam(search, 'actor'),
+    target: stringParam(search, 'target'),
+    since: stringParam(search, 'since'),
+    until: stringParam(search, 'until'),
   });
 }
 

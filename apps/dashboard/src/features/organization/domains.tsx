@@ -2,7 +2,7 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { useMay } from '../../api/session';
+import { usePermission } from '../../api/session';
 import { signInOptionsQuery } from '../../api/sign-in-options';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
@@ -19,10 +19,10 @@ interface DomainsProps {
   readonly organizationId: string;
 }
 
-/** Whose people join by single sign-on; not there where none is configured. */
+/** The domains mapped for single sign-on; renders nothing when it is not configured. */
 export function Domains({ organizationId }: DomainsProps) {
   const { data: options } = useQuery(signInOptionsQuery);
-  const mayMap = useMay(organizationId)('platform:organizations');
+  const canMap = usePermission(organizationId)('platform:organizations');
   const domains = useQuery({
     queryKey: ['domains', organizationId],
     queryFn: ({ signal }) =>
@@ -36,20 +36,19 @@ export function Domains({ organizationId }: DomainsProps) {
   return (
     <Section
       title="Single sign-on"
-      description={`Who comes by “${options.oidc.label}” with a verified email of one of these domains joins this organization.`}
-      actions={mayMap && <MapDomain organizationId={organizationId} />}
+      description={`People who sign in with “${options.oidc.label}” and a verified email from these domains join automatically.`}
+      actions={canMap && <MapDomain organizationId={organizationId} />}
     >
       {domains.error ? (
-        <Failure error={domains.error} what="the domains" onRetry={() => void domains.refetch()} />
+        <Failure error={domains.error} what="domains" onRetry={() => void domains.refetch()} />
       ) : !domains.data ? (
         <SkeletonRows rows={2} />
       ) : domains.data.data.length === 0 ? (
         <p className="text-sm text-ink-soft">
-          No domain is mapped.{' '}
-          {mayMap ? '“Map a domain” adds one.' : 'The operator of the gateway maps them.'}
+          No domains are mapped.{!canMap && ' Contact the operator to map one.'}
         </p>
       ) : (
-        <DomainTable organizationId={organizationId} domains={domains.data.data} mayMap={mayMap} />
+        <DomainTable organizationId={organizationId} domains={domains.data.data} canMap={canMap} />
       )}
     </Section>
   );
@@ -57,10 +56,10 @@ export function Domains({ organizationId }: DomainsProps) {
 
 interface DomainTableProps extends DomainsProps {
   readonly domains: readonly Domain[];
-  readonly mayMap: boolean;
+  readonly canMap: boolean;
 }
 
-function DomainTable({ organizationId, domains, mayMap }: DomainTableProps) {
+function DomainTable({ organizationId, domains, canMap }: DomainTableProps) {
   const columns: readonly Column<Domain>[] = [
     {
       id: 'domain',
@@ -69,7 +68,7 @@ function DomainTable({ organizationId, domains, mayMap }: DomainTableProps) {
     },
     {
       id: 'role',
-      header: 'Join as',
+      header: 'Role',
       cell: ({ row: { original: one } }) => <span className="capitalize">{one.role}</span>,
     },
     {
@@ -80,7 +79,7 @@ function DomainTable({ organizationId, domains, mayMap }: DomainTableProps) {
     },
     {
       id: 'at',
-      header: 'Since',
+      header: 'Mapped',
       meta: { hide: 'phone' },
       cell: ({ row: { original: one } }) => <Time at={one.mapped_at} />,
     },
@@ -89,7 +88,7 @@ function DomainTable({ organizationId, domains, mayMap }: DomainTableProps) {
       header: () => <span className="sr-only">Actions</span>,
       meta: { className: 'text-right' },
       cell: ({ row: { original: one } }) =>
-        mayMap && <UnmapDomain organizationId={organizationId} domain={one.domain} />,
+        canMap && <UnmapDomain organizationId={organizationId} domain={one.domain} />,
     },
   ];
   return <Table caption="Domains" rows={domains} columns={columns} rowId={({ domain }) => domain} />;
@@ -121,9 +120,9 @@ function MapDomain({ organizationId }: DomainsProps) {
   return (
     <>
       <Button small icon="plus" onClick={() => setOpen(true)}>
-        Map a domain
+        Map domain
       </Button>
-      <Dialog open={open} onOpenChange={close} title="Map a domain">
+      <Dialog open={open} onOpenChange={close} title="Map domain">
         <form
           className="grid gap-4"
           onSubmit={(event) => {
@@ -131,13 +130,13 @@ function MapDomain({ organizationId }: DomainsProps) {
             map.mutate();
           }}
         >
-          <Field label="Domain" hint="Exactly as it is in the emails, such as example.com.">
+          <Field label="Domain" hint="For example example.com. Subdomains are separate.">
             <Input required autoFocus value={domain} onChange={({ target }) => setDomain(target.value)} />
           </Field>
-          <Field label="Its people join as">
+          <Field label="Role">
             <Select value={role} onChange={({ target }) => setRole(target.value as Domain['role'])}>
-              <option value="member">Member: reads</option>
-              <option value="admin">Admin: manages all but owners</option>
+              <option value="member">Member</option>
+              <option value="admin">Admin</option>
             </Select>
           </Field>
           {map.error && <FailureLine error={map.error} />}
@@ -175,15 +174,15 @@ function UnmapDomain({ organizationId, domain }: DomainsProps & { readonly domai
         danger
         open={open}
         onOpenChange={setOpen}
-        title="Unmap this domain?"
+        title="Unmap domain?"
         action="Unmap"
         busy={unmap.isPending}
         error={unmap.error}
         onConfirm={() => unmap.mutate()}
       >
         <p>
-          Nobody with an email of <Text className="font-medium text-ink">{domain}</Text> signs in by single
-          sign-on any more. Who joined stays a member.
+          People with an email at <Text className="font-medium text-ink">{domain}</Text> can no longer sign in
+          with single sign-on. Existing members stay.
         </p>
       </Confirm>
     </>

@@ -15,10 +15,10 @@ type Role = Invited['invitation']['role'];
 
 interface InvitePersonProps {
   readonly organizationId: string;
-  readonly mayInviteOwners: boolean;
+  readonly canInviteOwners: boolean;
 }
 
-export function InvitePerson({ organizationId, mayInviteOwners }: InvitePersonProps) {
+export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonProps) {
   const [open, setOpen] = useState(false);
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
@@ -42,11 +42,11 @@ export function InvitePerson({ organizationId, mayInviteOwners }: InvitePersonPr
   return (
     <>
       <Button kind="primary" icon="plus" onClick={() => setOpen(true)}>
-        Invite a person
+        Invite member
       </Button>
-      <Dialog open={open} onOpenChange={close} title="Invite a person" insistent={invite.data !== undefined}>
+      <Dialog open={open} onOpenChange={close} title="Invite member" persistent={invite.data !== undefined}>
         {invite.data ? (
-          <Link invited={invite.data} onDone={() => close(false)} />
+          <InvitationLink invited={invite.data} onDone={() => close(false)} />
         ) : (
           <form
             className="grid gap-4"
@@ -64,18 +64,18 @@ export function InvitePerson({ organizationId, mayInviteOwners }: InvitePersonPr
                 onChange={({ target }) => setEmail(target.value)}
               />
             </Field>
-            <Field label="As">
+            <Field label="Role" hint={<RoleHint />}>
               <Select value={role} onChange={({ target }) => setRole(target.value as Role)}>
-                <option value="member">Member: reads</option>
-                <option value="admin">Admin: manages all but owners</option>
-                {mayInviteOwners && <option value="owner">Owner: manages everything</option>}
+                <option value="member">Member</option>
+                <option value="admin">Admin</option>
+                {canInviteOwners && <option value="owner">Owner</option>}
               </Select>
             </Field>
             {invite.error && <FailureLine error={invite.error} />}
             <DialogActions>
               <Button onClick={() => close(false)}>Cancel</Button>
               <Button type="submit" kind="primary" busy={invite.isPending}>
-                Make the link
+                Create invitation
               </Button>
             </DialogActions>
           </form>
@@ -85,9 +85,13 @@ export function InvitePerson({ organizationId, mayInviteOwners }: InvitePersonPr
   );
 }
 
-/** Shown this once: only its hash is kept. */
-function Link({
-  invited: { link, mailed, invitation },
+const RoleHint = () => (
+  <>Members can view, admins manage everything except owners, owners manage everything.</>
+);
+
+/** Shown only once, since only its hash is stored. */
+function InvitationLink({
+  invited: { link, emailed, invitation },
   onDone,
 }: {
   readonly invited: Invited;
@@ -95,25 +99,24 @@ function Link({
 }) {
   return (
     <div className="grid gap-4">
-      <Notice tone="good" title={mailed ? 'The link was sent by mail' : 'The link is ready'}>
-        {mailed ? (
-          'You can send it yourself, too. '
-        ) : (
+      <Notice tone="good" title={emailed ? 'Invitation sent' : 'Invitation created'}>
+        {emailed ? 'You can also share this link. ' : 'Share this link with '}
+        {!emailed && (
           <>
-            Send it to <Text>{invitation.email}</Text>.{' '}
+            <Text>{invitation.email}</Text>.{' '}
           </>
         )}
-        It is good once, for seven days, and is not shown again.
+        It works once, expires in 7 days, and won’t be shown again.
       </Notice>
       <Input
         readOnly
-        aria-label="The link"
+        aria-label="Link"
         className="font-mono !text-sm"
         value={link}
         onFocus={({ target }) => target.select()}
       />
       <DialogActions>
-        <CopyButton text={link} what="the link" />
+        <CopyButton text={link} what="link" />
         <Button kind="primary" onClick={onDone}>
           Done
         </Button>

@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { failureOf } from '../../api/failure';
+import { blockingErrorOf } from '../../api/transient-error';
 import { organizationQuery, type Organization } from '../../api/organizations';
-import { useMay } from '../../api/session';
+import { usePermission } from '../../api/session';
 import { count } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Conflict } from '../../ui/conflict';
@@ -14,39 +14,37 @@ import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Id, Money, Time } from '../../ui/values';
-import { faultOfBudget, faultOfCap } from '../keys/key-form-values';
+import { budgetError, limitError } from '../keys/key-form-values';
 
 const route = getRouteApi('/signed-in/o/$organizationId/limits');
 
 export function LimitsPage() {
   const { organizationId } = route.useParams();
   const query = useQuery(organizationQuery(organizationId));
-  const failure = failureOf(query);
-  const mayChange = useMay(organizationId)('organization:limits');
+  const failure = blockingErrorOf(query);
+  const canChange = usePermission(organizationId)('organization:limits');
   const [editing, setEditing] = useState(false);
   return (
     <Page
       narrow
       title="Limits"
-      description="What all keys of this organization may together. Keys have caps of their own, at or below these."
-      actions={
-        mayChange && query.data && !editing && <Button onClick={() => setEditing(true)}>Change</Button>
-      }
+      description="Shared by all keys. Keys can have lower limits."
+      actions={canChange && query.data && !editing && <Button onClick={() => setEditing(true)}>Edit</Button>}
     >
       {failure ? (
-        <Failure error={failure} what="the limits" onRetry={() => void query.refetch()} />
+        <Failure error={failure} what="limits" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows rows={6} />
       ) : editing ? (
         <LimitsForm organization={query.data} onDone={() => setEditing(false)} />
       ) : (
         <>
-          <Section title="All keys together">
+          <Section title="Limits">
             <LimitFacts of={query.data} />
           </Section>
           <Section title="Organization">
             <Facts>
-              <Fact name="Id">
+              <Fact name="ID">
                 <Id>{query.data.id}</Id>
               </Fact>
               <Fact name="Created">
@@ -66,20 +64,18 @@ function LimitFacts({ of: { limits } }: { readonly of: Organization }) {
     <Facts>
       <Fact name="Requests per minute">{cap(limits.requests_per_minute)}</Fact>
       <Fact name="Tokens per minute">{cap(limits.tokens_per_minute)}</Fact>
-      <Fact name="Requests at once">{cap(limits.concurrency)}</Fact>
+      <Fact name="Concurrent requests">{cap(limits.concurrency)}</Fact>
       <Fact name="Daily budget">
         {limits.daily_budget_usd === null ? (
           'No limit'
         ) : (
           <>
-            <Money usd={limits.daily_budget_usd} />, anew at 00:00 UTC
+            <Money usd={limits.daily_budget_usd} />, resets at 00:00 UTC
           </>
         )}
       </Fact>
-      <Fact name="Most output tokens of a request">{cap(limits.max_output_tokens)}</Fact>
-      <Fact name="Several completions of a request">
-        {limits.multiple_completions ? 'Allowed' : 'Refused'}
-      </Fact>
+      <Fact name="Max output tokens per request">{cap(limits.max_output_tokens)}</Fact>
+      <Fact name="Multiple completions">{limits.multiple_completions ? 'Allowed' : 'Not allowed'}</Fact>
     </Facts>
   );
 }
@@ -96,8 +92,8 @@ interface Values {
 const CAPS = [
   { name: 'requestsPerMinute', label: 'Requests per minute' },
   { name: 'tokensPerMinute', label: 'Tokens per minute' },
-  { name: 'concurrency', label: 'Requests at once' },
-  { name: 'maxOutputTokens', label: 'Most output tokens of a request' },
+  { name: 'concurrency', label: 'Concurrent requests' },
+  { name: 'maxOutputTokens', label: 'Max output tokens per request' },
 ] as const;
 
 function valuesOf({ limits }: Organization): Values {
@@ -128,7 +124,7 @@ interface LimitsFormProps {
   readonly onDone: () => void;
 }
 
-/** Saved only over what was read: of two editors the second is told. */
+/** Saves with optimistic locking; a conflict lets the person choose. */
 export function LimitsForm({ organization, onDone }: LimitsFormProps) {
   const [values, setValues] = useState(() => valuesOf(organization));
   const [readVersion, setReadVersion] = useState(organization.version);
@@ -144,16 +140,16 @@ export function LimitsForm({ organization, onDone }: LimitsFormProps) {
       queryClient.setQueryData(organizationQuery(organization.id).queryKey, changed);
       await queryClient.invalidateQueries({ queryKey: ['organizations'] });
       await queryClient.invalidateQueries({ queryKey: ['all-organizations'] });
-      toast('The limits are changed, and in force everywhere.');
+      toast('Limits updated.');
       onDone();
     },
   });
   const conflict =
     save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
   const current = conflict?.details.metadata['current'] as Organization | undefined;
-  const faults = {
-    ...Object.fromEntries(CAPS.map(({ name }) => [name, faultOfCap(values[name], null)])),
-    dailyBudget: faultOfBudget(values.dailyBudget, null),
+  const issues = {
+    ...Object.fromEntries(CAPS.map(({ name }) => [name, limitError(values[name], null)])),
+    dailyBudget: budgetError(values.dailyBudget, null),
   } as Partial<Record<keyof Values, string>>;
   const set = (name: keyof Values, value: string | boolean) => setValues({ ...values, [name]: value });
 
@@ -163,15 +159,13 @@ export function LimitsForm({ organization, onDone }: LimitsFormProps) {
       className="grid gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        if (Object.values(faults).every((fault) => fault === undefined)) save.mutate();
+        if (Object.values(issues).every((issue) => issue === undefined)) save.mutate();
       }}
     >
-      <p className="text-sm text-ink-soft">
-        Empty: no limit. A key’s own cap that is higher than these has no effect.
-      </p>
+      <p className="text-sm text-ink-soft">Leave empty for no limit.</p>
       <div className="grid gap-5 sm:grid-cols-2">
         {CAPS.map(({ name, label }) => (
-          <Field key={name} label={label} error={faults[name]}>
+          <Field key={name} label={label} error={issues[name]}>
             <Input
               inputMode="numeric"
               placeholder="No limit"
@@ -180,7 +174,7 @@ export function LimitsForm({ organization, onDone }: LimitsFormProps) {
             />
           </Field>
         ))}
-        <Field label="Daily budget, US dollars" hint="Starts anew at 00:00 UTC." error={faults.dailyBudget}>
+        <Field label="Daily budget (USD)" hint="Resets at 00:00 UTC." error={issues.dailyBudget}>
           <Input
             inputMode="decimal"
             placeholder="No limit"
@@ -190,24 +184,24 @@ export function LimitsForm({ organization, onDone }: LimitsFormProps) {
         </Field>
       </div>
       <Checkbox
-        label="Allow several completions of a request (n above 1)"
+        label="Allow multiple completions per request (n > 1)"
         checked={values.multipleCompletions}
         onChange={({ target }) => set('multipleCompletions', target.checked)}
       />
       {current && (
         <Conflict
           what="these limits"
-          onTakeTheirs={() => {
+          onDiscard={() => {
             setValues(valuesOf(current));
             setReadVersion(current.version);
             save.reset();
           }}
-          onKeepMine={() => {
+          onKeep={() => {
             setReadVersion(current.version);
             save.reset();
           }}
         >
-          Nothing of yours was saved.
+          Your changes were not saved.
         </Conflict>
       )}
       {save.error && !current && <FailureLine error={save.error} />}

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { useMay, useSession } from '../../api/session';
+import { usePermission, useSession } from '../../api/session';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Select } from '../../ui/field';
@@ -26,7 +26,7 @@ const MAX_SHOWN = '200';
 
 export function MembersPage() {
   const { organizationId } = route.useParams();
-  const may = useMay(organizationId);
+  const can = usePermission(organizationId);
   const members = useQuery({
     queryKey: ['members', organizationId],
     queryFn: ({ signal }) =>
@@ -36,31 +36,29 @@ export function MembersPage() {
         signal,
       }),
   });
-  const mayManage = may('members:manage');
+  const canManage = can('members:manage');
   return (
     <Page
       title="Members"
-      description="Owners manage everything, admins all but owners, members read."
+      description="People with access to this organization."
       actions={
-        mayManage && (
-          <InvitePerson organizationId={organizationId} mayInviteOwners={may('members:manage_owners')} />
+        canManage && (
+          <InvitePerson organizationId={organizationId} canInviteOwners={can('members:manage_owners')} />
         )
       }
     >
       {members.error ? (
-        <Failure error={members.error} what="the members" onRetry={() => void members.refetch()} />
+        <Failure error={members.error} what="members" onRetry={() => void members.refetch()} />
       ) : !members.data ? (
         <SkeletonRows />
       ) : members.data.data.length === 0 ? (
-        <Empty icon="people" title="Nobody belongs to this organization yet">
-          {mayManage
-            ? 'Invite its first owner: the link brings them in.'
-            : 'Its operator invites the first owner.'}
+        <Empty icon="people" title="No members yet">
+          {canManage ? 'Invite the first owner.' : 'Contact the operator to invite the first owner.'}
         </Empty>
       ) : (
         <MemberTable organizationId={organizationId} members={members.data.data} />
       )}
-      {mayManage && <Invitations organizationId={organizationId} />}
+      {canManage && <Invitations organizationId={organizationId} />}
       <Domains organizationId={organizationId} />
     </Page>
   );
@@ -73,7 +71,7 @@ function MemberTable({
   readonly organizationId: string;
   readonly members: readonly Member[];
 }) {
-  const may = useMay(organizationId);
+  const can = usePermission(organizationId);
   const session = useSession();
   const columns: readonly Column<Member>[] = [
     {
@@ -95,7 +93,7 @@ function MemberTable({
     },
     {
       id: 'factor',
-      header: 'Second factor',
+      header: '2FA',
       meta: { hide: 'phone' },
       enableSorting: false,
       cell: ({ row: { original: member } }) =>
@@ -110,7 +108,7 @@ function MemberTable({
     },
     {
       id: 'seen',
-      header: 'Last seen',
+      header: 'Last active',
       accessorFn: ({ last_seen_at: at }) => at ?? '',
       meta: { hide: 'tablet' },
       cell: ({ row: { original: member } }) =>
@@ -126,7 +124,7 @@ function MemberTable({
       meta: { className: 'text-right' },
       enableSorting: false,
       cell: ({ row: { original: member } }) =>
-        mayChange(member, may) || member.id === session.member.id ? (
+        canChange(member, can) || member.id === session.member.id ? (
           <RemoveMember of={member} organizationId={organizationId} self={member.id === session.member.id} />
         ) : null,
     },
@@ -134,17 +132,17 @@ function MemberTable({
   return <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} />;
 }
 
-function mayChange({ role }: Member, may: ReturnType<typeof useMay>): boolean {
-  return may(role === 'owner' ? 'members:manage_owners' : 'members:manage');
+function canChange({ role }: Member, can: ReturnType<typeof usePermission>): boolean {
+  return can(role === 'owner' ? 'members:manage_owners' : 'members:manage');
 }
 
-interface OfMember {
+interface MemberProps {
   readonly of: Member;
   readonly organizationId: string;
 }
 
-function MemberRole({ of: member, organizationId }: OfMember) {
-  const may = useMay(organizationId);
+function MemberRole({ of: member, organizationId }: MemberProps) {
+  const can = usePermission(organizationId);
   const queryClient = useQueryClient();
   const toast = useToast();
   const setRole = useMutation({
@@ -153,11 +151,11 @@ function MemberRole({ of: member, organizationId }: OfMember) {
         params: { organization_id: organizationId, member_id: member.id },
         body: { role },
       }),
-    onSuccess: () => toast('The role is changed; it counts from the next request on.'),
+    onSuccess: () => toast('Role changed.'),
     onError: (error) => toast(messageOf(error)),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['members', organizationId] }),
   });
-  if (!mayChange(member, may)) return <span className="capitalize">{member.role}</span>;
+  if (!canChange(member, can)) return <span className="capitalize">{member.role}</span>;
   return (
     <Select
       aria-label={`Role of ${visible(member.email)}`}
@@ -166,14 +164,14 @@ function MemberRole({ of: member, organizationId }: OfMember) {
       disabled={setRole.isPending}
       onChange={({ target }) => setRole.mutate(target.value as Member['role'])}
     >
-      {may('members:manage_owners') && <option value="owner">Owner</option>}
+      {can('members:manage_owners') && <option value="owner">Owner</option>}
       <option value="admin">Admin</option>
       <option value="member">Member</option>
     </Select>
   );
 }
 
-function RemoveMember({ of: member, organizationId, self }: OfMember & { readonly self: boolean }) {
+function RemoveMember({ of: member, organizationId, self }: MemberProps & { readonly self: boolean }) {
   const [open, setOpen] = useState(false);
   const queryClient = useQueryClient();
   const remove = useMutation({
@@ -203,22 +201,22 @@ function RemoveMember({ of: member, organizationId, self }: OfMember & { readonl
         }
       >
         <MenuItem danger onSelect={() => setOpen(true)}>
-          {self ? 'Leave the organization' : 'Take out of the organization'}
+          {self ? 'Leave organization' : 'Remove member'}
         </MenuItem>
       </Menu>
       <Confirm
         danger
         open={open}
         onOpenChange={setOpen}
-        title={self ? 'Leave this organization?' : 'Take this person out?'}
-        action={self ? 'Leave' : 'Take out'}
+        title={self ? 'Leave organization?' : 'Remove member?'}
+        action={self ? 'Leave' : 'Remove'}
         busy={remove.isPending}
         error={remove.error}
         onConfirm={() => remove.mutate()}
       >
         <p>
-          <Text className="font-medium text-ink">{member.email}</Text> sees nothing of this organization any
-          more. The account stays, with its other organizations; keys that were created stay too.
+          <Text className="font-medium text-ink">{member.email}</Text> loses access to this organization. The
+          account and its keys are not deleted.
         </p>
       </Confirm>
     </>
@@ -226,7 +224,7 @@ function RemoveMember({ of: member, organizationId, self }: OfMember & { readonl
 }
 
 const STATES = {
-  pending: { tone: 'good', label: 'Open' },
+  pending: { tone: 'good', label: 'Pending' },
   expired: { tone: 'warn', label: 'Expired' },
   accepted: { tone: 'plain', label: 'Accepted' },
   revoked: { tone: 'faint', label: 'Revoked' },
@@ -249,39 +247,39 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
       api.call('DELETE /api/organizations/{organization_id}/invitations/{invitation_id}', {
         params: { organization_id: organizationId, invitation_id: invitationId },
       }),
-    onSuccess: () => toast('The invitation is revoked; its link is good for nothing.'),
+    onSuccess: () => toast('Invitation revoked. Its link no longer works.'),
     onError: (error) => toast(messageOf(error)),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['invitations', organizationId] }),
   });
   const columns: readonly Column<Invitation>[] = [
     {
       id: 'email',
-      header: 'Invited',
+      header: 'Email',
       cell: ({ row: { original: one } }) => <Email className="font-medium">{one.email}</Email>,
     },
     {
       id: 'role',
-      header: 'As',
+      header: 'Role',
       cell: ({ row: { original: one } }) => <span className="capitalize">{one.role}</span>,
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       cell: ({ row: { original: one } }) => (
         <Badge tone={STATES[one.state].tone}>{STATES[one.state].label}</Badge>
       ),
     },
     {
       id: 'by',
-      header: 'By',
+      header: 'Invited by',
       meta: { hide: 'phone' },
       cell: ({ row: { original: one } }) => <Text>{one.invited_by}</Text>,
     },
     {
       id: 'ends',
-      header: 'Ends',
+      header: 'Expires',
       meta: { hide: 'phone' },
-      // What was taken up or called off ends no more.
+      // Accepted and revoked invitations do not expire.
       cell: ({ row: { original: one } }) =>
         one.state === 'pending' || one.state === 'expired' ? (
           <Time at={one.expires_at} />
@@ -306,17 +304,13 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
     },
   ];
   return (
-    <Section title="Invitations" description="A link is good once, for seven days.">
+    <Section title="Invitations" description="Links work once and expire after 7 days.">
       {invitations.error ? (
-        <Failure
-          error={invitations.error}
-          what="the invitations"
-          onRetry={() => void invitations.refetch()}
-        />
+        <Failure error={invitations.error} what="invitations" onRetry={() => void invitations.refetch()} />
       ) : !invitations.data ? (
         <SkeletonRows rows={2} />
       ) : invitations.data.data.length === 0 ? (
-        <p className="text-sm text-ink-soft">Nobody has been invited. “Invite a person” makes a link.</p>
+        <p className="text-sm text-ink-soft">No invitations yet.</p>
       ) : (
         <Table
           middle

@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { liveQuery } from '../../api/balance';
 import { latestGenerationsQuery } from '../../api/generations';
-import { leadClass } from '../../ui/button';
+import { sectionLinkClass } from '../../ui/button';
 import { Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { generationColumns } from '../generations/generation-columns';
 
-/** Asked for anew whenever the live figures know of a later one. */
+/** Refetched when the live figures report a newer generation. */
 export function LatestGenerations({ organizationId }: { readonly organizationId: string }) {
   const { data: live } = useQuery(liveQuery(organizationId));
   const latest = useQuery(latestGenerationsQuery(organizationId));
@@ -22,8 +22,8 @@ export function LatestGenerations({ organizationId }: { readonly organizationId:
     <Section
       title="Latest generations"
       actions={
-        <Link to="/o/$organizationId/generations" params={{ organizationId }} className={leadClass}>
-          All generations
+        <Link to="/o/$organizationId/generations" params={{ organizationId }} className={sectionLinkClass}>
+          View all
         </Link>
       }
     >
@@ -32,8 +32,8 @@ export function LatestGenerations({ organizationId }: { readonly organizationId:
       ) : !latest.data ? (
         <SkeletonRows />
       ) : latest.data.data.length === 0 ? (
-        <Empty icon="list" title="No request yet">
-          What programs ask with your keys appears here a second later, with tokens, time and cost.
+        <Empty icon="list" title="No requests yet">
+          Requests appear here within seconds.
         </Empty>
       ) : (
         <Table

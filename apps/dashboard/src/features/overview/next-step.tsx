@@ -1,31 +1,30 @@
 import { Link } from '@tanstack/react-router';
-import { useMay } from '../../api/session';
+import { usePermission } from '../../api/session';
 import { buttonClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { useSteps } from '../first-run/steps';
 
-/** What is missing before the first request can succeed; nothing once one has. */
+/** The next setup step; renders nothing after the first request. */
 export function NextStep({ organizationId }: { readonly organizationId: string }) {
-  const may = useMay(organizationId);
+  const can = usePermission(organizationId);
   const { steps } = useSteps(organizationId);
   if (!steps || steps.hasRequest) return null;
-  if (may('platform:credit')) {
+  if (can('platform:credit')) {
     return (
       <Notice
-        title="This organization has made no request yet"
+        title="Finish setup"
         action={
           <Link to="/welcome" search={{}} className={buttonClass('primary', true)}>
-            Go on with the set-up
+            Continue setup
           </Link>
         }
       >
-        Credit, a key, and a first request: a few minutes.
+        Add credit, create a key and send your first request.
       </Notice>
     );
   }
-  if (!steps.hasCredit)
-    return <Notice>There is no credit yet. Ask an operator of the gateway to add some.</Notice>;
-  if (!steps.hasKey && may('keys:manage')) {
+  if (!steps.hasCredit) return <Notice>No credit yet. Contact an operator to add credit.</Notice>;
+  if (!steps.hasKey && can('keys:manage')) {
     return (
       <Notice
         action={
@@ -34,11 +33,11 @@ export function NextStep({ organizationId }: { readonly organizationId: string }
             params={{ organizationId }}
             className={buttonClass('primary', true)}
           >
-            Create a key
+            Create key
           </Link>
         }
       >
-        There is credit. What is missing is a key.
+        Create a key to send your first request.
       </Notice>
     );
   }

@@ -3,10 +3,10 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { liveQuery } from '../../api/balance';
 import { organizationQuery } from '../../api/organizations';
-import { useMay } from '../../api/session';
+import { usePermission } from '../../api/session';
 import { rangeOf, usageQuery } from '../../api/usage';
 import { count, counted, percent } from '../../format/count';
-import { buttonClass, leadClass } from '../../ui/button';
+import { buttonClass, sectionLinkClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, Skeleton } from '../../ui/states';
@@ -25,16 +25,12 @@ const RANGE = '30d';
 export function OverviewPage() {
   const { organizationId } = route.useParams();
   const organization = useQuery(organizationQuery(organizationId));
-  const may = useMay(organizationId);
+  const can = usePermission(organizationId);
   const name = organization.data?.name ?? '';
   if (organization.error) {
     return (
       <Page title="Overview">
-        <Failure
-          error={organization.error}
-          what="the organization"
-          onRetry={() => void organization.refetch()}
-        />
+        <Failure error={organization.error} what="organization" onRetry={() => void organization.refetch()} />
       </Page>
     );
   }
@@ -42,22 +38,21 @@ export function OverviewPage() {
     <Page
       title={name === '' ? 'Overview' : visible(name)}
       heading={name === '' ? <Skeleton className="h-7 w-48" /> : <Text>{name}</Text>}
-      description="The last 30 days, and what is left."
       actions={
-        may('keys:manage') && (
+        can('keys:manage') && (
           <Link
             to="/o/$organizationId/keys/new"
             params={{ organizationId }}
             className={buttonClass('secondary')}
           >
-            Create a key
+            Create key
           </Link>
         )
       }
     >
       {organization.data?.suspended && (
         <Notice tone="bad" title="This organization is suspended">
-          All requests with its keys are refused.{' '}
+          All requests with its keys fail with 403.{' '}
           {organization.data.suspended_reason !== null && (
             <>
               Reason: <Text>{organization.data.suspended_reason}</Text>
@@ -66,37 +61,37 @@ export function OverviewPage() {
         </Notice>
       )}
       <NextStep organizationId={organizationId} />
-      {may('credit:read') && <Now organizationId={organizationId} />}
-      {may('usage:read') && <Spend organizationId={organizationId} />}
-      {may('usage:read') && <LatestGenerations organizationId={organizationId} />}
+      {can('credit:read') && <LiveFigures organizationId={organizationId} />}
+      {can('usage:read') && <Spend organizationId={organizationId} />}
+      {can('usage:read') && <LatestGenerations organizationId={organizationId} />}
     </Page>
   );
 }
 
-function Now({ organizationId }: { readonly organizationId: string }) {
+function LiveFigures({ organizationId }: { readonly organizationId: string }) {
   const live = useQuery(liveQuery(organizationId));
   if (live.error && !live.data) {
-    return <Failure error={live.error} what="the balance" onRetry={() => void live.refetch()} />;
+    return <Failure error={live.error} what="balance" onRetry={() => void live.refetch()} />;
   }
   if (!live.data) return <Skeleton className="h-20" />;
-  const { balance, spend_today_usd: spendToday, requests_today: requestsToday, running_low: low } = live.data;
+  const { balance, spend_today_usd: spendToday, requests_today: requestsToday, low_balance: low } = live.data;
   return (
     <>
       {low && (
         <Notice
           tone="warn"
-          title="Credit is running low"
+          title="Low balance"
           action={
             <Link
               to="/o/$organizationId/credit"
               params={{ organizationId }}
               className={buttonClass('secondary', true)}
             >
-              Credit
+              View credit
             </Link>
           }
         >
-          <Money usd={balance.available_usd} /> is available, below the threshold of{' '}
+          <Money usd={balance.available_usd} /> available, below the threshold of{' '}
           <Money usd={low.threshold_usd} />.
         </Notice>
       )}
@@ -105,16 +100,16 @@ function Now({ organizationId }: { readonly organizationId: string }) {
           label="Available"
           note={
             <>
-              <Money usd={balance.reserved_usd} /> held for running requests
+              <Money usd={balance.reserved_usd} /> held for requests in progress
             </>
           }
         >
           <Money usd={balance.available_usd} />
         </Figure>
-        <Figure label="Spent today" note="since 00:00 UTC">
+        <Figure label="Spent today" note="Since 00:00 UTC">
           <Money usd={spendToday} />
         </Figure>
-        <Figure label="Requests today" note="since 00:00 UTC">
+        <Figure label="Requests today" note="Since 00:00 UTC">
           {count(requestsToday)}
         </Figure>
       </Figures>
@@ -128,10 +123,10 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
   return (
     <Section
       title="Spend by model"
-      description="By day, UTC."
+      description="Last 30 days, by UTC day."
       actions={
-        <Link to="/o/$organizationId/usage" params={{ organizationId }} className={leadClass}>
-          All of usage
+        <Link to="/o/$organizationId/usage" params={{ organizationId }} className={sectionLinkClass}>
+          View usage
         </Link>
       }
     >
@@ -140,7 +135,7 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
       ) : !usage.data ? (
         <Skeleton className="h-56" />
       ) : usage.data.totals.requests === 0 ? (
-        <p className="py-8 text-center text-sm text-ink-soft">No request in the last 30 days.</p>
+        <p className="py-8 text-center text-sm text-ink-soft">No requests in the last 30 days.</p>
       ) : (
         <>
           <Suspense fallback={<Skeleton className="h-56" />}>

@@ -1,20 +1,20 @@
 import type { RequestBody } from './request';
 import { eventsOf } from './sse';
 
-/** What has come of an answer so far. */
+/** The state of a response while it streams. */
 export interface Completion {
   readonly text: string;
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
   readonly finishReason: string | undefined;
   readonly generationId: string | undefined;
-  /** What it cost, as the API says in its last event; undefined until then. */
+  /** The cost from the last event; undefined until then. */
   readonly cost: number | undefined;
   readonly tokens: { readonly input: number; readonly output: number } | undefined;
   readonly firstTokenMs: number | undefined;
-  readonly tookMs: number | undefined;
+  readonly durationMs: number | undefined;
 }
 
-export const NOTHING_YET: Completion = {
+export const EMPTY_COMPLETION: Completion = {
   text: '',
   toolCalls: [],
   finishReason: undefined,
@@ -22,11 +22,11 @@ export const NOTHING_YET: Completion = {
   cost: undefined,
   tokens: undefined,
   firstTokenMs: undefined,
-  tookMs: undefined,
+  durationMs: undefined,
 };
 
-/** A refusal of the public API, in its own words. */
-export class CompletionRefused extends Error {
+/** An error of the public API. */
+export class CompletionError extends Error {
   constructor(
     message: string,
     readonly code: string,
@@ -59,7 +59,7 @@ interface WireMessage {
   }[];
 }
 
-interface Asked {
+interface CompleteOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly body: RequestBody;
@@ -67,9 +67,15 @@ interface Asked {
   readonly onProgress: (completion: Completion) => void;
 }
 
-/** Asks the public API as any program would, and tells what has come after each event. */
-export async function complete({ baseUrl, apiKey, body, signal, onProgress }: Asked): Promise<Completion> {
-  const begun = performance.now();
+/** Calls the public API as any client does, and reports progress after each event. */
+export async function complete({
+  baseUrl,
+  apiKey,
+  body,
+  signal,
+  onProgress,
+}: CompleteOptions): Promise<Completion> {
+  const startedAt = performance.now();
   const response = await fetch(`${baseUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -79,34 +85,30 @@ export async function complete({ baseUrl, apiKey, body, signal, onProgress }: As
   const requestId = response.headers.get('x-request-id') ?? undefined;
   if (!response.ok) {
     const { error } = (await response.json()) as Wire;
-    throw new CompletionRefused(
-      error?.message ?? `It answered ${response.status}.`,
-      error?.code ?? '',
-      requestId,
-    );
+    throw new CompletionError(error?.message ?? `HTTP ${response.status}`, error?.code ?? '', requestId);
   }
-  let completion = NOTHING_YET;
-  const take = (wire: Wire) => {
-    if (wire.error) throw new CompletionRefused(wire.error.message, wire.error.code, requestId);
-    completion = withMore(completion, wire, performance.now() - begun);
+  let completion = EMPTY_COMPLETION;
+  const apply = (wire: Wire) => {
+    if (wire.error) throw new CompletionError(wire.error.message, wire.error.code, requestId);
+    completion = applyChunk(completion, wire, performance.now() - startedAt);
     onProgress(completion);
   };
   if (body['stream'] === true && response.body) {
-    for await (const data of eventsOf(response.body)) if (data !== '[DONE]') take(JSON.parse(data) as Wire);
+    for await (const data of eventsOf(response.body)) if (data !== '[DONE]') apply(JSON.parse(data) as Wire);
   } else {
-    take((await response.json()) as Wire);
+    apply((await response.json()) as Wire);
   }
-  completion = { ...completion, tookMs: performance.now() - begun };
+  completion = { ...completion, durationMs: performance.now() - startedAt };
   onProgress(completion);
   return completion;
 }
 
-export function withMore(before: Completion, wire: Wire, elapsedMs: number): Completion {
+export function applyChunk(before: Completion, wire: Wire, elapsedMs: number): Completion {
   const choice = wire.choices?.[0];
   const message = choice?.delta ?? choice?.message;
   const calls = [...before.toolCalls];
-  message?.tool_calls?.forEach((call, place) => {
-    const index = call.index ?? place;
+  message?.tool_calls?.forEach((call, position) => {
+    const index = call.index ?? position;
     const known = calls[index] ?? { name: '', arguments: '' };
     calls[index] = {
       name: known.name + (call.function?.name ?? ''),

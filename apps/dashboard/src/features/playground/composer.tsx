@@ -1,46 +1,46 @@
 import { useId, useRef, useState, type ReactNode } from 'react';
 import { Button, IconButton } from '../../ui/button';
-import { readPicture, type Picture } from './image';
+import { readImage, type ImageAttachment } from './image';
 
 interface ComposerProps {
   readonly draft: string;
   readonly onDraft: (draft: string) => void;
-  readonly picture: Picture | undefined;
-  readonly onPicture: (picture: Picture | undefined) => void;
-  readonly takesPictures: boolean;
+  readonly image: ImageAttachment | undefined;
+  readonly onImage: (image: ImageAttachment | undefined) => void;
+  readonly supportsImages: boolean;
   readonly running: boolean;
   readonly onSend: () => void;
   readonly onStop: () => void;
   readonly note: ReactNode;
 }
 
-/** Enter sends, Shift Enter begins a line. */
+/** Enter sends; Shift+Enter inserts a line break. */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, picture, onPicture, takesPictures, running, onSend, onStop, note } = props;
+  const { draft, onDraft, image, onImage, supportsImages, running, onSend, onStop, note } = props;
   const file = useRef<HTMLInputElement>(null);
   const noteId = useId();
-  const [fault, setFault] = useState<string>();
+  const [error, setError] = useState<string>();
   const choose = (chosen: File | undefined) => {
     if (!chosen) return;
-    setFault(undefined);
-    readPicture(chosen).then(onPicture, () => setFault('This file is no picture that the browser can read.'));
+    setError(undefined);
+    readImage(chosen).then(onImage, () => setError('This image format is not supported.'));
   };
   return (
     <div className="grid gap-2 rounded-lg border border-line-strong bg-paper p-2 focus-within:border-accent">
-      {picture && (
+      {image && (
         <div className="flex items-center gap-2 text-sm">
           <img
-            src={picture.uri}
-            alt={`To be sent: ${picture.name}`}
+            src={image.uri}
+            alt={`Attachment: ${image.name}`}
             className="size-14 rounded-md border border-line object-cover"
           />
-          <bdi className="min-w-0 truncate">{picture.name}</bdi>
+          <bdi className="min-w-0 truncate">{image.name}</bdi>
           <IconButton
             small
             className="!w-7"
             icon="close"
-            label="Take the picture away"
-            onClick={() => onPicture(undefined)}
+            label="Remove image"
+            onClick={() => onImage(undefined)}
           />
         </div>
       )}
@@ -48,7 +48,7 @@ export function Composer(props: ComposerProps) {
         aria-label="Message"
         aria-describedby={noteId}
         rows={3}
-        placeholder="Ask something"
+        placeholder="Send a message"
         value={draft}
         onChange={({ target }) => onDraft(target.value)}
         onKeyDown={(event) => {
@@ -60,10 +60,10 @@ export function Composer(props: ComposerProps) {
       />
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p id={noteId} role="status" className="min-w-0 flex-1 basis-64 px-1.5 text-xs text-ink-soft">
-          {fault ?? note}
+          {error ?? note}
         </p>
         <div className="flex gap-2">
-          {takesPictures && (
+          {supportsImages && (
             <>
               <input
                 ref={file}
@@ -71,13 +71,13 @@ export function Composer(props: ComposerProps) {
                 accept="image/png,image/jpeg,image/webp,image/gif"
                 className="sr-only"
                 tabIndex={-1}
-                aria-label="Picture"
+                aria-label="Image"
                 onChange={({ target }) => {
                   choose(target.files?.[0]);
                   target.value = '';
                 }}
               />
-              <IconButton icon="image" label="Attach a picture" onClick={() => file.current?.click()} />
+              <IconButton icon="image" label="Attach image" onClick={() => file.current?.click()} />
             </>
           )}
           {running ? (
@@ -88,7 +88,7 @@ export function Composer(props: ComposerProps) {
             <Button
               kind="primary"
               icon="send"
-              disabled={draft.trim() === '' && picture === undefined}
+              disabled={draft.trim() === '' && image === undefined}
               onClick={onSend}
             >
               Send

@@ -1,17 +1,17 @@
 import { Link } from '@tanstack/react-router';
 import { count } from '../../format/count';
 import { duration } from '../../format/time';
-import { visibleText } from '../../format/unseen';
+import { visibleText } from '../../format/invisible-characters';
 import { Code } from '../../ui/code';
 import { Icon } from '../../ui/icons';
 import { Skeleton } from '../../ui/states';
 import { Money, Text } from '../../ui/values';
-import { CompletionRefused, type Completion } from './completion';
+import { CompletionError, type Completion } from './completion';
 import type { Message } from './request';
 
 export interface Turn {
-  readonly question: Message;
-  readonly answer: Completion;
+  readonly prompt: Message;
+  readonly completion: Completion;
   readonly error: unknown;
   readonly done: boolean;
 }
@@ -26,8 +26,8 @@ export function Conversation({
   if (turns.length === 0) {
     return (
       <div className="grid place-content-center gap-1 rounded-lg border border-dashed border-line px-4 py-16 text-center text-sm text-ink-soft">
-        <p className="font-medium text-ink">Ask a model something.</p>
-        <p>Below the field you see what it can cost at most, and after the answer what it did cost.</p>
+        <p className="font-medium text-ink">Send a message to try a model</p>
+        <p>The maximum cost is shown before you send, and the actual cost with the response.</p>
       </div>
     );
   }
@@ -36,76 +36,76 @@ export function Conversation({
       {turns.map((turn, index) => (
         <li key={index} className="grid gap-3">
           <div className="grid justify-items-end gap-2">
-            {turn.question.image !== undefined && (
+            {turn.prompt.image !== undefined && (
               <img
-                src={turn.question.image}
-                alt="Sent with the message"
+                src={turn.prompt.image}
+                alt="Attached image"
                 className="max-h-48 rounded-lg border border-line"
               />
             )}
-            {turn.question.text !== '' && (
+            {turn.prompt.text !== '' && (
               <p
                 dir="auto"
                 className="max-w-[85%] rounded-lg bg-sunken px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]"
               >
-                {visibleText(turn.question.text)}
+                {visibleText(turn.prompt.text)}
               </p>
             )}
           </div>
-          <Answer turn={turn} organizationId={organizationId} />
+          <Response turn={turn} organizationId={organizationId} />
         </li>
       ))}
     </ol>
   );
 }
 
-function Answer({
-  turn: { answer, error, done },
+function Response({
+  turn: { completion, error, done },
   organizationId,
 }: {
   readonly turn: Turn;
   readonly organizationId: string;
 }) {
-  const waiting = !done && answer.text === '' && answer.toolCalls.length === 0;
+  const waiting = !done && completion.text === '' && completion.toolCalls.length === 0;
   return (
     <div className="grid gap-3 border-l-2 border-accent/50 pl-4">
       {waiting && <Skeleton className="h-4 w-24" />}
-      {answer.text !== '' && (
+      {completion.text !== '' && (
         <div
           dir="auto"
           aria-live="polite"
           aria-busy={!done}
           className="whitespace-pre-wrap [overflow-wrap:anywhere]"
         >
-          {visibleText(answer.text)}
+          {visibleText(completion.text)}
         </div>
       )}
-      {answer.toolCalls.map((call, index) => (
+      {completion.toolCalls.map((call, index) => (
         <div key={index} className="grid gap-1">
           <p className="flex items-center gap-1.5 text-sm font-medium">
-            <Icon name="tool" /> It calls <Text>{call.name}</Text>
+            <Icon name="tool" /> Tool call: <Text>{call.name}</Text>
           </p>
-          <Code text={pretty(call.arguments)} what="the arguments" wrap />
+          <Code text={pretty(call.arguments)} what="arguments" wrap />
         </div>
       ))}
-      {error !== undefined && <Refusal error={error} />}
-      {done && <Bill answer={answer} organizationId={organizationId} />}
+      {error !== undefined && <ErrorMessage error={error} />}
+      {done && <CompletionSummary completion={completion} organizationId={organizationId} />}
     </div>
   );
 }
 
-function Refusal({ error }: { readonly error: unknown }) {
-  const refused = error instanceof CompletionRefused ? error : undefined;
-  const message = refused?.message ?? (error instanceof Error ? error.message : 'It did not work.');
+function ErrorMessage({ error }: { readonly error: unknown }) {
+  const apiError = error instanceof CompletionError ? error : undefined;
+  const message = apiError?.message ?? (error instanceof Error ? error.message : 'The request failed.');
   return (
     <div role="alert" className="text-sm text-bad">
       <p>{message}</p>
-      {refused && (
+      {apiError && (
         <p className="text-xs">
-          <code className="font-mono">{refused.code}</code>
-          {refused.requestId !== undefined && (
+          <code className="font-mono">{apiError.code}</code>
+          {apiError.requestId !== undefined && (
             <>
-              , request <code className="font-mono [overflow-wrap:anywhere]">{refused.requestId}</code>
+              , request ID <code className="font-mono [overflow-wrap:anywhere]">{apiError.requestId}</code>
             </>
           )}
         </p>
@@ -114,9 +114,15 @@ function Refusal({ error }: { readonly error: unknown }) {
   );
 }
 
-/** What it did cost, and where every detail is a second later. */
-function Bill({ answer, organizationId }: { readonly answer: Completion; readonly organizationId: string }) {
-  const { cost, tokens, firstTokenMs, tookMs, finishReason, generationId } = answer;
+/** The cost and timing, with a link to the generation, which is settled within a second. */
+function CompletionSummary({
+  completion,
+  organizationId,
+}: {
+  readonly completion: Completion;
+  readonly organizationId: string;
+}) {
+  const { cost, tokens, firstTokenMs, durationMs, finishReason, generationId } = completion;
   return (
     <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-ink-soft">
       {cost !== undefined && (
@@ -126,12 +132,12 @@ function Bill({ answer, organizationId }: { readonly answer: Completion; readonl
       )}
       {tokens && (
         <span>
-          {count(tokens.input)} tokens in, {count(tokens.output)} out
+          {count(tokens.input)} input, {count(tokens.output)} output tokens
         </span>
       )}
-      {firstTokenMs !== undefined && tookMs !== undefined && (
+      {firstTokenMs !== undefined && durationMs !== undefined && (
         <span>
-          first token after {duration(firstTokenMs)}, all after {duration(tookMs)}
+          First token {duration(firstTokenMs)}, total {duration(durationMs)}
         </span>
       )}
       {finishReason !== undefined && <span>{finishReason}</span>}
@@ -141,14 +147,14 @@ function Bill({ answer, organizationId }: { readonly answer: Completion; readonl
           params={{ organizationId, generationId }}
           className="text-accent hover:underline"
         >
-          Every detail
+          Details
         </Link>
       )}
     </p>
   );
 }
 
-/** The API's JSON number keeps every nano-dollar of such amounts; nine digits write it out without an exponent. */
+/** Writes an amount without an exponent; nine decimal places are exact. */
 const decimal = (amount: number) => amount.toFixed(9).replace(/\.?0+$/, '') || '0';
 
 function pretty(text: string): string {

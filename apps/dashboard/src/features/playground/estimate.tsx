@@ -7,9 +7,9 @@ import { messageOf } from '../../ui/states';
 import { Money } from '../../ui/values';
 import type { RequestBody } from './request';
 
-const TYPING_MS = 400;
+const DEBOUNCE_MS = 400;
 
-/** The most that the request can cost, as the public API would hold for it. */
+/** The maximum cost of the request, which the public API would hold. */
 export function Estimate({
   organizationId,
   body,
@@ -17,19 +17,19 @@ export function Estimate({
   readonly organizationId: string;
   readonly body: RequestBody | undefined;
 }) {
-  const settled = useSettled(body);
+  const debounced = useDebounced(body);
   const estimate = useQuery({
-    queryKey: ['estimate', organizationId, JSON.stringify(settled)],
+    queryKey: ['estimate', organizationId, JSON.stringify(debounced)],
     queryFn: ({ signal }) =>
       api.call('POST /api/organizations/{organization_id}/playground/estimate', {
         params: { organization_id: organizationId },
-        body: { request: settled ?? {} },
+        body: { request: debounced ?? {} },
         signal,
       }),
-    enabled: settled !== undefined,
+    enabled: debounced !== undefined,
     retry: false,
   });
-  if (settled === undefined) return <span>Write something to see what it can cost at most.</span>;
+  if (debounced === undefined) return <span>Enter a message to see the maximum cost.</span>;
   if (estimate.error) {
     return (
       <span
@@ -41,27 +41,27 @@ export function Estimate({
       </span>
     );
   }
-  if (!estimate.data) return <span>Working out what it can cost…</span>;
+  if (!estimate.data) return <span>Estimating cost…</span>;
   const {
-    max_cost_usd: most,
+    max_cost_usd: maxCost,
     estimated_input_tokens: input,
     max_output_tokens: output,
     affordable,
   } = estimate.data;
   return (
     <span className={affordable ? undefined : 'text-bad'}>
-      At most <Money usd={most} className="font-medium" />: {counted(input, 'token')} in, up to{' '}
-      {counted(output, 'token')} out.{!affordable && ' That is more than is available.'}
+      Max <Money usd={maxCost} className="font-medium" /> for {counted(input, 'input token')} and up to{' '}
+      {counted(output, 'output token')}.{!affordable && ' Exceeds your available balance.'}
     </span>
   );
 }
 
-/** The last value that stood for a moment. */
-function useSettled(body: RequestBody | undefined): RequestBody | undefined {
-  const [settled, setSettled] = useState(body);
+/** The value after a pause in typing. */
+function useDebounced(body: RequestBody | undefined): RequestBody | undefined {
+  const [debounced, setDebounced] = useState(body);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(body), TYPING_MS);
+    const timer = setTimeout(() => setDebounced(body), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [body]);
-  return settled;
+  return debounced;
 }

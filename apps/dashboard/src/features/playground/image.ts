@@ -1,20 +1,17 @@
-/** The longest side that is sent: models do not see more, and the request stays small. */
+/** Larger images are scaled down, which models do anyway. */
 const MAX_SIDE_PX = 1_024;
 const JPEG_QUALITY = 0.85;
 
-export interface Picture {
-  /** What is sent: a JPEG as a data: URI. */
+export interface ImageAttachment {
+  /** A JPEG as a data: URI. */
   readonly uri: string;
-  /**
-   * A blank picture of the same size. What a picture costs hangs on its size
-   * alone, so the estimate needs not carry the picture itself.
-   */
+  /** A blank image of the same size for estimates, since the cost depends only on the size. */
   readonly blankUri: string;
   readonly name: string;
 }
 
-/** Reads a picture and makes it as small as models look at it. Rejects what is none. */
-export async function readPicture(file: File): Promise<Picture> {
+/** Reads and scales down an image. Rejects for other files. */
+export async function readImage(file: File): Promise<ImageAttachment> {
   const bitmap = await createImageBitmap(file);
   const scale = Math.min(1, MAX_SIDE_PX / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
@@ -22,8 +19,8 @@ export async function readPicture(file: File): Promise<Picture> {
   canvas.height = Math.max(1, Math.round(bitmap.height * scale));
   const blankUri = canvas.toDataURL('image/png');
   const context = canvas.getContext('2d');
-  if (!context) throw new Error('this browser draws no pictures');
-  // JPEG knows no transparency; without this it would be black.
+  if (!context) throw new Error('the browser does not support canvas');
+  // JPEG has no transparency: fill the background.
   context.fillStyle = 'white';
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);

@@ -2,47 +2,47 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { liveQuery } from '../../api/balance';
-import { failureOf } from '../../api/failure';
+import { blockingErrorOf } from '../../api/transient-error';
 import { modelsQuery, publicApiQuery, type OfferedModel } from '../../api/models';
 import { Button } from '../../ui/button';
 import { CodeTabs } from '../../ui/code';
 import { Page } from '../../ui/page';
-import { Segments } from '../../ui/segments';
+import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Money } from '../../ui/values';
 import { snippets } from '../keys/snippets';
 import { Composer } from './composer';
 import { Conversation, type Turn } from './conversation';
-import { complete, NOTHING_YET, type Completion } from './completion';
+import { complete, EMPTY_COMPLETION, type Completion } from './completion';
 import { Estimate } from './estimate';
-import type { Picture } from './image';
-import { bodyOf, toolsIn, type Message, type PlaygroundRequest } from './request';
+import type { ImageAttachment } from './image';
+import { bodyOf, parseTools, type Message, type PlaygroundRequest } from './request';
 import { Settings, type PlaygroundSettings } from './settings';
 import { usePlaygroundKey } from './use-playground-key';
 
 const route = getRouteApi('/signed-in/o/$organizationId/playground');
 
-/** Stands in the code while nothing is written, so that the code runs. */
+/** The message in the code examples until one is entered. */
 const EXAMPLE = 'Hello!';
 
 const VIEWS = [
-  { value: 'talk', label: 'Talk' },
-  { value: 'code', label: 'As code' },
+  { value: 'chat', label: 'Chat' },
+  { value: 'code', label: 'Code' },
 ] as const;
 
 export function PlaygroundPage() {
   const { organizationId } = route.useParams();
-  const { model: asked } = route.useSearch();
+  const { model: requested } = route.useSearch();
   const navigate = route.useNavigate();
   const models = useQuery(modelsQuery);
   const live = useQuery(liveQuery(organizationId));
-  const [view, setView] = useState<'talk' | 'code'>('talk');
-  const model = models.data?.find(({ id }) => id === asked) ?? models.data?.[0];
+  const [view, setView] = useState<'chat' | 'code'>('chat');
+  const model = models.data?.find(({ id }) => id === requested) ?? models.data?.[0];
 
   return (
     <Page
       title="Playground"
-      description="It asks the public API itself, with a key of your own that ends in minutes. What it asks costs credit."
+      description="Requests use a temporary key and spend credit."
       actions={
         <>
           {live.data && (
@@ -50,21 +50,21 @@ export function PlaygroundPage() {
               Available <Money usd={live.data.balance.available_usd} className="font-medium text-ink" />
             </span>
           )}
-          <Segments label="View" options={VIEWS} value={view} onChange={setView} />
+          <SegmentedControl label="View" options={VIEWS} value={view} onChange={setView} />
         </>
       }
     >
-      {failureOf(models) ? (
-        <Failure error={models.error} what="the models" onRetry={() => void models.refetch()} />
+      {blockingErrorOf(models) ? (
+        <Failure error={models.error} what="models" onRetry={() => void models.refetch()} />
       ) : !models.data ? (
         <Skeleton className="h-80" />
       ) : !model ? (
-        <Empty icon="layers" title="No model can be called">
-          An operator adds models with their providers and prices to the models file.
+        <Empty icon="layers" title="No models yet">
+          Contact an operator to add a model.
         </Empty>
       ) : (
-        <Bench
-          // A conversation belongs to its organization.
+        <Workbench
+          // Resets the conversation when the organization changes.
           key={organizationId}
           organizationId={organizationId}
           model={model}
@@ -77,7 +77,7 @@ export function PlaygroundPage() {
   );
 }
 
-interface BenchProps {
+interface WorkbenchProps {
   readonly organizationId: string;
   readonly model: OfferedModel;
   readonly models: readonly OfferedModel[];
@@ -85,7 +85,7 @@ interface BenchProps {
   readonly asCode: boolean;
 }
 
-function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
+function Workbench({ organizationId, model, models, onModel, asCode }: WorkbenchProps) {
   const [settings, setSettings] = useState<PlaygroundSettings>({
     system: '',
     maxTokens: '',
@@ -94,7 +94,7 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
   });
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const [draft, setDraft] = useState('');
-  const [picture, setPicture] = useState<Picture>();
+  const [image, setImage] = useState<ImageAttachment>();
   const [running, setRunning] = useState(false);
   const abort = useRef<AbortController>(undefined);
   const playgroundKey = usePlaygroundKey(organizationId);
@@ -107,22 +107,22 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
   });
   const estimated = useMemo(() => {
     const text = draft.trim();
-    if (text === '' && picture === undefined) return undefined;
-    return bodyOf(requestWith({ role: 'user', text, ...(picture ? { image: picture.blankUri } : {}) }));
-    // The turns, settings and draft are all that it is made of.
+    if (text === '' && image === undefined) return undefined;
+    return bodyOf(requestWith({ role: 'user', text, ...(image ? { image: image.blankUri } : {}) }));
+    // `requestWith` depends only on these values.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [turns, settings, draft, picture, model.id]);
+  }, [turns, settings, draft, image, model.id]);
 
   const send = async () => {
     const text = draft.trim();
-    if (running || (text === '' && picture === undefined) || toolsIn(settings.tools) === undefined) return;
-    const question: Message = { role: 'user', text, ...(picture ? { image: picture.uri } : {}) };
-    const body = bodyOf(requestWith(question));
+    if (running || (text === '' && image === undefined) || parseTools(settings.tools) === undefined) return;
+    const prompt: Message = { role: 'user', text, ...(image ? { image: image.uri } : {}) };
+    const body = bodyOf(requestWith(prompt));
     const show = (turn: Partial<Turn>) =>
       setTurns((all) => [...all.slice(0, -1), { ...(all.at(-1) as Turn), ...turn }]);
-    setTurns((all) => [...all, { question, answer: NOTHING_YET, error: undefined, done: false }]);
+    setTurns((all) => [...all, { prompt, completion: EMPTY_COMPLETION, error: undefined, done: false }]);
     setDraft('');
-    setPicture(undefined);
+    setImage(undefined);
     setRunning(true);
     abort.current = new AbortController();
     try {
@@ -132,28 +132,28 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
         apiKey: secret,
         body,
         signal: abort.current.signal,
-        onProgress: (answer: Completion) => show({ answer }),
+        onProgress: (completion: Completion) => show({ completion }),
       });
       show({ done: true });
     } catch (error) {
       const stopped = abort.current.signal.aborted;
       show({ done: true, error: stopped ? undefined : error });
-      // What failed is not part of the conversation, so that it can be sent again as it was.
+      // Restore the input of a failed request, so that it can be sent again.
       if (!stopped) {
         setDraft((typed) => typed || text);
-        setPicture((chosen) => chosen ?? picture);
+        setImage((chosen) => chosen ?? image);
       }
     } finally {
       setRunning(false);
     }
   };
 
-  const shown = draft.trim() || (turns.length === 0 && !picture ? EXAMPLE : '');
+  const shown = draft.trim() || (turns.length === 0 && !image ? EXAMPLE : '');
   const codeBody = bodyOf(
     requestWith(
-      shown === '' && !picture
+      shown === '' && !image
         ? undefined
-        : { role: 'user', text: shown, ...(picture ? { image: picture.uri } : {}) },
+        : { role: 'user', text: shown, ...(image ? { image: image.uri } : {}) },
     ),
   );
   const { model: _model, ...codeRequest } = codeBody;
@@ -176,9 +176,9 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
             <Composer
               draft={draft}
               onDraft={setDraft}
-              picture={picture}
-              onPicture={setPicture}
-              takesPictures={model.capabilities.includes('vision')}
+              image={image}
+              onImage={setImage}
+              supportsImages={model.capabilities.includes('vision')}
               running={running}
               onSend={() => void send()}
               onStop={() => abort.current?.abort()}
@@ -186,7 +186,7 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
             />
             {turns.length > 0 && !running && (
               <Button kind="quiet" small className="justify-self-start" onClick={() => setTurns([])}>
-                Begin anew
+                New chat
               </Button>
             )}
           </>
@@ -203,8 +203,8 @@ function Bench({ organizationId, model, models, onModel, asCode }: BenchProps) {
   );
 }
 
-/** What the model is told of a turn that is over; one that failed is not repeated to it. */
-function messagesOf({ question, answer, error, done }: Turn): readonly Message[] {
-  if (!done || error !== undefined || answer.text === '') return [];
-  return [question, { role: 'assistant', text: answer.text }];
+/** The messages of a finished turn; failed turns are omitted. */
+function messagesOf({ prompt, completion, error, done }: Turn): readonly Message[] {
+  if (!done || error !== undefined || completion.text === '') return [];
+  return [prompt, { role: 'assistant', text: completion.text }];
 }

@@ -1,4 +1,4 @@
-import { bodyOf, toolsIn, type PlaygroundRequest } from './request';
+import { bodyOf, parseTools, type PlaygroundRequest } from './request';
 
 const REQUEST: PlaygroundRequest = {
   model: 'a/b',
@@ -9,7 +9,7 @@ const REQUEST: PlaygroundRequest = {
   stream: true,
 };
 
-it('asks for the cost of a stream, and for nothing that was not chosen', () =>
+it('requests usage with a stream, and omits unset options', () =>
   expect(bodyOf(REQUEST)).toEqual({
     model: 'a/b',
     messages: [{ role: 'user', content: 'Hello' }],
@@ -17,7 +17,7 @@ it('asks for the cost of a stream, and for nothing that was not chosen', () =>
     stream_options: { include_usage: true },
   }));
 
-it('puts instructions first, and a picture beside its text', () =>
+it('starts with the instructions, and sends an image with its text', () =>
   expect(
     bodyOf({
       ...REQUEST,
@@ -49,4 +49,4 @@ it.each([
   ['[]', []],
   ['{}', undefined],
   ['[', undefined],
-])('reads %j as tools', (text, tools) => expect(toolsIn(text)).toEqual(tools));
+])('parses %j as tools', (text, tools) => expect(parseTools(text)).toEqual(tools));

@@ -1,8 +1,8 @@
-/** What the playground asks, in the terms of the public API. */
+/** A message of a chat completion request. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly text: string;
-  /** Of a user's message: a data: URI. */
+  /** An image in a user's message, as a data: URI. */
   readonly image?: string;
 }
 
@@ -10,18 +10,18 @@ export interface PlaygroundRequest {
   readonly model: string;
   readonly system: string;
   readonly messages: readonly Message[];
-  /** Empty: as much as the model and the limits allow. */
+  /** Empty: the maximum of the model and the limits. */
   readonly maxTokens: string;
-  /** JSON of a list of tools; empty: none. */
+  /** A JSON array of tools; empty: none. */
   readonly tools: string;
   readonly stream: boolean;
 }
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
-/** The body of the chat completion; tools that are no JSON are left out, and the form says so. */
+/** The body of the request. Invalid tools are omitted; the form shows an error. */
 export function bodyOf(request: PlaygroundRequest): RequestBody {
-  const tools = toolsIn(request.tools);
+  const tools = parseTools(request.tools);
   const system = request.system.trim();
   return {
     model: request.model,
@@ -46,8 +46,8 @@ function messageOf({ role, text, image }: Message) {
   };
 }
 
-/** The list, an empty one of nothing, or undefined of what is no list in JSON. */
-export function toolsIn(text: string): readonly unknown[] | undefined {
+/** Parses tools; undefined for anything but a JSON array, empty for empty input. */
+export function parseTools(text: string): readonly unknown[] | undefined {
   if (text.trim() === '') return [];
   try {
     const parsed: unknown = JSON.parse(text);
@@ -63,7 +63,7 @@ export const EXAMPLE_TOOLS = JSON.stringify(
       type: 'function',
       function: {
         name: 'get_weather',
-        description: 'The weather of a place now.',
+        description: 'Get the current weather of a place.',
         parameters: {
           type: 'object',
           properties: { place: { type: 'string' } },

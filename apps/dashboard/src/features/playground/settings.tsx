@@ -3,7 +3,7 @@ import { count } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field';
 import { Money } from '../../ui/values';
-import { EXAMPLE_TOOLS, toolsIn } from './request';
+import { EXAMPLE_TOOLS, parseTools } from './request';
 
 export interface PlaygroundSettings {
   readonly system: string;
@@ -22,7 +22,7 @@ interface SettingsProps {
 
 export function Settings({ model, models, onModel, settings, onSettings }: SettingsProps) {
   const set = (changes: Partial<PlaygroundSettings>) => onSettings({ ...settings, ...changes });
-  const takesTools = model.capabilities.includes('tools');
+  const supportsTools = model.capabilities.includes('tools');
   return (
     <aside
       aria-label="Settings"
@@ -37,20 +37,20 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
           </Select>
         </Field>
         <p className="text-xs text-ink-soft">
-          <Money usd={model.prices.input_usd_per_million} /> in,{' '}
-          <Money usd={model.prices.output_usd_per_million} /> out, per million tokens. Context of{' '}
+          <Money usd={model.prices.input_usd_per_million} /> input,{' '}
+          <Money usd={model.prices.output_usd_per_million} /> output per 1M tokens. Context{' '}
           {count(model.context_length)}.
         </p>
       </div>
-      <Field label="Instructions" optional>
+      <Field label="System instructions" optional>
         <TextArea rows={3} value={settings.system} onChange={({ target }) => set({ system: target.value })} />
       </Field>
       <Field
-        label="Most output tokens"
+        label="Max output tokens"
         optional
         error={
           settings.maxTokens !== '' && !/^[1-9]\d{0,8}$/.test(settings.maxTokens.trim())
-            ? 'A whole number from 1, or nothing.'
+            ? 'Enter a whole number of at least 1.'
             : undefined
         }
       >
@@ -61,13 +61,13 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
           onChange={({ target }) => set({ maxTokens: target.value })}
         />
       </Field>
-      {takesTools && (
+      {supportsTools && (
         <div className="grid gap-2">
           <Field
             label="Tools"
             optional
-            hint="A JSON list, as the API takes it."
-            error={toolsIn(settings.tools) === undefined ? 'This is no list in JSON.' : undefined}
+            hint="A JSON array of tool definitions."
+            error={parseTools(settings.tools) === undefined ? 'Enter a JSON array.' : undefined}
           >
             <TextArea
               rows={settings.tools === '' ? 2 : 8}
@@ -79,13 +79,13 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
           </Field>
           {settings.tools === '' && (
             <Button small className="justify-self-start" onClick={() => set({ tools: EXAMPLE_TOOLS })}>
-              Use an example
+              Insert example
             </Button>
           )}
         </div>
       )}
       <Checkbox
-        label="Stream the answer"
+        label="Stream response"
         checked={settings.stream}
         onChange={({ target }) => set({ stream: target.checked })}
       />

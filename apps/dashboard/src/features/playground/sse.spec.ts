@@ -1,4 +1,4 @@
-import { NOTHING_YET, withMore } from './completion';
+import { EMPTY_COMPLETION, applyChunk } from './completion';
 import { eventsOf } from './sse';
 
 function bodyOf(...parts: readonly string[]): ReadableStream<Uint8Array> {
@@ -17,15 +17,15 @@ async function read(...parts: readonly string[]): Promise<string[]> {
   return found;
 }
 
-it('reads events however they were cut', async () => {
+it('parses events across chunk boundaries', async () => {
   const text = ': comment\n\ndata: {"a":1}\n\ndata: two\ndata: lines\r\n\r\ndata: [DONE]\n\n';
   const whole = await read(text);
   expect(whole).toEqual(['{"a":1}', 'two\nlines', '[DONE]']);
   expect(await read(...text)).toEqual(whole);
 });
 
-it('puts tool calls together from their pieces, beside the text', () => {
-  const pieces = [
+it('assembles text and tool calls from chunks', () => {
+  const chunks = [
     { id: 'gen-1', choices: [{ delta: { content: 'Let me ' } }] },
     {
       choices: [
@@ -48,9 +48,9 @@ it('puts tool calls together from their pieces, beside the text', () => {
     },
     { choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, cost: 0.0015 } },
   ];
-  const completion = pieces.reduce(
-    (before, piece, index) => withMore(before, piece, 100 * (index + 1)),
-    NOTHING_YET,
+  const completion = chunks.reduce(
+    (before, chunk, index) => applyChunk(before, chunk, 100 * (index + 1)),
+    EMPTY_COMPLETION,
   );
   expect(completion).toMatchObject({
     text: 'Let me look.',

@@ -1,4 +1,4 @@
-/** The data of each server-sent event, as it arrives. Comments and other fields are passed over. */
+/** Yields the data of each server-sent event. Comments and other fields are skipped. */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -19,7 +19,7 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
-    // Left early, the rest is not to come.
+    // Cancel the rest when the consumer stops early.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -3,28 +3,28 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button } from '../../ui/button';
-import { Entrance } from '../../ui/entrance';
+import { AuthLayout } from '../../ui/auth-layout';
 import { Field, Input } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
 
 export function ForgotPasswordPage() {
   const [email, setEmail] = useState('');
-  const ask = useMutation({
+  const request = useMutation({
     mutationFn: () => api.call('POST /api/password-reset', { body: { email } }),
   });
   return (
-    <Entrance title="Choose a new password" lead="We send you a link by which you choose it.">
-      {ask.isSuccess ? (
-        <Notice tone="good" title="Look into your mail">
-          If there is an account of {email}, the link is on its way. It is good for one hour.
+    <AuthLayout title="Reset password" lead="We’ll email you a link to choose a new password.">
+      {request.isSuccess ? (
+        <Notice tone="good" title="Check your inbox">
+          If an account exists for {email}, we’ve sent a link. It expires in 1 hour.
         </Notice>
       ) : (
         <form
           className="grid gap-4"
           onSubmit={(event) => {
             event.preventDefault();
-            ask.mutate();
+            request.mutate();
           }}
         >
           <Field label="Email">
@@ -37,15 +37,15 @@ export function ForgotPasswordPage() {
               onChange={(event) => setEmail(event.target.value)}
             />
           </Field>
-          {ask.error && <FailureLine error={ask.error} />}
-          <Button type="submit" kind="primary" busy={ask.isPending}>
-            Send the link
+          {request.error && <FailureLine error={request.error} />}
+          <Button type="submit" kind="primary" busy={request.isPending}>
+            Send link
           </Button>
         </form>
       )}
       <Link to="/sign-in" className="text-sm text-accent hover:underline">
         Back to sign in
       </Link>
-    </Entrance>
+    </AuthLayout>
   );
 }

@@ -6,11 +6,11 @@ import { api } from '../../api/client';
 import { sessionQuery } from '../../api/session';
 import { relativeTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
-import { Entrance } from '../../ui/entrance';
+import { AuthLayout } from '../../ui/auth-layout';
 import { Notice } from '../../ui/notice';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Text, visible } from '../../ui/values';
-import { forgetLinkToken, useLinkToken } from './link-token';
+import { clearLinkToken, useLinkToken } from './link-token';
 import { NewPassword } from './new-password-fields';
 
 export function InvitationPage() {
@@ -22,30 +22,30 @@ export function InvitationPage() {
   });
   if (invitation.error) {
     return (
-      <Entrance title="Invitation">
+      <AuthLayout title="Invitation">
         {invitation.error instanceof ApiError && invitation.error.code === 'link_not_valid' ? (
-          <NotValid />
+          <InvalidLink />
         ) : (
-          <Failure error={invitation.error} what="the invitation" onRetry={() => void invitation.refetch()} />
+          <Failure error={invitation.error} what="invitation" onRetry={() => void invitation.refetch()} />
         )}
-      </Entrance>
+      </AuthLayout>
     );
   }
   if (!invitation.data || session.isPending) {
     return (
-      <Entrance title="Invitation">
+      <AuthLayout title="Invitation">
         <SkeletonRows rows={3} />
-      </Entrance>
+      </AuthLayout>
     );
   }
   const { organization, email, role, expires_at: expiresAt, has_account: hasAccount } = invitation.data;
   const signedInAs = session.data?.member.email;
   return (
-    <Entrance
+    <AuthLayout
       title={`Join ${visible(organization.name)}`}
       lead={
         <>
-          <Text>{email}</Text> is invited as {role}. The invitation ends {relativeTime(expiresAt)}.
+          <Text>{email}</Text> is invited as {role}. The invitation expires {relativeTime(expiresAt)}.
         </>
       }
     >
@@ -53,8 +53,8 @@ export function InvitationPage() {
         <>
           <Notice>
             {signedInAs === undefined
-              ? 'You have an account: sign in with it, and you come back here.'
-              : 'You are signed in as somebody else: sign in as the person who is invited, and you come back here.'}
+              ? 'Sign in to accept the invitation.'
+              : 'You are signed in with another account. Sign in with the invited account.'}
           </Notice>
           <Link to="/sign-in" search={{ next: '/invitation' }} className={buttonClass('primary')}>
             Sign in
@@ -63,18 +63,21 @@ export function InvitationPage() {
       ) : (
         <Accept token={token} needsPassword={!hasAccount} />
       )}
-    </Entrance>
+    </AuthLayout>
   );
 }
 
-/** Without one in the address it is that of before: whoever signs in on the way, or loads the page again, goes on with it. */
+/**
+ * Without a token in the URL, the API uses the cookie of the last lookup, for example after a sign-in
+ * or a reload.
+ */
 const bodyOf = (token: string) => (token === '' ? {} : { token });
 
-function NotValid() {
+function InvalidLink() {
   return (
     <>
-      <Notice tone="bad" title="This link is not valid any more">
-        It was used, called off, or is older than seven days. Ask whoever invited you for a new one.
+      <Notice tone="bad" title="The link no longer works">
+        It was used or cancelled, or is older than 7 days. Request a new invitation.
       </Notice>
       <Link to="/sign-in" className={buttonClass('secondary')}>
         Sign in
@@ -93,7 +96,7 @@ function Accept({ token, needsPassword }: { readonly token: string; readonly nee
         body: { ...bodyOf(token), ...(needsPassword ? { password } : {}) },
       }),
     onSuccess: async (state) => {
-      forgetLinkToken();
+      clearLinkToken();
       queryClient.clear();
       queryClient.setQueryData(sessionQuery.queryKey, state);
       await navigate({ to: '/' });
@@ -110,7 +113,7 @@ function Accept({ token, needsPassword }: { readonly token: string; readonly nee
       {needsPassword && <NewPassword label="Choose a password" value={password} onChange={setPassword} />}
       {accept.error && <FailureLine error={accept.error} />}
       <Button type="submit" kind="primary" busy={accept.isPending}>
-        Accept the invitation
+        Accept invitation
       </Button>
     </form>
   );

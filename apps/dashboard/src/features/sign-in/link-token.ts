@@ -1,16 +1,16 @@
 import { useState } from 'react';
 
-/** Of the link that this page was opened with; in memory alone, so that signing in first does not lose it. */
-let remembered = '';
+/** Held in memory, so that it survives a sign-in. */
+let cached = '';
 
 /**
- * The token of a link stands after "#", which browsers send to no server. It
- * is taken out of the address at once, so that it stays in no history.
+ * Reads the token from the URL fragment, which browsers do not send to servers, and removes it from the
+ * URL and the history.
  */
 export function useLinkToken(): string {
   const [token] = useState(() => {
-    remembered = window.location.hash.slice(1) || remembered;
-    return remembered;
+    cached = window.location.hash.slice(1) || cached;
+    return cached;
   });
   if (window.location.hash !== '') {
     window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search);
@@ -18,7 +18,7 @@ export function useLinkToken(): string {
   return token;
 }
 
-/** Once it was used it is good for nothing more. */
-export function forgetLinkToken(): void {
-  remembered = '';
+/** Clears the token after use. */
+export function clearLinkToken(): void {
+  cached = '';
 }

@@ -7,10 +7,10 @@ interface NewPasswordProps {
   readonly label?: string;
 }
 
-/** One field: what a person can read and copy from a password manager needs not be typed twice. */
+/** A field for a new password. */
 export function NewPassword({ value, onChange, error, label = 'New password' }: NewPasswordProps) {
   return (
-    <Field label={label} hint="At least 10 characters. Several words are easy to keep in mind." error={error}>
+    <Field label={label} hint="At least 10 characters." error={error}>
       <Input
         type="password"
         autoComplete="new-password"

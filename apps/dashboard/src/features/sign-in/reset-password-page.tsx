@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button, buttonClass } from '../../ui/button';
-import { Entrance } from '../../ui/entrance';
+import { AuthLayout } from '../../ui/auth-layout';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
-import { forgetLinkToken, useLinkToken } from './link-token';
+import { clearLinkToken, useLinkToken } from './link-token';
 import { NewPassword } from './new-password-fields';
 
 export function ResetPasswordPage() {
@@ -14,20 +14,20 @@ export function ResetPasswordPage() {
   const [password, setPassword] = useState('');
   const reset = useMutation({
     mutationFn: () => api.call('POST /api/password-reset/complete', { body: { token, password } }),
-    onSuccess: forgetLinkToken,
+    onSuccess: clearLinkToken,
   });
   if (reset.isSuccess) {
     return (
-      <Entrance title="The password is changed">
-        <Notice tone="good">All sessions of this account were ended. Sign in with the new password.</Notice>
+      <AuthLayout title="Password changed">
+        <Notice tone="good">All sessions were signed out. Sign in with your new password.</Notice>
         <Link to="/sign-in" className={buttonClass('primary')}>
           Sign in
         </Link>
-      </Entrance>
+      </AuthLayout>
     );
   }
   return (
-    <Entrance title="Choose a new password">
+    <AuthLayout title="Choose a new password">
       <form
         className="grid gap-4"
         onSubmit={(event) => {
@@ -38,9 +38,9 @@ export function ResetPasswordPage() {
         <NewPassword value={password} onChange={setPassword} />
         {reset.error && <FailureLine error={reset.error} />}
         <Button type="submit" kind="primary" busy={reset.isPending}>
-          Change the password
+          Change password
         </Button>
       </form>
-    </Entrance>
+    </AuthLayout>
   );
 }

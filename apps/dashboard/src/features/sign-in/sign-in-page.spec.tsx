@@ -7,7 +7,7 @@ import { renderPage } from '../../testing/render-page';
 
 const SIGN_IN = 'POST /api/session';
 
-describe('signing in', () => {
+describe('the sign-in page', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
@@ -24,7 +24,7 @@ describe('signing in', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
   };
 
-  it('comes first, and leads to the page that was asked for', async () => {
+  it('returns to the requested page after sign-in', async () => {
     const { router } = renderPage('/o/org-1/limits');
     await screen.findByRole('heading', { name: 'Sign in' });
     api.on(SIGN_IN, () => sessionOf('member'));
@@ -32,30 +32,30 @@ describe('signing in', () => {
     await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/limits'));
   });
 
-  it('asks for a code where one is needed, says that one was wrong, and sends all three together', async () => {
+  it('requires a code when needed, shows that it was wrong, and sends it with the credentials', async () => {
     renderPage('/sign-in');
     api.refuse(SIGN_IN, 401, { code: 'second_factor_required', message: 'A code is needed.' });
     await fill();
-    await screen.findByRole('heading', { name: 'Second factor' });
+    await screen.findByRole('heading', { name: 'Two-factor authentication' });
     expect(screen.queryByRole('alert')).toBeNull();
 
     api.refuse(SIGN_IN, 401, { code: 'second_factor_refused', message: 'This code is not right.' });
     await userEvent.type(screen.getByLabelText('Code'), ' 123456 ');
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
     await screen.findByText('This code is not right.');
-    expect(api.asked(SIGN_IN).at(-1)?.body).toEqual({
+    expect(api.requestsTo(SIGN_IN).at(-1)?.body).toEqual({
       email: 'ada@example.com',
       password: 'correct horse',
       code: '123456',
     });
   });
 
-  it('says what was refused, with the id of the request to be copied', async () => {
+  it('shows an error with a copyable request id', async () => {
     renderPage('/sign-in');
     api.refuse(SIGN_IN, 401, { code: 'sign_in_refused', message: 'Email or password is wrong.' });
     await fill();
     await screen.findByText('Email or password is wrong.');
-    expect(screen.getByText('req-of-the-test')).toBeTruthy();
-    expect(screen.getByRole('button', { name: 'Copy the request id' })).toBeTruthy();
+    expect(screen.getByText('req-test')).toBeTruthy();
+    expect(screen.getByRole('button', { name: 'Copy request ID' })).toBeTruthy();
   });
 });

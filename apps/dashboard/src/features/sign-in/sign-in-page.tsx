@@ -8,25 +8,25 @@ import { sessionQuery } from '../../api/session';
 import { signInOptionsQuery } from '../../api/sign-in-options';
 import { Button, buttonClass } from '../../ui/button';
 import { CopyIcon } from '../../ui/copy';
-import { Entrance } from '../../ui/entrance';
+import { AuthLayout } from '../../ui/auth-layout';
 import { Field, Input, PasswordField } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
-import { insideOnly } from './next';
+import { sanitizeReturnPath } from './return-path';
 
 const route = getRouteApi('/sign-in');
 
 export function SignInPage() {
-  const { next, error: failedElsewhere, request_id: requestId } = route.useSearch();
+  const { next, error: ssoError, request_id: requestId } = route.useSearch();
   const { data: options } = useQuery(signInOptionsQuery);
   const [credentials, setCredentials] = useState({ email: '', password: '' });
-  const signIn = useSignIn(insideOnly(next));
+  const signIn = useSignIn(sanitizeReturnPath(next));
   const needsCode =
     signIn.error instanceof ApiError &&
     (signIn.error.code === 'second_factor_required' || signIn.error.code === 'second_factor_refused');
 
   if (needsCode) {
-    return <SecondFactor signIn={signIn} credentials={credentials} />;
+    return <TwoFactorForm signIn={signIn} credentials={credentials} />;
   }
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -36,11 +36,11 @@ export function SignInPage() {
     setCredentials({ ...credentials, [name]: value });
 
   return (
-    <Entrance title="Sign in" lead="Keys, limits, usage and credit of your organization.">
-      {failedElsewhere !== undefined && <FailedElsewhere error={failedElsewhere} requestId={requestId} />}
+    <AuthLayout title="Sign in" lead="Manage keys, limits, usage and credit.">
+      {ssoError !== undefined && <SsoError error={ssoError} requestId={requestId} />}
       {options?.oidc && (
         <a
-          href={api.address('GET /api/oidc/start', { query: { return_to: insideOnly(next) } })}
+          href={api.url('GET /api/oidc/start', { query: { return_to: sanitizeReturnPath(next) } })}
           className={buttonClass('secondary')}
         >
           {options.oidc.label}
@@ -62,31 +62,25 @@ export function SignInPage() {
         <Button type="submit" kind="primary" busy={signIn.isPending}>
           Sign in
         </Button>
-        {options?.password_reset_by_mail && (
+        {options?.password_reset_by_email && (
           <Link to="/forgot-password" className="justify-self-start text-sm text-accent hover:underline">
-            Forgot the password?
+            Forgot password?
           </Link>
         )}
       </form>
-    </Entrance>
+    </AuthLayout>
   );
 }
 
-/** What a single sign-on came back with instead of a session. */
-function FailedElsewhere({
-  error,
-  requestId,
-}: {
-  readonly error: string;
-  readonly requestId: string | undefined;
-}) {
+/** The error of a failed single sign-on. */
+function SsoError({ error, requestId }: { readonly error: string; readonly requestId: string | undefined }) {
   const texts: Readonly<Record<string, string>> = signInErrors;
   return (
-    <Notice tone="bad" title={texts[error] ?? 'Signing in did not work.'}>
+    <Notice tone="bad" title={texts[error] ?? 'Sign-in failed. Try again.'}>
       {requestId !== undefined && (
         <span className="flex items-center gap-1 font-mono text-xs text-ink-soft">
           {requestId}
-          <CopyIcon text={requestId} what="the request id" />
+          <CopyIcon text={requestId} what="request ID" />
         </span>
       )}
     </Notice>
@@ -112,18 +106,18 @@ function useSignIn(next: string) {
   });
 }
 
-interface SecondFactorProps {
+interface TwoFactorFormProps {
   readonly signIn: ReturnType<typeof useSignIn>;
   readonly credentials: Credentials;
 }
 
-function SecondFactor({ signIn, credentials }: SecondFactorProps) {
+function TwoFactorForm({ signIn, credentials }: TwoFactorFormProps) {
   const [code, setCode] = useState('');
   const refused = signIn.error instanceof ApiError && signIn.error.code === 'second_factor_refused';
   return (
-    <Entrance
-      title="Second factor"
-      lead="Enter the code that your authenticator app shows, or a recovery code."
+    <AuthLayout
+      title="Two-factor authentication"
+      lead="Enter the code from your authenticator app, or a recovery code."
     >
       <form
         className="grid gap-4"
@@ -149,6 +143,6 @@ function SecondFactor({ signIn, credentials }: SecondFactorProps) {
           Back
         </Button>
       </form>
-    </Entrance>
+    </AuthLayout>
   );
 }

@@ -26,7 +26,7 @@ function point(start: string, model: string, spend: string): UsagePoint {
 
 function series(...data: readonly UsagePoint[]): UsageSeries {
   const [totals] = data;
-  if (!totals) throw new Error('a series of the tests has points');
+  if (!totals) throw new Error('the test series is empty');
   return {
     timezone: 'UTC',
     granularity: 'day',
@@ -39,7 +39,7 @@ function series(...data: readonly UsagePoint[]): UsageSeries {
 
 const nameOf = (id: string) => id;
 
-it('has a row for every day, those without requests included', () => {
+it('has a row for every day, including days without requests', () => {
   const { rows } = chartRows(series(point('2026-11-19T00:00:00.000Z', 'a', '1')), 'spend', 'model', nameOf);
   expect(rows.map(({ label, values }) => [label, values['a']])).toEqual([
     ['18 Nov', undefined],
@@ -48,13 +48,13 @@ it('has a row for every day, those without requests included', () => {
   ]);
 });
 
-it('adds money exactly, where floats would not', () => {
+it('adds amounts exactly', () => {
   const at = '2026-11-19T00:00:00.000Z';
   const { rows } = chartRows(series(point(at, 'a', '0.1'), point(at, 'a', '0.2')), 'spend', 'none', nameOf);
   expect(rows[1]?.exactUsd['all']).toBe('0.3');
 });
 
-it('shows the six largest parts, and all others as one', () => {
+it('shows the largest series, and the others as one', () => {
   const at = '2026-11-19T00:00:00.000Z';
   const points = Array.from({ length: 9 }, (_, index) => point(at, `m${index}`, String(index + 1)));
   const { rows, parts } = chartRows(series(...points), 'spend', 'model', nameOf);
@@ -62,7 +62,7 @@ it('shows the six largest parts, and all others as one', () => {
   expect(rows[1]?.values['rest']).toBe(1 + 2 + 3 + 4);
 });
 
-it('asks for whole hours and days of UTC, today included', () => {
+it('queries full UTC hours and days, including today', () => {
   const now = Date.parse('2026-11-20T09:30:00Z');
   expect(rangeOf({ range: '7d' }, now)).toEqual({
     start: '2026-11-14T00:00:00.000Z',

@@ -9,13 +9,13 @@ export interface ChartSeries {
 }
 
 export interface ChartRow {
-  /** On the axis: "20 Nov", or "14:00". */
+  /** The axis label, such as "20 Nov" or "14:00". */
   readonly label: string;
-  /** Of the reading: with the year, and UTC said. */
+  /** The tooltip's title, with year and UTC. */
   readonly title: string;
-  /** By series; absent where there was no request. */
+  /** By series; undefined without requests. */
   readonly values: Readonly<Record<string, number | undefined>>;
-  /** The same of money, exact. */
+  /** Exact amounts by series. */
   readonly exactUsd: Readonly<Record<string, string>>;
 }
 
@@ -25,12 +25,12 @@ const REST = 'rest';
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 const QUANTILES: readonly ChartSeries[] = [
-  { id: 'p50', name: 'Half of requests end within', color: 'var(--series-1)' },
-  { id: 'p95', name: '95% end within', color: 'var(--series-2)' },
-  { id: 'first', name: 'Half of streams begin within', color: 'var(--series-3)' },
+  { id: 'p50', name: 'p50 latency', color: 'var(--series-1)' },
+  { id: 'p95', name: 'p95 latency', color: 'var(--series-2)' },
+  { id: 'first', name: 'p50 time to first token', color: 'var(--series-3)' },
 ];
 
-/** A row for each hour or day, those without requests included, and the largest parts with the rest as one. */
+/** One row per hour or day, including those without requests, with the largest series and the rest as one. */
 export function chartRows(
   series: UsageSeries,
   measure: Measure,
@@ -39,7 +39,7 @@ export function chartRows(
 ): { readonly rows: readonly ChartRow[]; readonly parts: readonly ChartSeries[] } {
   const parts = measure === 'latency' ? QUANTILES : partsOf(series, measure, split, nameOf);
   const known = new Set(parts.map(({ id }) => id));
-  const byStart = byTheirStart(series.data);
+  const byStart = groupByStart(series.data);
   const rows: ChartRow[] = [];
   for (let at = Date.parse(series.start); at < Date.parse(series.end); at += STEP_MS[series.granularity]) {
     const points = byStart.get(at) ?? [];
@@ -53,7 +53,7 @@ export function chartRows(
   return { rows, parts };
 }
 
-function byTheirStart(data: readonly UsagePoint[]): ReadonlyMap<number, readonly UsagePoint[]> {
+function groupByStart(data: readonly UsagePoint[]): ReadonlyMap<number, readonly UsagePoint[]> {
   const groups = new Map<number, UsagePoint[]>();
   for (const point of data) {
     const start = Date.parse(point.start);
@@ -107,7 +107,7 @@ function sums(points: readonly UsagePoint[], measure: Measure, seriesIdOf: (poin
   return { values, exactUsd };
 }
 
-/** Latencies are not split: quantiles of parts do not add up. */
+/** Latency is not split, since quantiles do not add up. */
 function latencyOf(points: readonly UsagePoint[]) {
   const [point] = points;
   return {
@@ -120,7 +120,7 @@ function latencyOf(points: readonly UsagePoint[]) {
   };
 }
 
-/** As a float for the height of a bar; what is written comes from the exact amount. */
+/** A float for bar heights; shown amounts are exact. */
 function valueOf(point: UsagePoint, measure: Measure): number {
   switch (measure) {
     case 'spend':

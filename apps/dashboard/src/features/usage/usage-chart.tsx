@@ -28,11 +28,11 @@ const HEIGHT_PX = 224;
 const MARGIN = { top: 8, right: 4, bottom: 0, left: 0 };
 const TICK = { fontSize: 11, fill: 'var(--ink-faint)' };
 
-/** Its figures are in the table below it too, so that nothing hangs on seeing it. */
+/** The table below shows the same figures, for accessibility. */
 export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) {
   const { rows, parts } = chartRows(series, measure, split, nameOf);
   const isTime = measure === 'latency';
-  // A line needs two points to be seen; fewer are shown as dots.
+  // Few points are shown as dots, since a line needs two.
   const filled = rows.filter(({ values }) =>
     Object.values(values).some((value) => value !== undefined),
   ).length;
@@ -61,7 +61,7 @@ export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) 
       isAnimationActive={false}
       content={({ active, payload }) =>
         active === true ? (
-          <Reading row={payload[0]?.payload as ChartRow | undefined} parts={parts} measure={measure} />
+          <ChartTooltip row={payload[0]?.payload as ChartRow | undefined} parts={parts} measure={measure} />
         ) : null
       }
     />,
@@ -130,14 +130,14 @@ function axisText(measure: Measure, value: number): string {
   return measure === 'latency' ? duration(value) : shortCount(value);
 }
 
-interface ReadingProps {
+interface ChartTooltipProps {
   readonly row: ChartRow | undefined;
   readonly parts: readonly ChartSeries[];
   readonly measure: Measure;
 }
 
-/** One moment of the chart, exactly. */
-function Reading({ row, parts, measure }: ReadingProps) {
+/** The exact figures of a point. */
+function ChartTooltip({ row, parts, measure }: ChartTooltipProps) {
   if (!row) return null;
   const shown = parts.filter(({ id }) => row.values[id] !== undefined);
   return (
@@ -152,7 +152,7 @@ function Reading({ row, parts, measure }: ReadingProps) {
           <span className="figures ml-auto pl-4">{exactText(measure, row, id)}</span>
         </p>
       ))}
-      {shown.length === 0 && <p className="text-ink-soft">No request</p>}
+      {shown.length === 0 && <p className="text-ink-soft">No requests</p>}
     </div>
   );
 }

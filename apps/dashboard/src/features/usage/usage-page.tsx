@@ -5,7 +5,7 @@ import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
 import { DEFAULT_RANGE, rangeOf, usageQuery, type UsageMetrics } from '../../api/usage';
-import { present } from '../../app/search';
+import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
 import { estimatedDuration, exactDay, exactTime } from '../../format/time';
 import { buttonClass } from '../../ui/button';
@@ -13,7 +13,7 @@ import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { Icon } from '../../ui/icons';
 import { Figure, Figures, Page, Section } from '../../ui/page';
-import { Segments } from '../../ui/segments';
+import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
@@ -25,11 +25,11 @@ const route = getRouteApi('/signed-in/o/$organizationId/usage');
 const UsageChart = lazy(() => import('./usage-chart').then((module) => ({ default: module.UsageChart })));
 
 const RANGE_NAMES = {
-  '24h': '24 hours',
-  '7d': '7 days',
-  '30d': '30 days',
-  '90d': '90 days',
-  custom: 'Days of your own',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '90d': 'Last 90 days',
+  custom: 'Custom range',
 };
 const MEASURES: readonly { readonly value: Measure; readonly label: string }[] = [
   { value: 'spend', label: 'Spend' },
@@ -49,18 +49,18 @@ export function UsagePage() {
   const navigate = route.useNavigate();
   const { range = DEFAULT_RANGE, from, to, measure = 'spend', split = 'model', model, key } = search;
   const change = (changes: Partial<UsageSearch>) =>
-    void navigate({ search: present({ ...search, ...changes }), replace: true });
+    void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
 
-  const asked = {
-    ...rangeOf({ range, ...present({ from, to }) }),
-    ...present({ model_id: model, key_id: key }),
+  const query = {
+    ...rangeOf({ range, ...omitUndefined({ from, to }) }),
+    ...omitUndefined({ model_id: model, key_id: key }),
   };
-  // Quantiles of parts do not add up, so latencies are asked for as a whole.
+  // Quantiles do not add up, so latency is queried without a split.
   const series = useQuery(
-    usageQuery(organizationId, { ...asked, split_by: measure === 'latency' ? 'none' : split }),
+    usageQuery(organizationId, { ...query, split_by: measure === 'latency' ? 'none' : split }),
   );
   const bySplit = useQuery({
-    ...usageQuery(organizationId, { ...asked, split_by: split }),
+    ...usageQuery(organizationId, { ...query, split_by: split }),
     enabled: measure === 'latency',
   });
   const table = measure === 'latency' ? bySplit : series;
@@ -71,14 +71,14 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      description={`${period(asked)} Hours and days are those of UTC.`}
+      description={`${period(query)} Times are UTC.`}
       actions={
         <a
           className={buttonClass()}
           download
-          href={api.address('GET /api/organizations/{organization_id}/usage.csv', {
+          href={api.url('GET /api/organizations/{organization_id}/usage.csv', {
             params: { organization_id: organizationId },
-            query: { ...asked, split_by: split },
+            query: { ...query, split_by: split },
           })}
         >
           <Icon name="download" />
@@ -95,24 +95,24 @@ export function UsagePage() {
           <Skeleton className="h-56" />
         </>
       ) : series.data.totals.requests === 0 ? (
-        <Empty icon="chart" title="No request in this time">
-          Choose a longer time or take a filter away. What programs ask appears here within seconds.
+        <Empty icon="chart" title="No requests in this period">
+          Choose a longer period or clear filters. Requests appear here within seconds.
         </Empty>
       ) : (
         <>
           <Totals totals={series.data.totals} />
           <Section
             title={
-              <Segments
-                label="What is shown"
+              <SegmentedControl
+                label="Metric"
                 options={MEASURES}
                 value={measure}
                 onChange={(value) => change({ measure: value === 'spend' ? undefined : value })}
               />
             }
             actions={
-              <Segments
-                label="Split"
+              <SegmentedControl
+                label="Group by"
                 options={SPLITS}
                 value={split}
                 onChange={(value) => change({ split: value === 'model' ? undefined : value })}
@@ -137,7 +137,7 @@ export function UsagePage() {
   );
 }
 
-/** "16 Nov 2026 to 22 Nov 2026, by day." The end stands for the last day that is shown, not for the midnight after it. */
+/** "16 Nov 2026 to 22 Nov 2026, by day." The end is the last day shown. */
 function period({ start, end, granularity }: ReturnType<typeof rangeOf>): string {
   if (granularity === 'hour') return `${exactTime(start)} to ${exactTime(end)}, by hour.`;
   return `${exactDay(start)} to ${exactDay(new Date(Date.parse(end) - 1))}, by day.`;
@@ -152,17 +152,17 @@ function Totals({ totals }: { readonly totals: UsageMetrics }) {
       <Figure label="Requests" note={`${count(totals.cancelled)} cancelled`}>
         {count(totals.requests)}
       </Figure>
-      <Figure label="Tokens in" note={`${count(totals.cached_tokens)} of them cached`}>
+      <Figure label="Input tokens" note={`${count(totals.cached_tokens)} cached`}>
         {count(totals.prompt_tokens)}
       </Figure>
-      <Figure label="Tokens out">{count(totals.completion_tokens)}</Figure>
+      <Figure label="Output tokens">{count(totals.completion_tokens)}</Figure>
       <Figure label="Errors" note={`${percent(totals.errors / totals.requests)} of requests`}>
         {count(totals.errors)}
       </Figure>
       <Figure
-        label="Median time"
+        label="p50 latency"
         note={
-          totals.time_to_first_token && `first token ${estimatedDuration(totals.time_to_first_token.p50_ms)}`
+          totals.time_to_first_token && `First token ${estimatedDuration(totals.time_to_first_token.p50_ms)}`
         }
       >
         {totals.duration ? estimatedDuration(totals.duration.p50_ms) : '—'}
@@ -185,7 +185,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
     chosen === undefined || ids.includes(chosen) ? ids : [...ids, chosen];
   return (
     <FilterBar>
-      <Field label="Time">
+      <Field label="Period">
         <Select
           className="sm:w-44"
           value={range}
@@ -212,7 +212,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
               onChange={({ target }) => onChange({ from: target.value || undefined })}
             />
           </Field>
-          <Field label="To, included">
+          <Field label="To">
             <Input
               type="date"
               value={search.to ?? ''}

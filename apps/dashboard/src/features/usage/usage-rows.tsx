@@ -6,7 +6,7 @@ import { duration } from '../../format/time';
 import type { Column } from '../../ui/table';
 import { Money, Text } from '../../ui/values';
 
-/** One model or key over the whole time. */
+/** The totals of one model or key. */
 export interface UsageRow {
   readonly id: string;
   readonly spendNano: bigint;
@@ -14,7 +14,7 @@ export interface UsageRow {
   readonly errors: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Over all requests; exact, unlike quantiles, which do not add up. */
+  /** Exact, unlike quantiles, which do not add up. */
   readonly meanMs: number | undefined;
 }
 
@@ -39,13 +39,13 @@ export function usageRows(points: readonly UsagePoint[], split: 'model' | 'key')
   return [...rows.values()];
 }
 
-interface ColumnFacts {
+interface ColumnOptions {
   readonly split: 'model' | 'key';
   readonly nameOf: (id: string) => string;
   readonly organizationId: string;
 }
 
-export function usageColumns({ split, nameOf, organizationId }: ColumnFacts): readonly Column<UsageRow>[] {
+export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): readonly Column<UsageRow>[] {
   const figures = { figures: true } as const;
   return [
     {
@@ -87,21 +87,21 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnFacts): re
     },
     {
       id: 'in',
-      header: 'Tokens in',
+      header: 'Input tokens',
       accessorFn: ({ promptTokens }) => promptTokens,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.promptTokens),
     },
     {
       id: 'out',
-      header: 'Tokens out',
+      header: 'Output tokens',
       accessorFn: ({ completionTokens }) => completionTokens,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.completionTokens),
     },
     {
       id: 'mean',
-      header: 'Mean time',
+      header: 'Mean latency',
       accessorFn: ({ meanMs }) => meanMs ?? 0,
       meta: { figures: true, hide: 'tablet' },
       cell: ({ row: { original: row } }) => (row.meanMs === undefined ? '—' : duration(row.meanMs)),

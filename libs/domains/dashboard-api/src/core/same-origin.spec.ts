@@ -7,7 +7,7 @@ it.each([
   '127.0.0.1:8081',
   '127.9.9.9',
   '[::1]:8081',
-])('without a public origin answers as %s', (host) =>
+])('accepts the host %s without a public origin', (host) =>
   expect(isOwnHost({ host, publicOrigin: undefined })).toBe(true),
 );
 
@@ -20,10 +20,10 @@ it.each([
   'localhost:8081@evil.example',
   '10.0.0.5:8081',
   '[::2]',
-])('without a public origin does not answer as %s, which another site could lead here', (host) => {
+])('rejects the host %s, which another site could own, without a public origin', (host) => {
   expect(isOwnHost({ host, publicOrigin: undefined })).toBe(false);
 });
 
-it('leaves the Host header to the reverse proxy when the public origin is known', () => {
+it('accepts any Host header with a public origin, behind a reverse proxy', () => {
   expect(isOwnHost({ host: 'dashboard-api.svc', publicOrigin: 'https://dashboard.example.com' })).toBe(true);
 });

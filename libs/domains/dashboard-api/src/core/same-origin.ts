@@ -3,15 +3,15 @@ export interface OriginCheck {
   readonly origin: string | undefined;
   /** The request's Host header. */
   readonly host: string | undefined;
-  /** Where browsers see this API, such as "https://dashboard.example.com"; absent: on this machine, by any name of it. */
+  /** The dashboard's public origin, such as "https://dashboard.example.com"; undefined: loopback only. */
   readonly publicOrigin: string | undefined;
 }
 
 const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * Whether a request may have come from our own pages. Clients that are no
- * browsers send no Origin, and no cookie of somebody else's either.
+ * Whether a request may come from the dashboard's own pages. Clients other than browsers send no
+ * Origin, and cannot be made to send another person's cookie.
  */
 export function isSameOrigin({ origin, host, publicOrigin }: OriginCheck): boolean {
   if (origin === undefined) return true;
@@ -20,10 +20,9 @@ export function isSameOrigin({ origin, host, publicOrigin }: OriginCheck): boole
 }
 
 /**
- * Whether the host that was asked for is ours. Any site can let its own name
- * lead to this address; its pages would then be of one origin with us. So
- * without a public origin only names are taken that no other site can own. With
- * one, the Host header is the reverse proxy's to choose, and origins are compared.
+ * Protects against DNS rebinding, where a site points its own name at this address and so becomes same-origin. Without a
+ * public origin, only loopback names are accepted, which no site can own. With one, the reverse proxy sets the Host header
+ * and origins are compared.
  */
 export function isOwnHost({ host, publicOrigin }: Omit<OriginCheck, 'origin'>): boolean {
   return publicOrigin !== undefined || (host !== undefined && LOOPBACK_NAME.test(host));

@@ -4,18 +4,18 @@ import type { DashboardApiPorts } from './ports';
 
 export interface AuditedChange {
   readonly actor: Actor;
-  /** Whose log shows it beside that of everything; absent: nobody's. */
+  /** The organization whose audit log shows the entry; absent: only the platform audit log does. */
   readonly organizationId?: string;
-  /** Such as "dead_letter.discard". */
+  /** The audit action, such as "dead_letter.discard". */
   readonly action: string;
   readonly target: string;
   readonly details: object;
 }
 
 /**
- * Makes a change of another domain between an audit entry `started` and its
- * completion. Only a refusal (a DashboardError) is noted as `failed`; after any
- * other failure nobody knows, so the entry stays `started`.
+ * Changes another domain between an audit entry `started` and its completion. Only a refusal (a
+ * DashboardError) is recorded as `failed`. After any other error the outcome is unknown, so the entry
+ * stays `started`.
  */
 export async function audited<Result>(
   { authAdmin, log }: Pick<DashboardApiPorts, 'authAdmin' | 'log'>,
@@ -32,8 +32,8 @@ export async function audited<Result>(
   const complete = (succeeded: boolean) =>
     authAdmin
       .completeAudit({ auditId, succeeded })
-      // The change stands as it is; its entry stays "started".
-      .catch((error: unknown) => log.error({ err: error, auditId }, 'cannot note how a change went'));
+      // The change has been made; its entry stays "started".
+      .catch((error: unknown) => log.error({ err: error, auditId }, 'could not complete an audit entry'));
   try {
     const result = await change();
     await complete(true);

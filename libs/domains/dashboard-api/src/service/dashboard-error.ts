@@ -7,17 +7,17 @@ import {
 export type { DashboardErrorCode };
 
 export interface DashboardErrorOptions {
-  /** Public text; the table's when absent. */
+  /** Public text; that of the error table by default. */
   readonly message?: string;
-  /** The offending field. */
+  /** The invalid field. */
   readonly param?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly retryAfterMs?: number;
-  /** For our logs only. */
+  /** For the logs only. */
   readonly cause?: unknown;
 }
 
-/** An error on its way to the browser. */
+/** An error of the dashboard API's error table. */
 export class DashboardError extends Error {
   override readonly name = 'DashboardError';
   readonly param: string | undefined;
@@ -38,7 +38,7 @@ export class DashboardError extends Error {
     return dashboardErrors[this.code];
   }
 
-  /** The body of the answer: the envelope of the public API. */
+  /** The response body, in the public API's error format. */
   envelope(): { readonly error: Readonly<Record<string, unknown>> } {
     return {
       error: {

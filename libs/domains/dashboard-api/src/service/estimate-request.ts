@@ -2,7 +2,7 @@ import { isRefusal } from '@gateway/errors';
 import { validateChatRequest, type JsonObject, type TokenCounter } from '@gateway/public-api';
 import type { EstimateRequest } from './ports';
 
-/** Estimates with the very functions by which the edge decides what to hold, for whoever wants to know before. */
+/** Estimates a request with the same functions as the edge, before it holds credit. */
 export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
   return async (body, { limits, models }) => {
     const views = new Map(
@@ -11,7 +11,7 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
         return prices && tokenCounting ? [[id, { ...model, prices, tokenCounting }] as const] : [];
       }),
     );
-    const judged = await validateChatRequest(body as JsonObject, {
+    const validated = await validateChatRequest(body as JsonObject, {
       policy: {
         allowedModels: [],
         maxOutputTokensCap: limits?.maxOutputTokens,
@@ -20,8 +20,8 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
       findModel: (id) => views.get(id),
       tokenCounter,
     });
-    if (isRefusal(judged)) return judged;
-    const { estimatedInputTokens, maxOutputTokens, heldCost } = judged;
+    if (isRefusal(validated)) return validated;
+    const { estimatedInputTokens, maxOutputTokens, heldCost } = validated;
     return { estimatedInputTokens, maxOutputTokens, heldCostNanoUsd: heldCost };
   };
 }

@@ -2,34 +2,31 @@ import type { InferenceRouterDefinition } from '@gateway/contracts/inference-rou
 import type { RpcClient } from '@gateway/rpc';
 import { DashboardError } from './dashboard-error';
 
-/** The router has the catalogue in memory and sends it at once. */
+/** The router sends the catalogue from memory. */
 const CATALOGUE_TIMEOUT_MS = 5_000;
 
 /**
- * Refuses ids that the model catalogue does not know: a key that is limited to
- * a misspelled model would be good for nothing, and nobody would see why.
- * Disabled models count as known, and so does what the key allows already: it
- * may have been taken out of the catalogue since.
- *
- * @throws DashboardError `invalid` that names the first unknown id and its place.
+ * Rejects model ids that are not in the catalogue, such as misspelled ones. Disabled models are accepted, and so are models
+ * that the key already allows, which may have been removed from the catalogue since.
+ * @throws DashboardError `invalid` with the first unknown id and its index.
  */
 export async function requireKnownModels(
   router: RpcClient<typeof InferenceRouterDefinition>,
   requested: readonly string[] | null | undefined,
-  allowedAlready: readonly string[] = [],
+  alreadyAllowed: readonly string[] = [],
 ): Promise<void> {
-  if (!requested || requested.every((id) => allowedAlready.includes(id))) return;
-  const known = new Set([...(await catalogueIds(router)), ...allowedAlready]);
-  const place = requested.findIndex((id) => !known.has(id));
-  if (place === -1) return;
-  const param = `allowed_models[${place}]`;
+  if (!requested || requested.every((id) => alreadyAllowed.includes(id))) return;
+  const known = new Set([...(await catalogueIds(router)), ...alreadyAllowed]);
+  const index = requested.findIndex((id) => !known.has(id));
+  if (index === -1) return;
+  const param = `allowed_models[${index}]`;
   throw new DashboardError('invalid', {
-    message: `${param}: there is no model ${JSON.stringify(requested[place])} in the catalogue.`,
+    message: `${param}: model ${JSON.stringify(requested[index])} is not in the catalogue.`,
     param,
   });
 }
 
-/** The watch sends the whole catalogue at once; nothing after that is waited for. */
+/** The first message of the watch is the whole catalogue. */
 async function catalogueIds(router: RpcClient<typeof InferenceRouterDefinition>): Promise<string[]> {
   for await (const { models } of router.watchCatalogue({}, { timeoutMs: CATALOGUE_TIMEOUT_MS }))
     return models.map(({ id }) => id);

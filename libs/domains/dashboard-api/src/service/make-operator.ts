@@ -15,17 +15,17 @@ export interface MakeOperatorPorts {
   readonly dashboardUrl: string;
 }
 
-/** Whoever may run commands where the gateway runs needs no permission. */
+/** The command line acts without a permission check: it already has access to the deployment. */
 const system: Actor = { id: 'system', label: 'command line', ipAddress: '' };
-/** Nobody learns it; it is there until another is chosen. */
+/** A random initial password, which is never shown. */
 const UNKNOWN_PASSWORD_BYTES = 32;
 
 /**
- * Makes somebody an operator: the first one, or the one who helps out when
- * nobody else can sign in. Their other sessions and their second factor stay.
+ * Grants the operator role, for the first operator or to restore access. Existing sessions and two-factor authentication
+ * are kept.
  *
- * @returns a link by which they choose their password.
- * @throws DashboardError by its message for people: such as an email that is none, or auth away.
+ * @returns a link to choose a password.
+ * @throws DashboardError with a public message, such as for an invalid email or an unavailable auth service.
  */
 export async function makeOperator(
   { authAdmin, dashboardUrl }: MakeOperatorPorts,
@@ -39,7 +39,7 @@ export async function makeOperator(
       role: MemberRole.MEMBER_ROLE_OPERATOR,
       resetPassword: false,
     });
-    if (!member) throw new Error('a member is missing from an answer');
+    if (!member) throw new Error('the response has no member');
     const { id: memberId, role } = member;
     if (role !== MemberRole.MEMBER_ROLE_OPERATOR) {
       accepted<Member>((await authAdmin.setOperator({ actor: system, memberId, operator: true })).outcome);

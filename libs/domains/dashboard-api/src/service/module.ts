@@ -5,7 +5,7 @@ import { createApp } from './http/app';
 import type { DashboardApiPorts } from './ports';
 
 export interface DashboardApi extends GatewayModule {
-  /** The port that it listens on; 0 before `start`. */
+  /** The port on which it listens; 0 before `start`. */
   port(): number;
 }
 
@@ -16,7 +16,7 @@ const SERVER_LIMITS = {
   keepAliveMs: 75_000,
   maxConnections: 1_000,
 };
-/** How long requests that run may take to finish on `stop`. */
+/** How long requests in progress may take to finish on `stop`. */
 const STOP_GRACE_MS = 5_000;
 
 const CODE_OF_UNREADABLE: Readonly<Record<UnreadableRequest, DashboardErrorCode>> = {
@@ -26,7 +26,7 @@ const CODE_OF_UNREADABLE: Readonly<Record<UnreadableRequest, DashboardErrorCode>
   tunnel: 'not_found',
 };
 
-/** The dashboard's HTTP API on a port of its own. Has no tables: everything is asked of the domains that own it. */
+/** The dashboard's HTTP API on its own port. It owns no tables and calls the domains that do. */
 export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
   const { log, newId, settings } = ports;
   const server = createHttpServer(
@@ -40,7 +40,7 @@ export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
           body: JSON.stringify(error.envelope()),
         };
       },
-      onError: (error) => log.error({ err: error }, 'the dashboard server failed'),
+      onError: (error) => log.error({ err: error }, 'dashboard server error'),
     },
     { ...SERVER_LIMITS, host: settings.host, port: settings.port },
   );
@@ -52,7 +52,7 @@ export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
     port: () => port,
     async start() {
       ({ port } = await server.start());
-      log.info({ host: settings.host, port }, 'the dashboard API is listening');
+      log.info({ host: settings.host, port }, 'dashboard API listening');
     },
     async stop() {
       const late = setTimeout(() => server.destroy(), STOP_GRACE_MS);

@@ -18,36 +18,42 @@ import type { Registry } from 'prom-client';
 
 export interface DashboardApiSettings {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   /**
-   * Where browsers see this API, such as "https://dashboard.example.com". With
-   * https the session cookie is Secure. Absent: plain http, and on this machine only.
+   * The dashboard's public origin, such as "https://dashboard.example.com". With https, the session
+   * cookie is Secure. Absent: plain http on loopback names only.
    */
   readonly publicOrigin?: string;
-  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default none. */
+  /** Addresses and CIDR ranges whose X-Forwarded-For header is trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
-  /** Of the gateway, as operators see it. */
+  /** The gateway's version, shown to operators. */
   readonly version?: string | undefined;
-  /** Where browsers reach the public API, with /v1; asked when it is needed, since its port may be picked at the start. */
+  /**
+   * The public API's URL for browsers, with /v1; evaluated on use, since the port may be chosen at
+   * startup.
+   */
   readonly publicApiUrl?: () => string;
-  /** Where the documentation can be read, for the start page. */
+  /** The URL of the documentation, for the start page. */
   readonly documentationUrl?: string;
 }
 
 /** The documentation of the public API, served without authentication. */
 export interface PublicDocuments {
-  /** Holds openapi.json, and Swagger UI's swagger-ui-bundle.js and swagger-ui.css. */
+  /** Contains openapi.json, swagger-ui-bundle.js and swagger-ui.css. */
   readonly folder: string;
 }
 
-/** The dashboard's pages. */
+/** The built web app. */
 export interface WebApp {
-  /** The built app: index.html, and files in assets/ whose names change with their content; .br and .gz beside them. */
+  /**
+   * Contains index.html, files with content hashes in assets/, and their precompressed .br and .gz
+   * versions.
+   */
   readonly folder: string;
 }
 
-/** Judges a body as the public API does, and says what it would hold; or why it would refuse it. */
+/** Validates a request as the public API does, and returns the credit that it would hold or the refusal. */
 export type EstimateRequest = (
   body: Readonly<Record<string, unknown>>,
   context: { readonly limits: OrganizationLimits | undefined; readonly models: readonly Model[] },
@@ -68,9 +74,9 @@ export interface DashboardApiPorts {
   readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
-  /** What the public API would hold for a chat completion; absent: estimates are not offered. */
+  /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
-  /** Who serves the dead letters of each consumer group, and says how far it is behind, by its name. */
+  /** The services with the dead letters and the lag of each consumer group, by group name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
@@ -78,7 +84,7 @@ export interface DashboardApiPorts {
   readonly metrics: Registry;
   /** Served at /openapi.json and below /docs; absent: not served. */
   readonly documents?: PublicDocuments;
-  /** Served at every path that is nobody else's; absent: a page that lists the endpoints is at /. */
+  /** Served at every other path; absent: `/` lists the endpoints. */
   readonly webApp?: WebApp;
   readonly settings: DashboardApiSettings;
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { endpoint, json, nothing } from '../endpoint';
+import { endpoint, json, noContent } from '../endpoint';
 import { identity } from './people';
 import { credential, sessionState } from './session';
 
-/** What a person changes of their own account. */
+/** A person's own account. */
 
 const recoveryCodes = z
   .object({
     recovery_codes: z
       .array(z.string())
-      .meta({ description: 'each signs in once in place of a code; shown here and never again' }),
+      .meta({ description: 'Each replaces a code once; returned only here.' }),
   })
   .meta({ id: 'RecoveryCodes' });
 
@@ -17,27 +17,27 @@ export const accountEndpoints = {
   changePassword: endpoint({
     method: 'PUT',
     path: '/api/account/password',
-    who: 'signed_in',
-    summary: 'Change the own password',
-    description: 'Ends all other sessions; this one goes on under a new cookie.',
+    access: 'signed_in',
+    summary: 'Change your password',
+    description: 'Ends all other sessions. This session continues with a new cookie.',
     body: z.strictObject({ current_password: credential, new_password: credential }),
-    answer: json(sessionState),
+    response: json(sessionState),
     audit: ['member.change_password'],
     errors: ['sign_in_refused', 'too_many_attempts'],
   }),
   enrolTotp: endpoint({
     method: 'POST',
     path: '/api/account/totp/enrol',
-    who: 'signed_in',
-    summary: 'Begin with a second factor',
+    access: 'signed_in',
+    summary: 'Start two-factor enrollment',
     description:
-      'Nothing is asked for at sign-in until it was confirmed. Beginning again makes a new secret.',
+      'Sign-in does not need a code until enrollment is confirmed. Starting again creates a new secret.',
     body: z.strictObject({ password: credential }),
-    answer: json(
+    response: json(
       z.object({
-        secret: z.string().meta({ description: 'base32, to be typed where no camera is' }),
+        secret: z.string().meta({ description: 'Base32, for manual entry.' }),
         otpauth_uri: z.string(),
-        qr_svg: z.string().meta({ description: 'the URI as a QR code: an SVG document' }),
+        qr_svg: z.string().meta({ description: 'The URI as a QR code in an SVG document.' }),
       }),
     ),
     audit: ['member.enrol_totp'],
@@ -46,50 +46,50 @@ export const accountEndpoints = {
   confirmTotp: endpoint({
     method: 'POST',
     path: '/api/account/totp/confirm',
-    who: 'signed_in',
-    summary: 'Turn the second factor on, by a first code of it',
-    description: 'Ends all other sessions; this one goes on under a new cookie.',
+    access: 'signed_in',
+    summary: 'Confirm enrollment with a first code and enable two-factor authentication',
+    description: 'Ends all other sessions. This session continues with a new cookie.',
     body: z.strictObject({ code: credential }),
-    answer: json(recoveryCodes),
+    response: json(recoveryCodes),
     audit: ['member.confirm_totp'],
     errors: ['second_factor_refused', 'conflict', 'too_many_attempts'],
   }),
   renewRecoveryCodes: endpoint({
     method: 'POST',
     path: '/api/account/totp/recovery-codes',
-    who: 'signed_in',
-    summary: 'New recovery codes in place of the old ones',
+    access: 'signed_in',
+    summary: 'Replace the recovery codes',
     body: z.strictObject({ password: credential, code: credential }),
-    answer: json(recoveryCodes),
+    response: json(recoveryCodes),
     audit: ['member.renew_recovery_codes'],
     errors: ['sign_in_refused', 'second_factor_refused', 'conflict', 'too_many_attempts'],
   }),
   removeTotp: endpoint({
     method: 'POST',
     path: '/api/account/totp/remove',
-    who: 'signed_in',
-    summary: 'Turn the second factor off',
+    access: 'signed_in',
+    summary: 'Disable two-factor authentication',
     body: z.strictObject({ password: credential, code: credential }),
-    answer: nothing,
+    response: noContent,
     audit: ['member.remove_totp'],
     errors: ['sign_in_refused', 'second_factor_refused', 'conflict', 'too_many_attempts'],
   }),
   identities: endpoint({
     method: 'GET',
     path: '/api/account/identities',
-    who: 'signed_in',
-    summary: 'The identity providers by which the own account signs in',
-    answer: json(z.object({ data: z.array(identity) })),
+    access: 'signed_in',
+    summary: 'List the identity providers linked to your account',
+    response: json(z.object({ data: z.array(identity) })),
   }),
   unlinkIdentity: endpoint({
     method: 'POST',
     path: '/api/account/identities/unlink',
-    who: 'signed_in',
-    summary: 'Sign in by an identity provider no more',
+    access: 'signed_in',
+    summary: 'Unlink an identity provider from your account',
     description:
-      'Ends the other sessions that were opened by single sign-on. An account without a password has no other way to sign in, and is refused (409 `conflict`). While its domain is mapped, the next single sign-on with the same verified email links it anew.',
+      'Ends your other sessions that were started by single sign-on. An account without a password cannot unlink its only way to sign in (409 `conflict`). While the email’s domain is mapped, the next single sign-on with the same verified email links it again.',
     body: z.strictObject({ issuer: z.string().max(1_000), password: credential }),
-    answer: nothing,
+    response: noContent,
     audit: ['member.unlink_identity'],
     errors: ['sign_in_refused', 'conflict', 'not_found', 'too_many_attempts'],
   }),

@@ -9,8 +9,10 @@ const auditEntry = z
     actor: z.object({ id, label: z.string(), ip_address: z.string() }),
     organization_id: id.nullable(),
     action: z.string().meta({ examples: ['key.create'] }),
-    target: z.string().meta({ description: 'such as the id of a key' }),
-    details: z.unknown().meta({ description: 'what changed, with before and after; never a secret' }),
+    target: z.string().meta({ description: 'The id of the changed resource.' }),
+    details: z
+      .unknown()
+      .meta({ description: 'The changed fields with their previous and new values; never a secret.' }),
     outcome: z.enum(['started', 'done', 'failed', 'unknown']),
   })
   .meta({ id: 'AuditEntry' });
@@ -20,28 +22,28 @@ const filters = {
     .string()
     .max(100)
     .optional()
-    .meta({ description: 'such as key.create; or key. for all that begins so' }),
+    .meta({ description: 'An action such as `key.create`, or a prefix such as `key.`.' }),
   actor_id: z.string().max(100).optional(),
   target: z.string().max(200).optional(),
-  since: time.optional().meta({ description: 'from this moment on' }),
-  until: time.optional().meta({ description: 'before this moment' }),
+  since: time.optional().meta({ description: 'At or after this time.' }),
+  until: time.optional().meta({ description: 'Before this time.' }),
 };
 
 export const auditEndpoints = {
-  everything: endpoint({
+  listPlatform: endpoint({
     method: 'GET',
     path: '/api/audit',
-    who: 'platform:audit',
-    summary: 'The audit log of everything',
+    access: 'platform:audit',
+    summary: 'List the audit entries of the platform and all organizations',
     query: pageQuery.extend(filters),
-    answer: json(page(auditEntry)),
+    response: json(page(auditEntry)),
   }),
-  ofOrganization: endpoint({
+  list: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/audit',
-    who: 'audit:read',
-    summary: 'The audit log of one organization',
+    access: 'audit:read',
+    summary: 'List the audit entries of an organization',
     query: pageQuery.extend(filters),
-    answer: json(page(auditEntry)),
+    response: json(page(auditEntry)),
   }),
 } as const;

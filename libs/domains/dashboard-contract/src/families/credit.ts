@@ -6,9 +6,9 @@ const balance = z
   .object({
     total_credits_usd: usd,
     total_usage_usd: usd,
-    balance_usd: usd.meta({ description: 'what was added less what was used' }),
-    reserved_usd: usd.meta({ description: 'held for running requests' }),
-    available_usd: usd.meta({ description: 'the balance less what is reserved' }),
+    balance_usd: usd.meta({ description: 'Credits minus usage.' }),
+    reserved_usd: usd.meta({ description: 'Held for requests in progress.' }),
+    available_usd: usd.meta({ description: 'Balance minus reserved.' }),
   })
   .meta({ id: 'Balance' });
 
@@ -16,36 +16,38 @@ const idempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable characters' });
 
-const runningLow = z.object({ threshold_usd: usd, since: time }).meta({
-  id: 'RunningLow',
-  description: 'There while the available amount is below the threshold that was set.',
+const lowBalance = z.object({ threshold_usd: usd, since: time }).meta({
+  id: 'LowBalance',
+  description: 'Set while the available amount is below the alert threshold.',
 });
 
 const month = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: 'must be a month such as 2026-11' })
-  .meta({ description: 'YYYY-MM, UTC', examples: ['2026-11'] });
+  .meta({ description: 'YYYY-MM, UTC.', examples: ['2026-11'] });
 
 const monthSums = {
   opening_balance_usd: usd,
-  added_usd: usd.meta({ description: 'credit that was added' }),
-  corrected_usd: usd.meta({ description: 'corrections: zero or negative' }),
-  used_usd: usd.meta({ description: 'charged to generations: zero or negative' }),
-  closing_balance_usd: usd.meta({ description: 'opening + added + corrected + used, to the nano-dollar' }),
+  added_usd: usd.meta({ description: 'Credit added.' }),
+  corrected_usd: usd.meta({ description: 'Corrections; zero or negative.' }),
+  used_usd: usd.meta({ description: 'Charged for generations; zero or negative.' }),
+  closing_balance_usd: usd.meta({
+    description: 'Opening + added + corrected + used, exact to the nano-dollar.',
+  }),
 };
 
 const statementMonth = z
   .object({ month, ...monthSums })
-  .meta({ id: 'StatementMonth', description: 'Booked in this month of UTC; the present one so far.' });
+  .meta({ id: 'StatementMonth', description: 'Entries posted in a UTC month; the current month so far.' });
 
 const statementLine = z
   .object({
     posted_at: time,
     kind: z.enum(['credit', 'correction', 'settlement']),
-    reference: id.meta({ description: 'the id of the credit, the correction or the generation' }),
-    amount_usd: usd.meta({ description: 'what the balance went up by; negative: down' }),
-    balance_usd: usd.meta({ description: 'the balance after it' }),
-    note: z.string().nullable().meta({ description: 'who added or corrected credit, and why' }),
+    reference: id.meta({ description: 'The id of the credit, the correction or the generation.' }),
+    amount_usd: usd.meta({ description: 'The change of the balance.' }),
+    balance_usd: usd.meta({ description: 'The balance after this line.' }),
+    note: z.string().nullable().meta({ description: 'Who added or removed credit, and why.' }),
   })
   .meta({ id: 'StatementLine' });
 
@@ -54,19 +56,18 @@ const email = z.string().max(320);
 
 const creditAlert = z
   .object({
-    threshold_usd: usd.nullable().meta({ description: 'null: no alert' }),
+    threshold_usd: usd.nullable().meta({ description: 'Null: alerts are off.' }),
     webhook_url: z.string().nullable(),
     emails: z.array(z.string()),
     last_sent_at: time.nullable(),
-    last_failure: z
-      .string()
-      .nullable()
-      .meta({ description: 'why the last alert did not arrive; null when it did, or there was none' }),
+    last_failure: z.string().nullable().meta({
+      description: 'Why the last alert was not delivered; null if it was delivered or none was sent.',
+    }),
   })
   .meta({ id: 'CreditAlert' });
 
 const correctionBody = {
-  amount_usd: positiveUsd.meta({ description: 'what is taken from the balance' }),
+  amount_usd: positiveUsd.meta({ description: 'The amount to remove from the balance.' }),
   reason: z.string().trim().min(1).max(200),
 };
 
@@ -74,37 +75,37 @@ export const creditEndpoints = {
   balance: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/balance',
-    who: 'credit:read',
-    summary: 'The balance of an organization',
-    answer: json(z.object({ balance, running_low: runningLow.nullable() })),
+    access: 'credit:read',
+    summary: 'Get the balance of an organization',
+    response: json(z.object({ balance, low_balance: lowBalance.nullable() })),
   }),
   live: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/live',
-    who: 'credit:read',
-    summary: 'The figures that move, small enough to ask for every second',
-    answer: json(
+    access: 'credit:read',
+    summary: 'Get the live figures, for polling every second',
+    response: json(
       z.object({
         balance,
-        running_low: runningLow.nullable(),
-        spend_today_usd: usd.meta({ description: 'charged to generations that were admitted today, UTC' }),
+        low_balance: lowBalance.nullable(),
+        spend_today_usd: usd.meta({ description: 'Charged for generations admitted today, UTC.' }),
         requests_today: z.int().min(0),
         latest_generation_id: id
           .nullable()
-          .meta({ description: 'the last admitted of those that are settled; it changes when lists do' }),
+          .meta({ description: 'The most recently admitted settled generation; lists change when it does.' }),
       }),
     ),
   }),
   add: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/credits',
-    who: 'platform:credit',
+    access: 'platform:credit',
     summary: 'Add credit',
     description:
-      'The same Idempotency-Key adds the same credit once, however often it is sent; with another amount it is 409 `conflict`.',
+      'Requests with the same Idempotency-Key add the credit once. With a different amount the response is 409 `conflict`.',
     headers: z.object({ 'idempotency-key': idempotencyKey.optional() }),
     body: z.strictObject({ amount_usd: positiveUsd, note: z.string().max(200).nullish() }),
-    answer: created(
+    response: created(
       z.object({
         credit: z.object({ id, amount_usd: usd, note: z.string().nullable() }),
         balance,
@@ -116,12 +117,12 @@ export const creditEndpoints = {
   previewCorrection: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/corrections/preview',
-    who: 'platform:credit',
-    summary: 'What a correction would leave',
+    access: 'platform:credit',
+    summary: 'Preview a correction',
     description:
-      'Changes nothing. The token confirms this amount and reason for this organization for ten minutes.',
+      'Changes nothing. The confirmation token is valid for ten minutes, for this organization, amount and reason.',
     body: z.strictObject(correctionBody),
-    answer: json(
+    response: json(
       z.object({
         before: balance,
         after: balance,
@@ -134,14 +135,14 @@ export const creditEndpoints = {
   correct: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/corrections',
-    who: 'platform:credit',
-    summary: 'Take credit back that was added in error',
+    access: 'platform:credit',
+    summary: 'Remove credit that was added by mistake',
     description:
-      'Asks for the token of a preview of the same amount and reason. What is available never falls below zero: then, and with a token that has expired, it is 409 `conflict`. The same token corrects once, however often it is sent.',
+      'Needs the confirmation token of a preview with the same amount and reason. The response is 409 `conflict` when the token has expired or the available amount would fall below zero. A token takes effect once, however often it is sent.',
     body: z.strictObject({ ...correctionBody, confirmation_token: z.string().max(500) }),
-    answer: created(
+    response: created(
       z.object({
-        correction: z.object({ id, amount_usd: usd.meta({ description: 'negative' }), reason: z.string() }),
+        correction: z.object({ id, amount_usd: usd.meta({ description: 'Negative.' }), reason: z.string() }),
         balance,
       }),
     ),
@@ -151,17 +152,17 @@ export const creditEndpoints = {
   months: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement/months',
-    who: 'credit:read',
-    summary: 'The months of the statement, newest first',
-    answer: json(z.object({ timezone: z.literal('UTC'), data: z.array(statementMonth) })),
+    access: 'credit:read',
+    summary: 'List the months of the statement, newest first',
+    response: json(z.object({ timezone: z.literal('UTC'), data: z.array(statementMonth) })),
   }),
   statement: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement',
-    who: 'credit:read',
-    summary: 'What moved the balance in a month, newest first',
+    access: 'credit:read',
+    summary: 'List the statement lines of a month, newest first',
     query: pageQuery.extend({ month }),
-    answer: json(
+    response: json(
       page(statementLine)
         .extend({ timezone: z.literal('UTC'), month, ...monthSums })
         .meta({ id: 'Statement' }),
@@ -170,43 +171,43 @@ export const creditEndpoints = {
   statementCsv: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement.csv',
-    who: 'credit:read',
-    summary: 'The statement of a month as a CSV file, oldest first',
+    access: 'credit:read',
+    summary: 'Download the statement of a month as CSV, oldest first',
     query: z.strictObject({ month }),
-    answer: stream('text/csv'),
+    response: stream('text/csv'),
   }),
   alert: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/credit-alert',
-    who: 'credit:read',
-    summary: 'When and whom a low balance is told to',
-    answer: json(z.object({ alert: creditAlert })),
+    access: 'credit:read',
+    summary: 'Get the low-balance alert',
+    response: json(z.object({ alert: creditAlert })),
   }),
   setAlert: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/credit-alert',
-    who: 'credit:alerts',
-    summary: 'Say when and whom a low balance is told to',
+    access: 'credit:alerts',
+    summary: 'Set the low-balance alert',
     description:
-      'One alert is sent when the available amount falls below the threshold, and the next only after it was above again. Webhooks are signed with the secret, which is answered when the address is new and never again. Private and local addresses are refused unless the gateway is configured to allow them.',
+      'One alert is sent when the available amount falls below the threshold. The next is sent only after the amount was above it again. Webhooks are signed with a secret, which is returned once, when the URL is new. Private and local addresses are refused unless the gateway is configured to allow them.',
     body: z.strictObject({
       threshold_usd: positiveUsd.nullable(),
       webhook_url: webhook.nullable(),
       emails: z.array(email).max(20),
     }),
-    answer: json(z.object({ alert: creditAlert, webhook_secret: z.string().nullable() })),
+    response: json(z.object({ alert: creditAlert, webhook_secret: z.string().nullable() })),
     audit: ['credit_alert.set'],
   }),
   testAlert: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/credit-alert/test',
-    who: 'credit:alerts',
-    summary: 'Send the alert once to see whether it arrives',
+    access: 'credit:alerts',
+    summary: 'Send a test alert',
     body: emptyBody,
-    answer: json(
+    response: json(
       z.object({
         delivered: z.boolean(),
-        failure: z.string().nullable().meta({ description: 'why it did not' }),
+        failure: z.string().nullable().meta({ description: 'Why the delivery failed.' }),
       }),
     ),
     audit: ['credit_alert.test'],

@@ -1,97 +1,97 @@
 import { z } from 'zod';
-import { endpoint, json, nothing } from '../endpoint';
+import { endpoint, json, noContent } from '../endpoint';
 import { emptyBody, page, pageQuery, time } from '../fields';
 
 const number = z.int().min(0);
 
-const deadLetterStates = ['waiting', 'redelivering', 'discarded'] as const;
+const deadLetterStates = ['pending', 'redelivering', 'discarded'] as const;
 
 const group = {
-  group: z.string().meta({ description: 'who gave it up', examples: ['billing-ledger'] }),
+  group: z.string().meta({ description: 'The consumer group.', examples: ['billing-ledger'] }),
   topic: z.string().meta({ examples: ['generation.finished'] }),
 };
 
 const deadLetterGroup = z
   .object({
     ...group,
-    waiting: number.meta({ description: 'for somebody to decide; counted up to 10,000, as the others are' }),
+    pending: number.meta({ description: 'Waiting for a decision; each count stops at 10,000.' }),
     redelivering: number,
-    discarded: number.meta({ description: 'within the last 30 days' }),
+    discarded: number.meta({ description: 'Discarded in the last 30 days.' }),
   })
   .meta({ id: 'DeadLetterGroup' });
 
 const deadLetter = z
   .object({
     ...group,
-    position: z.string().meta({ description: 'of the event in its topic', examples: ['4711'] }),
-    key: z.string().meta({ description: 'of the event: an organization' }),
+    position: z.string().meta({ description: 'The event’s position in its topic.', examples: ['4711'] }),
+    key: z.string().meta({ description: 'The event’s key, an organization id.' }),
     state: z.enum(deadLetterStates),
-    reason: z.string().meta({ description: 'why the last delivery failed' }),
-    attempts: number.meta({ description: 'deliveries that failed' }),
-    dead_lettered_at: time.meta({ description: 'when it was given up first' }),
-    failed_at: time.meta({ description: 'when a delivery failed last' }),
+    reason: z.string().meta({ description: 'Why the last delivery attempt failed.' }),
+    attempts: number.meta({ description: 'Failed delivery attempts.' }),
+    dead_lettered_at: time.meta({ description: 'When it was first dead-lettered.' }),
+    failed_at: time.meta({ description: 'When the last delivery attempt failed.' }),
     discarded: z.object({ at: time, reason: z.string() }).nullable(),
     payload_bytes: number,
   })
   .meta({ id: 'DeadLetter' });
 
-const wholeDeadLetter = deadLetter
+const deadLetterDetail = deadLetter
   .extend({
     headers: z.record(z.string(), z.string()),
     payload: z.unknown().meta({
       description:
-        'the event, with the field names of its proto; of bytes, such as a stored answer, their number alone. null when it cannot be read as an event of its topic',
+        'The event, with the field names of its proto message; byte fields are shown as their size. null when it cannot be decoded.',
     }),
     payload_base64: z
       .string()
       .nullable()
-      .meta({ description: 'of what cannot be read: its first 16 KiB. Otherwise null' }),
+      .meta({ description: 'The first 16 KiB of an event that cannot be decoded; otherwise null.' }),
   })
-  .meta({ id: 'WholeDeadLetter' });
+  .meta({ id: 'DeadLetterDetail' });
 
 export const deadLetterEndpoints = {
   groups: endpoint({
     method: 'GET',
     path: '/api/dead-letters',
-    who: 'platform:settlement',
-    summary: 'Which consumer groups have dead letters',
-    answer: json(z.object({ groups: z.array(deadLetterGroup) })),
+    access: 'platform:settlement',
+    summary: 'List the consumer groups that have dead letters',
+    response: json(z.object({ groups: z.array(deadLetterGroup) })),
   }),
   list: endpoint({
     method: 'GET',
     path: '/api/dead-letters/{group}/{topic}',
-    who: 'platform:settlement',
-    summary: 'The dead letters of a group',
-    query: pageQuery.extend({ state: z.enum(deadLetterStates).default('waiting') }),
-    answer: json(page(deadLetter)),
+    access: 'platform:settlement',
+    summary: 'List the dead letters of a consumer group',
+    query: pageQuery.extend({ state: z.enum(deadLetterStates).default('pending') }),
+    response: json(page(deadLetter)),
   }),
-  read: endpoint({
+  get: endpoint({
     method: 'GET',
     path: '/api/dead-letters/{group}/{topic}/{position}',
-    who: 'platform:settlement',
-    summary: 'A dead letter with its event',
-    answer: json(z.object({ letter: wholeDeadLetter })),
+    access: 'platform:settlement',
+    summary: 'Get a dead letter with its event',
+    response: json(z.object({ dead_letter: deadLetterDetail })),
   }),
   redeliver: endpoint({
     method: 'POST',
     path: '/api/dead-letters/{group}/{topic}/{position}/redeliver',
-    who: 'platform:settlement',
-    summary: 'Deliver a dead letter once more',
+    access: 'platform:settlement',
+    summary: 'Redeliver a dead letter',
     description:
-      'To its group alone. Answers at once; the letter is gone when it was handled, and waits again with its new reason when it was not. A discarded letter can be redelivered too. Handling an event twice changes nothing.',
+      'Delivers it to its consumer group only, and returns immediately. The dead letter is deleted when the delivery succeeds, and pending again with a new reason when it fails. A discarded dead letter can be redelivered too. Handling an event twice has no further effect.',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['dead_letter.redeliver'],
   }),
   discard: endpoint({
     method: 'POST',
     path: '/api/dead-letters/{group}/{topic}/{position}/discard',
-    who: 'platform:settlement',
+    access: 'platform:settlement',
     summary: 'Discard a dead letter',
     description:
-      'What it says is then never done: a generation is not charged, or not in the usage. It can be looked at, and redelivered after all, for 30 days. Discarding again changes nothing; while it is being redelivered it is 409 `conflict`.',
+      'The event takes no effect: its generation is not charged, or not counted in usage. For 30 days the dead letter can still be viewed and redelivered. Idempotent; 409 `conflict` while it is being redelivered.',
     body: z.strictObject({ reason: z.string().trim().min(1).max(500) }),
-    answer: nothing,
+    response: noContent,
     audit: ['dead_letter.discard'],
     errors: ['conflict'],
   }),

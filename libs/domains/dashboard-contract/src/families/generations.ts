@@ -9,15 +9,15 @@ const status = z.enum(generationStatuses);
 
 const tokens = {
   prompt_tokens: number,
-  cached_tokens: number.meta({ description: 'of the prompt tokens' }),
-  image_tokens: number.meta({ description: 'of the prompt tokens' }),
+  cached_tokens: number.meta({ description: 'Included in prompt tokens.' }),
+  image_tokens: number.meta({ description: 'Included in prompt tokens.' }),
   completion_tokens: number,
-  reasoning_tokens: number.meta({ description: 'of the completion tokens' }),
+  reasoning_tokens: number.meta({ description: 'Included in completion tokens.' }),
 };
 
 const shared = {
   id,
-  created_at: time.meta({ description: 'when it was admitted' }),
+  created_at: time.meta({ description: 'When the request was admitted.' }),
   model_id: z.string(),
   key_id: id,
   request_id: id,
@@ -25,10 +25,10 @@ const shared = {
   status,
   finish_reason: z.string().nullable(),
   streamed: z.boolean(),
-  cost_usd: usd.meta({ description: 'usage times prices' }),
-  charged_usd: usd.meta({ description: 'what was taken from the balance' }),
-  duration_ms: number.meta({ description: 'from admission to the end' }),
-  time_to_first_token_ms: number.nullable().meta({ description: 'null unless streamed' }),
+  cost_usd: usd.meta({ description: 'Usage multiplied by prices.' }),
+  charged_usd: usd.meta({ description: 'The amount charged to the balance.' }),
+  duration_ms: number.meta({ description: 'From admission to the last event.' }),
+  time_to_first_token_ms: number.nullable().meta({ description: 'Null unless streamed.' }),
   prompt_tokens: number,
   completion_tokens: number,
 };
@@ -46,16 +46,16 @@ const generationCost = z
   })
   .meta({
     id: 'GenerationCost',
-    description:
-      'Cost of one kind of token by the price that was frozen at admission; the kinds add up to the cost.',
+    description: 'Cost of one kind of token, by the price at admission. The kinds add up to the total cost.',
   });
 
 const providerAttempt = z
   .object({
     provider: z.string(),
-    provider_model: z.string().nullable().meta({ description: 'null unless you are an operator' }),
+    provider_model: z.string().nullable().meta({ description: 'Null unless you are an operator.' }),
     outcome: z.string().meta({
-      description: 'ok, broken_off, cancelled, or why it failed before its first event',
+      description:
+        '`ok`, `broken_off` (failed after its first event), `cancelled`, or why it failed before its first event.',
       examples: ['timed_out'],
     }),
     duration_ms: number,
@@ -66,36 +66,36 @@ const ledgerEntry = z
   .object({
     kind: z.enum(['credit', 'correction', 'hold', 'settlement', 'void']),
     posted_at: time,
-    credit_usd: usd.meta({ description: 'what the available credit went up by; negative: down' }),
-    held_usd: usd.meta({ description: 'the same of what is held' }),
-    revenue_usd: usd.meta({ description: 'cost that was earned' }),
-    uncollected_usd: usd.meta({ description: 'cost that no balance was left to pay' }),
+    credit_usd: usd.meta({ description: 'The change of available credit.' }),
+    held_usd: usd.meta({ description: 'The change of held credit.' }),
+    revenue_usd: usd.meta({ description: 'Cost charged.' }),
+    uncollected_usd: usd.meta({ description: 'Cost that exceeded the balance.' }),
   })
-  .meta({ id: 'LedgerEntry', description: 'One movement of money.' });
+  .meta({ id: 'LedgerEntry', description: 'One ledger entry.' });
 
 const generationDetail = z
   .object({
     ...shared,
     ...tokens,
     settled_at: time,
-    error_code: z.string().nullable().meta({ description: 'when the provider failed after its first event' }),
+    error_code: z
+      .string()
+      .nullable()
+      .meta({ description: 'Set when the provider failed after its first event.' }),
     usage_source: z
       .enum(['provider', 'counted'])
       .nullable()
-      .meta({ description: 'who counted the tokens; null of generations from before this was kept' }),
-    latency_ms: number.meta({ description: "from admission to the provider's first event" }),
-    generation_time_ms: number.meta({ description: 'from the first event to the last' }),
-    cost_by_kind: z
-      .array(generationCost)
-      .nullable()
-      .meta({ description: 'null of generations from before the prices were kept' }),
+      .meta({ description: 'Who counted the tokens; null if not recorded.' }),
+    latency_ms: number.meta({ description: "From admission to the provider's first event." }),
+    generation_time_ms: number.meta({ description: 'From the first event to the last.' }),
+    cost_by_kind: z.array(generationCost).nullable().meta({ description: 'Null if not recorded.' }),
     attempts: z.array(providerAttempt).nullable().meta({
-      description: 'calls to providers, in their order; null of generations from before they were kept',
+      description: 'Calls to providers, in order; null if not recorded.',
     }),
     ledger_entries: z
       .array(ledgerEntry)
       .nullable()
-      .meta({ description: 'in their order; null when the ledger cannot be asked right now' }),
+      .meta({ description: 'In order; null when the ledger is unavailable.' }),
   })
   .meta({ id: 'GenerationDetail' });
 
@@ -105,9 +105,9 @@ const generationFilters = {
     .min(1)
     .max(500)
     .optional()
-    .meta({ description: 'the whole id of a generation, of a request, or of an external user' }),
-  since: time.optional().meta({ description: 'admitted from this moment on' }),
-  until: time.optional().meta({ description: 'admitted before this moment' }),
+    .meta({ description: 'The complete id of a generation, a request or an external user.' }),
+  since: time.optional().meta({ description: 'Admitted at or after this time.' }),
+  until: time.optional().meta({ description: 'Admitted before this time.' }),
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
   external_user: z.string().max(500).optional(),
@@ -120,24 +120,24 @@ export const generationEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/generations',
-    who: 'usage:read',
-    summary: 'Settled generations, newest first',
+    access: 'usage:read',
+    summary: 'List settled generations, newest first',
     description:
-      'One answer looks so far back as it can in a moment. With rare matches it may have few or none although there are older ones: `searched_until` says how far it came, and `next_page_token` goes on from there.',
+      'Each request searches a bounded range. When matches are rare, a page may have few results or none although older ones exist: `searched_until` is how far the search got, and `next_page_token` continues from there.',
     query: pageQuery.extend(generationFilters),
-    answer: json(
+    response: json(
       page(generationSummary).extend({
         searched_until: time
           .nullable()
-          .meta({ description: 'everything from this moment on was looked at; null: everything there is' }),
+          .meta({ description: 'The search covered everything since this time; null: everything.' }),
       }),
     ),
   }),
   get: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/generations/{generation_id}',
-    who: 'usage:read',
-    summary: 'One generation in every detail',
-    answer: json(z.object({ generation: generationDetail })),
+    access: 'usage:read',
+    summary: 'Get a generation with all details',
+    response: json(z.object({ generation: generationDetail })),
   }),
 } as const;

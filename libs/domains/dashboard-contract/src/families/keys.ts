@@ -11,17 +11,15 @@ const key = z
     id,
     organization_id: id,
     kind: z.enum(keyKinds).meta({
-      description: 'a playground key is made by that page for one person, and ends within minutes by itself',
+      description: 'A playground key belongs to one person’s session and expires within minutes.',
     }),
     name: z.string(),
     last4: z.string(),
     scopes,
-    allowed_models: z.array(z.string()).meta({ description: 'empty allows every model' }),
-    ip_allowlist: z.array(z.string()).meta({ description: 'empty allows every address' }),
-    expires_on: z.string().nullable().meta({ description: 'a day; it works until the end of that day, UTC' }),
-    expires_at: time
-      .nullable()
-      .meta({ description: 'of a key that lives for minutes: from this moment on it is expired' }),
+    allowed_models: z.array(z.string()).meta({ description: 'Empty: all models.' }),
+    ip_allowlist: z.array(z.string()).meta({ description: 'Empty: any address.' }),
+    expires_on: z.string().nullable().meta({ description: 'The last day on which the key works, UTC.' }),
+    expires_at: time.nullable().meta({ description: 'When a playground key expires.' }),
     requests_per_minute: count,
     tokens_per_minute: count,
     concurrency: count,
@@ -29,11 +27,11 @@ const key = z
     created_at: time,
     revoked_at: time.nullable(),
     state: z.enum(['active', 'expired', 'revoked']),
-    version: version.meta({ description: 'grows with each change' }),
+    version: version.meta({ description: 'Increases with each change.' }),
     previous_secret: z
       .object({ last4: z.string(), works_until: time })
       .nullable()
-      .meta({ description: 'after a rotation, what was before and still works' }),
+      .meta({ description: 'After a rotation, the previous secret while it still works.' }),
   })
   .meta({ id: 'Key' });
 
@@ -41,19 +39,19 @@ const keyActivity = z
   .object({
     last_used_at: time
       .nullable()
-      .meta({ description: 'when the last of its requests was admitted that is settled; null: never' }),
+      .meta({ description: 'When its most recent settled request was admitted; null: never.' }),
     spend_today_usd: usd,
     spend_this_month_usd: usd,
   })
-  .meta({ id: 'KeyActivity', description: 'Days and months are those of UTC.' });
+  .meta({ id: 'KeyActivity', description: 'Days and months are UTC.' });
 
 const keyWithActivity = key
   .extend({
-    activity: keyActivity.nullable().meta({ description: 'null when the figures cannot be had right now' }),
+    activity: keyActivity.nullable().meta({ description: 'Null when usage is unavailable.' }),
   })
   .meta({ id: 'KeyWithActivity' });
 
-/** The caps of a key are at or below these when they are written; null: no bound. */
+/** The upper bounds of a key's limits, checked when a key is written; null: no bound. */
 const keyBounds = z
   .object({
     requests_per_minute: count,
@@ -61,9 +59,9 @@ const keyBounds = z
     concurrency: count,
     daily_budget_usd: usd.nullable(),
   })
-  .meta({ id: 'KeyBounds', description: "the organization's own limits" });
+  .meta({ id: 'KeyBounds', description: "The organization's limits." });
 
-/** As they are written; which of them are allowed is for auth and the catalogue to say. */
+/** Only the shape: auth and the model catalogue validate the values. */
 const keyFields = {
   name: z.string(),
   scopes,
@@ -83,7 +81,7 @@ const changedKey = keyChanges.extend({ version: version.optional() });
 const oneKey = z.object({ key });
 const keyAndSecret = z.object({
   key,
-  secret: z.string().meta({ description: 'the full key, in this one answer and nowhere else' }),
+  secret: z.string().meta({ description: 'The full key, returned only here.' }),
   bounds: keyBounds,
 });
 
@@ -91,82 +89,81 @@ export const keyEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/keys',
-    who: 'keys:read',
-    summary: 'The keys of an organization, revoked ones included',
+    access: 'keys:read',
+    summary: 'List the keys of an organization, including revoked keys',
     query: pageQuery.extend({
       kind: z
         .enum([...keyKinds, 'all'])
         .default('standard')
-        .meta({ description: 'those of the playground only when they are asked for' }),
+        .meta({ description: 'Playground keys are listed only on request.' }),
     }),
-    answer: json(page(keyWithActivity).extend({ bounds: keyBounds })),
+    response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
   }),
   create: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys',
-    who: 'keys:manage',
+    access: 'keys:manage',
     summary: 'Create a key',
-    description: 'It works as soon as it is answered. Its secret is in this one answer and nowhere else.',
+    description: 'The key works immediately. Its secret is returned only here.',
     body: newKey,
-    answer: created(keyAndSecret),
+    response: created(keyAndSecret),
     audit: ['key.create'],
   }),
   get: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/keys/{key_id}',
-    who: 'keys:read',
-    summary: 'One key',
-    answer: json(z.object({ key: keyWithActivity, bounds: keyBounds })),
+    access: 'keys:read',
+    summary: 'Get a key',
+    response: json(z.object({ key: keyWithActivity, bounds: keyBounds })),
   }),
   update: endpoint({
     method: 'PATCH',
     path: '/api/organizations/{organization_id}/keys/{key_id}',
-    who: 'keys:manage',
-    summary: 'Change a key',
+    access: 'keys:manage',
+    summary: 'Update a key',
     description:
-      'Absent fields stay, `null` takes a restriction away. With `version` only if the key is still at it; else 409 `version_conflict`, with the key of now in `metadata.current`.',
+      'Absent fields keep their value; `null` removes a restriction. With `version`, the response is 409 `version_conflict` if the key has changed since; `metadata.current` is the current key.',
     body: changedKey,
-    answer: json(oneKey),
+    response: json(oneKey),
     audit: ['key.update'],
     errors: ['conflict', 'version_conflict'],
   }),
   revoke: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/revoke',
-    who: 'keys:manage',
-    summary: 'Revoke a key, for good',
+    access: 'keys:manage',
+    summary: 'Revoke a key permanently',
     description:
-      'Idempotent. When it has answered, no process accepts the key any more, whichever of its secrets is used; requests that already run finish.',
+      'Idempotent. After the response, no process accepts any secret of the key. Requests in progress finish.',
     body: emptyBody,
-    answer: json(oneKey),
+    response: json(oneKey),
     audit: ['key.revoke'],
   }),
   rotate: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/rotate',
-    who: 'keys:manage',
-    summary: 'Give a key a new secret',
+    access: 'keys:manage',
+    summary: 'Rotate a key’s secret',
     description:
-      'The key keeps its id, settings and counters. The secret of before works until `previous_works_until`, at most 90 days from now; with null it is dead when this has answered. A key has two secrets at most: while one from an earlier rotation works, `ends_now` has to say which of the two ends at once, else it is 409 `conflict`.',
+      'The key keeps its id, settings and counters. The previous secret works until `previous_works_until`, at most 90 days from now; with null it stops working before the response. A key has at most two secrets: while one from an earlier rotation works, `ends_now` must name the one that stops working immediately, else the response is 409 `conflict`.',
     body: z.strictObject({
       previous_works_until: time.nullable(),
-      ends_now: z
-        .enum(['previous', 'current'])
-        .optional()
-        .meta({ description: 'current: also after an answer that was lost, so that the one in use goes on' }),
+      ends_now: z.enum(['previous', 'current']).optional().meta({
+        description: 'Use `current` after a lost response, so that the secret in use keeps working.',
+      }),
     }),
-    answer: created(keyAndSecret),
+    response: created(keyAndSecret),
     audit: ['key.rotate'],
     errors: ['conflict'],
   }),
   endPreviousSecret: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/end-previous-secret',
-    who: 'keys:manage',
-    summary: 'End the secret of before a rotation now',
-    description: 'Idempotent. When it has answered, no process accepts that secret any more.',
+    access: 'keys:manage',
+    summary: 'Revoke the previous secret of a rotated key',
+    description: 'Idempotent. After the response, no process accepts that secret.',
     body: emptyBody,
-    answer: json(oneKey),
+    response: json(oneKey),
     audit: ['key.end_previous_secret'],
     errors: ['conflict'],
   }),

@@ -21,7 +21,7 @@ const target = {
 
 const drained = z
   .object({ since: time, by: z.string(), reason: z.string() })
-  .meta({ id: 'Drained', description: 'No new request goes there; what runs ends.' });
+  .meta({ id: 'Drained', description: 'New requests skip this target; requests in progress finish.' });
 
 const catalogueModel = z
   .object({
@@ -36,28 +36,28 @@ const catalogueModel = z
     prices: modelPrices,
     targets: z
       .array(z.object({ ...target, drained: drained.nullable() }))
-      .meta({ description: 'in the order they are tried' }),
+      .meta({ description: 'In the order in which they are tried.' }),
   })
   .meta({ id: 'CatalogueModel' });
 
 const catalogue = z
   .object({
-    version: z.string().meta({ description: 'grows with each load' }),
-    file: z.string().meta({ description: 'the name of the models file' }),
-    sha256: z.string().meta({ description: 'of the text that is in force' }),
+    version: z.string().meta({ description: 'Increases with each load.' }),
+    file: z.string().meta({ description: 'The path of the models file.' }),
+    sha256: z.string().meta({ description: 'Of the active file content.' }),
     loaded_at: time,
-    refused: z
+    rejected: z
       .object({
         since: time,
-        faults: z.array(
+        issues: z.array(
           z.object({
             message: z.string(),
-            line: z.int().min(1).nullable().meta({ description: 'of the file' }),
+            line: z.int().min(1).nullable().meta({ description: 'The line in the file.' }),
           }),
         ),
       })
       .nullable()
-      .meta({ description: 'a changed file that cannot be used, so that the one before stays in force' }),
+      .meta({ description: 'A changed file that failed validation; the previous catalogue stays active.' }),
     models: z.array(catalogueModel),
   })
   .meta({ id: 'Catalogue' });
@@ -65,18 +65,22 @@ const catalogue = z
 const targetHealth = z
   .object({
     ...target,
-    breaker: z.enum(['closed', 'half_open', 'open']).meta({ description: 'for all organizations' }),
-    organizations_open: number.meta({ description: 'organizations whose own failures keep it from them' }),
-    calls: number.meta({ description: 'that ended within the window' }),
-    failures: number.meta({ description: 'of those' }),
+    breaker: z
+      .enum(['closed', 'half_open', 'open'])
+      .meta({ description: 'The circuit breaker for all organizations.' }),
+    open_for_organizations: number.meta({
+      description: 'Organizations whose own circuit breaker is open for this target.',
+    }),
+    calls: number.meta({ description: 'Calls that finished within the window.' }),
+    failures: number.meta({ description: 'Failed calls among them.' }),
     failures_by_kind: z.record(z.string(), number),
     first_event: z
       .object({ mean_ms: z.number(), p50_ms: z.number(), p95_ms: z.number() })
       .nullable()
-      .meta({ description: 'from sending a request to its first event; null of no calls' }),
-    calls_under_way: number,
+      .meta({ description: 'Time from sending a request to its first event; null without calls.' }),
+    calls_in_flight: number,
     drained: drained.nullable(),
-    models: z.array(z.string()).meta({ description: 'the models that use it' }),
+    models: z.array(z.string()).meta({ description: 'The models that use this target.' }),
   })
   .meta({ id: 'TargetHealth' });
 
@@ -84,10 +88,8 @@ const providerHealth = z
   .object({
     window_ms: number,
     observed_at: time,
-    observer: z
-      .string()
-      .meta({ description: 'the router process that was asked; others have seen other calls' }),
-    providers: z.array(z.object({ name: z.string(), calls_under_way: number, max_concurrent: number })),
+    instance: z.string().meta({ description: 'The router process that reported these figures.' }),
+    providers: z.array(z.object({ name: z.string(), calls_in_flight: number, max_concurrent: number })),
     targets: z.array(targetHealth),
   })
   .meta({ id: 'ProviderHealth' });
@@ -99,25 +101,25 @@ const settlementHealth = z
       .object({
         count: number,
         held_usd: usd,
-        oldest_age_ms: number.nullable().meta({ description: 'null when there is none' }),
-        overdue: number.meta({ description: 'past their deadline and not voided yet' }),
+        oldest_age_ms: number.nullable().meta({ description: 'Null without open holds.' }),
+        overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
       })
       .nullable()
-      .meta({ description: 'null when it cannot be asked right now' }),
+      .meta({ description: 'Null when the ledger is unavailable.' }),
     event_log: z
       .array(
         z.object({
           topic: z.string(),
           group: z.string(),
-          waiting: number.meta({ description: 'events that were not handled yet' }),
+          lag: number.meta({ description: 'Events not yet handled.' }),
         }),
       )
       .nullable()
-      .meta({ description: 'null when it cannot be asked right now, or counts elsewhere' }),
-    spool: z
-      .object({ generations: number, bytes: number })
-      .nullable()
-      .meta({ description: 'finished generations on the disk of the router that was asked' }),
+      .meta({ description: 'Null when it is unavailable.' }),
+    spool: z.object({ generations: number, bytes: number }).nullable().meta({
+      description:
+        'Finished generations on disk, waiting for the event log; null when the router is unavailable.',
+    }),
   })
   .meta({ id: 'SettlementHealth' });
 
@@ -126,8 +128,7 @@ const difference = {
   first_seen_at: time,
 };
 
-/** How many differences an answer shows; there may be more. */
-const known = number.meta({ description: 'how many are known; 1,000 also stands for more' });
+const known = number.meta({ description: 'The number of known differences, counted up to 1,000.' });
 
 const sums = z.object({ generations: number, cost_usd: usd, charged_usd: usd });
 
@@ -137,44 +138,44 @@ const reconciliation = z
     ledger: z
       .object({
         last_run_at: time.nullable(),
-        reconciled_until: time
-          .nullable()
-          .meta({ description: 'what was wrong before has been found; null before the first whole round' }),
+        reconciled_until: time.nullable().meta({
+          description: 'Every difference before this time has been found; null before the first full pass.',
+        }),
         known_differences: known,
         differences: z
           .array(
             z.object({
               ...difference,
-              kind: z.string().meta({ description: 'what was compared with the postings' }),
-              generation_id: z.string().nullable().meta({ description: 'of a settlement' }),
+              kind: z.string().meta({ description: 'The compared figure.' }),
+              generation_id: z.string().nullable().meta({ description: 'Set for settlements.' }),
               expected_usd: usd,
               found_usd: usd,
             }),
           )
-          .meta({ description: 'the oldest ones' }),
+          .meta({ description: 'The oldest differences.' }),
       })
       .nullable()
-      .meta({ description: 'the books compared with the postings; null when it cannot be asked right now' }),
+      .meta({ description: 'Balances compared with postings; null when the ledger is unavailable.' }),
     usage: z
       .object({
-        compared_until: time
-          .nullable()
-          .meta({ description: 'settled before then and compared; null before the first time' }),
+        compared_until: time.nullable().meta({
+          description: 'Settlements before this time have been compared; null before the first comparison.',
+        }),
         known_differences: known,
         differences: z
           .array(
             z.object({
               ...difference,
-              kind: z.string().meta({ description: 'what was compared' }),
-              starts_at: time.meta({ description: 'of the hour or day' }),
+              kind: z.string().meta({ description: 'The compared figure.' }),
+              starts_at: time.meta({ description: 'The start of the hour or day.' }),
               expected: sums,
               found: sums,
             }),
           )
-          .meta({ description: 'the oldest ones' }),
+          .meta({ description: 'The oldest differences.' }),
       })
       .nullable()
-      .meta({ description: 'usage compared with settlements; null when it cannot be asked right now' }),
+      .meta({ description: 'Usage compared with settlements; null when usage is unavailable.' }),
   })
   .meta({ id: 'Reconciliation' });
 
@@ -182,54 +183,54 @@ export const operatorEndpoints = {
   catalogue: endpoint({
     method: 'GET',
     path: '/api/operator/catalogue',
-    who: 'platform:models',
-    summary: 'The model catalogue as it is loaded',
-    answer: json(z.object({ catalogue })),
+    access: 'platform:models',
+    summary: 'Get the active model catalogue',
+    response: json(z.object({ catalogue })),
   }),
   providerHealth: endpoint({
     method: 'GET',
     path: '/api/operator/providers',
-    who: 'platform:models',
-    summary: 'How the targets of models do',
-    answer: json(z.object({ health: providerHealth })),
+    access: 'platform:models',
+    summary: 'Get the health of providers and targets',
+    response: json(z.object({ health: providerHealth })),
   }),
   drainTarget: endpoint({
     method: 'PUT',
     path: '/api/operator/targets/drain',
-    who: 'platform:models',
-    summary: 'Keep new requests from a target, or let them on again',
+    access: 'platform:models',
+    summary: 'Drain or resume a target',
     description:
-      'Kept in the database and in force in every router within seconds. When all targets of a model are drained its requests get 503 `no_capacity`.',
+      'Stored in the database and effective in every router within seconds. When all targets of a model are drained, its requests get 503 `no_capacity`.',
     body: z.strictObject({
       provider: z.string().max(200),
       provider_model: z.string().max(200),
       drained: z.boolean(),
       reason: z.string().trim().min(1).max(500),
     }),
-    answer: json(z.object({ target: z.object({ ...target, drained: drained.nullable() }) })),
+    response: json(z.object({ target: z.object({ ...target, drained: drained.nullable() }) })),
     audit: ['target.drain', 'target.resume'],
     errors: ['not_found'],
   }),
   settlementHealth: endpoint({
     method: 'GET',
     path: '/api/operator/settlement',
-    who: 'platform:settlement',
-    summary: 'How settlement does',
-    answer: json(z.object({ health: settlementHealth })),
+    access: 'platform:settlement',
+    summary: 'Get the health of the billing pipeline',
+    response: json(z.object({ health: settlementHealth })),
   }),
   reconciliation: endpoint({
     method: 'GET',
     path: '/api/operator/reconciliation',
-    who: 'platform:settlement',
-    summary: 'Whether the books, the postings and usage agree',
-    answer: json(z.object({ reconciliation })),
+    access: 'platform:settlement',
+    summary: 'Get the reconciliation of balances, postings and usage',
+    response: json(z.object({ reconciliation })),
   }),
   version: endpoint({
     method: 'GET',
     path: '/api/operator/version',
-    who: 'platform:organizations',
-    summary: 'What runs',
-    answer: json(
+    access: 'platform:organizations',
+    summary: 'Get the running version',
+    response: json(
       z.object({
         version: z.string(),
         node: z.string(),
@@ -239,7 +240,7 @@ export const operatorEndpoints = {
   }),
 } as const;
 
-/** What everybody who is signed in sees of a model: no targets. */
+/** A model as every signed-in person sees it: without targets. */
 export const offeredModel = catalogueModel
   .omit({ targets: true, disabled: true })
   .extend({ max_output_tokens: count })

@@ -6,12 +6,12 @@ const organizationLimits = z
   .object({
     requests_per_minute: count,
     tokens_per_minute: count,
-    daily_budget_usd: usd.nullable().meta({ description: 'resets at 00:00 UTC' }),
+    daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
     concurrency: count,
-    max_output_tokens: count.meta({ description: 'the cap on max_tokens' }),
-    multiple_completions: z.boolean().meta({ description: 'whether n above 1 is allowed' }),
+    max_output_tokens: count.meta({ description: 'The upper bound of max_tokens.' }),
+    multiple_completions: z.boolean().meta({ description: 'Whether n above 1 is allowed.' }),
   })
-  .meta({ id: 'OrganizationLimits', description: 'null: no limit' });
+  .meta({ id: 'OrganizationLimits', description: 'Null: no limit.' });
 
 const organization = z
   .object({
@@ -21,13 +21,13 @@ const organization = z
     suspended_reason: z.string().nullable(),
     limits: organizationLimits,
     created_at: time,
-    version: version.meta({ description: 'grows with each change' }),
+    version: version.meta({ description: 'Increases with each change.' }),
   })
   .meta({ id: 'Organization' });
 
 const oneOrganization = z.object({ organization });
 
-/** Every limit has to be named: one that was forgotten must not silently cease to apply. */
+/** Every limit is required, so that an omitted one is not removed by accident. */
 const limitsToSet = z.strictObject({
   requests_per_minute: count,
   tokens_per_minute: count,
@@ -41,58 +41,58 @@ export const organizationEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations',
-    who: 'signed_in',
-    summary: 'The organizations that one belongs to; for operators, all',
+    access: 'signed_in',
+    summary: 'List your organizations; operators see all organizations',
     query: pageQuery,
-    answer: json(page(organization)),
+    response: json(page(organization)),
   }),
   create: endpoint({
     method: 'POST',
     path: '/api/organizations',
-    who: 'platform:organizations',
+    access: 'platform:organizations',
     summary: 'Create an organization',
-    description: 'Without `limits` it gets the configured defaults.',
+    description: 'Without `limits`, the configured defaults apply.',
     body: z.strictObject({ name: z.string(), limits: limitsToSet.optional() }),
-    answer: created(oneOrganization),
+    response: created(oneOrganization),
     audit: ['organization.create'],
   }),
   get: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}',
-    who: 'organization:read',
-    summary: 'One organization',
-    answer: json(oneOrganization),
+    access: 'organization:read',
+    summary: 'Get an organization',
+    response: json(oneOrganization),
   }),
   setLimits: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/limits',
-    who: 'organization:limits',
+    access: 'organization:limits',
     summary: 'Replace all limits',
     description:
-      'Each has to be named. With `version` only if the organization is still at it; else 409 `version_conflict`, with the organization of now in `metadata.current`.',
+      'Every limit is required. With `version`, the response is 409 `version_conflict` if the organization has changed since; `metadata.current` is the current organization.',
     body: limitsToSet.extend({ version: version.optional() }),
-    answer: json(oneOrganization),
+    response: json(oneOrganization),
     audit: ['organization.set_limits'],
     errors: ['version_conflict'],
   }),
   suspend: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/suspend',
-    who: 'platform:organizations',
-    summary: 'Suspend: all requests with its keys get 403',
+    access: 'platform:organizations',
+    summary: 'Suspend an organization: all requests with its keys get 403',
     description: 'Idempotent.',
     body: z.strictObject({ reason: z.string().nullish() }),
-    answer: json(oneOrganization),
+    response: json(oneOrganization),
     audit: ['organization.suspend'],
   }),
   resume: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/resume',
-    who: 'platform:organizations',
-    summary: 'End the suspension',
+    access: 'platform:organizations',
+    summary: 'Resume a suspended organization',
     description: 'Idempotent.',
     body: emptyBody,
-    answer: json(oneOrganization),
+    response: json(oneOrganization),
     audit: ['organization.resume'],
   }),
 } as const;

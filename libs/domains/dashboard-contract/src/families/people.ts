@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { created, endpoint, json, nothing } from '../endpoint';
+import { created, endpoint, json, noContent } from '../endpoint';
 import { emptyBody, id, page, pageQuery, time } from '../fields';
 
-/** Who belongs to an organization, who is invited, and, for operators, everybody. */
+/** Members and invitations of an organization, and, for operators, all people. */
 
 const organizationRoles = ['owner', 'admin', 'member'] as const;
 export const organizationRole = z.enum(organizationRoles).meta({
   id: 'OrganizationRole',
-  description: 'An owner manages everything of the organization, an admin all but owners; a member reads.',
+  description: 'Owners manage everything, admins everything except owners, and members have read access.',
 });
 
 export const person = z
@@ -16,7 +16,7 @@ export const person = z
     email: z.string(),
     role: z
       .enum(['operator', 'member'])
-      .meta({ description: 'an operator runs the platform and may do everything in every organization' }),
+      .meta({ description: 'Operators run the platform and have all permissions in every organization.' }),
   })
   .meta({ id: 'Person' });
 
@@ -37,7 +37,7 @@ const invitation = z
     email: z.string(),
     role: organizationRole,
     state: z.enum(['pending', 'expired', 'accepted', 'revoked']),
-    invited_by: z.string().meta({ description: 'an email' }),
+    invited_by: z.string().meta({ description: 'The email of a person.' }),
     created_at: time,
     expires_at: time,
   })
@@ -45,19 +45,19 @@ const invitation = z
 
 const organizationDomain = z
   .object({
-    domain: z.string().meta({ description: 'in lower case and punycode' }),
-    role: z.enum(['admin', 'member']).meta({ description: 'what people of the domain become' }),
-    mapped_by: z.string().meta({ description: 'an email' }),
+    domain: z.string().meta({ description: 'In lower case and punycode.' }),
+    role: z.enum(['admin', 'member']).meta({ description: 'The role that people of the domain get.' }),
+    mapped_by: z.string().meta({ description: 'The email of a person.' }),
     mapped_at: time,
   })
   .meta({ id: 'OrganizationDomain' });
 
 export const identity = z
   .object({
-    issuer: z.string().meta({ description: 'the provider, as it names itself' }),
+    issuer: z.string().meta({ description: 'The issuer identifier of the identity provider.' }),
     linked_at: time,
   })
-  .meta({ id: 'Identity', description: 'That an identity provider says who a person is.' });
+  .meta({ id: 'Identity', description: 'A link between an account and an identity provider.' });
 
 const personInList = person
   .extend({
@@ -73,66 +73,66 @@ export const peopleEndpoints = {
   members: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/members',
-    who: 'members:read',
-    summary: 'The people of an organization',
+    access: 'members:read',
+    summary: 'List the members of an organization',
     query: pageQuery,
-    answer: json(page(organizationMember)),
+    response: json(page(organizationMember)),
   }),
   setMemberRole: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/members/{member_id}/role',
-    who: 'members:manage',
-    summary: 'Give a person another role',
+    access: 'members:manage',
+    summary: 'Change a member’s role',
     description:
-      'Making or unmaking an owner takes an owner. The last owner stays one (409 `conflict`). Ends nobody’s session; the role counts from the next request on.',
+      'Only owners can grant or revoke the owner role. The last owner keeps it (409 `conflict`). Sessions continue; the new role applies from the next request.',
     body: z.strictObject({ role: organizationRole }),
-    answer: json(z.object({ member: organizationMember })),
+    response: json(z.object({ member: organizationMember })),
     audit: ['membership.set_role'],
     errors: ['conflict'],
   }),
   removeMember: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/members/{member_id}',
-    who: 'members:manage',
-    summary: 'Take a person out of the organization',
+    access: 'members:manage',
+    summary: 'Remove a member',
     description:
-      'The account stays, with its other organizations. The last owner cannot go (409 `conflict`).',
+      'The account keeps its other organizations. The last owner cannot be removed (409 `conflict`).',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['membership.remove'],
     errors: ['conflict'],
   }),
   leave: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/leave',
-    who: 'organization:read',
-    summary: 'Leave the organization oneself',
+    access: 'organization:read',
+    summary: 'Leave an organization',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['membership.remove'],
     errors: ['conflict'],
   }),
   invitations: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/invitations',
-    who: 'members:manage',
-    summary: 'The invitations of an organization, the latest first',
+    access: 'members:manage',
+    summary: 'List the invitations of an organization, newest first',
     query: pageQuery,
-    answer: json(page(invitation)),
+    response: json(page(invitation)),
   }),
   invite: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/invitations',
-    who: 'members:manage',
+    access: 'members:manage',
     summary: 'Invite a person',
     description:
-      'An earlier open invitation of the same email is revoked. `link` is in this one answer only: only its hash is kept. It is good once, for seven days.',
+      'Revokes an earlier pending invitation of the same email. `link` is returned only here, as only its hash is stored. It works once and expires after seven days.',
     body: z.strictObject({ email: z.string().max(1_000), role: organizationRole }),
-    answer: created(
+    response: created(
       z.object({
         invitation,
         link: z.string(),
-        mailed: z.boolean().meta({ description: 'whether the link was also sent by mail' }),
+        emailed: z.boolean().meta({ description: 'Whether the link was also sent by email.' }),
       }),
     ),
     audit: ['invitation.create'],
@@ -141,82 +141,82 @@ export const peopleEndpoints = {
   revokeInvitation: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/invitations/{invitation_id}',
-    who: 'members:manage',
-    summary: 'Revoke an invitation that is open',
+    access: 'members:manage',
+    summary: 'Revoke a pending invitation',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['invitation.revoke'],
     errors: ['conflict'],
   }),
   domains: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/domains',
-    who: 'members:read',
-    summary: 'Whose people join by single sign-on, by the domain of their email',
-    answer: json(z.object({ data: z.array(organizationDomain) })),
+    access: 'members:read',
+    summary: 'List the email domains mapped to an organization for single sign-on',
+    response: json(z.object({ data: z.array(organizationDomain) })),
   }),
   mapDomain: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/domains/{domain}',
-    who: 'platform:organizations',
-    summary: 'Take in people of a domain by single sign-on',
+    access: 'platform:organizations',
+    summary: 'Map an email domain to an organization',
     description:
-      'Who signs in with a verified email of this domain for the first time joins the organization with this role. Again with another role changes it for whoever comes later. A domain belongs to one organization (409 `conflict`), which has 50 at most; domains of public mail services are refused.',
+      'People who sign in by single sign-on for the first time with a verified email of this domain join the organization with this role. Mapping the domain again changes the role for people who join later. A domain maps to one organization (409 `conflict`), and an organization has at most 50 domains. Domains of public email services are refused.',
     body: z.strictObject({ role: z.enum(['admin', 'member']) }),
-    answer: json(z.object({ domain: organizationDomain })),
+    response: json(z.object({ domain: organizationDomain })),
     audit: ['organization.map_domain'],
     errors: ['conflict'],
   }),
   unmapDomain: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/domains/{domain}',
-    who: 'platform:organizations',
-    summary: 'Take in nobody of a domain any more',
+    access: 'platform:organizations',
+    summary: 'Unmap an email domain',
     description:
-      'Nobody of it signs in by single sign-on from then on. Who joined stays a member, with the sessions that run.',
+      'People of the domain can no longer sign in by single sign-on. Existing members and their sessions are not affected.',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['organization.unmap_domain'],
   }),
-  everybody: endpoint({
+  list: endpoint({
     method: 'GET',
     path: '/api/people',
-    who: 'platform:people',
-    summary: 'Every person with an account',
+    access: 'platform:people',
+    summary: 'List all people with an account',
     query: pageQuery,
-    answer: json(page(personInList)),
+    response: json(page(personInList)),
   }),
   setOperator: endpoint({
     method: 'PUT',
     path: '/api/people/{member_id}/operator',
-    who: 'platform:people',
-    summary: 'Make a person an operator, or no longer one',
+    access: 'platform:people',
+    summary: 'Grant or revoke the operator role',
     description:
-      'Nobody changes this of themselves (409 `conflict`), so that an operator is always left. Ends the person’s sessions.',
+      'You cannot change your own operator role (409 `conflict`), so at least one operator always remains. Ends the person’s sessions.',
     body: z.strictObject({ operator: z.boolean() }),
-    answer: json(z.object({ member: person })),
+    response: json(z.object({ member: person })),
     audit: ['member.set_operator'],
     errors: ['conflict'],
   }),
-  makePasswordResetLink: endpoint({
+  createPasswordResetLink: endpoint({
     method: 'POST',
     path: '/api/people/{member_id}/password-reset-link',
-    who: 'platform:people',
-    summary: 'A link by which a person chooses a new password',
-    description: 'For where no mail is configured. Good once, for one hour.',
+    access: 'platform:people',
+    summary: 'Create a password reset link for a person',
+    description: 'For installations without email. The link works once and expires after one hour.',
     body: emptyBody,
-    answer: created(z.object({ link: z.string(), expires_at: time })),
+    response: created(z.object({ link: z.string(), expires_at: time })),
     audit: ['member.make_password_reset_link'],
   }),
   unlinkPersonIdentity: endpoint({
     method: 'POST',
     path: '/api/people/{member_id}/identities/unlink',
-    who: 'platform:people',
-    summary: 'Have a person sign in by an identity provider no more',
+    access: 'platform:people',
+    summary: 'Unlink an identity provider from a person’s account',
     description:
-      'For who has another identity there by now. Ends the person’s sessions that were opened by single sign-on. Refused (409 `conflict`) for who has no password, and so no other way to sign in.',
+      'For people whose identity at the provider has changed. Ends their sessions that were started by single sign-on. An account without a password cannot be unlinked from its only way to sign in (409 `conflict`).',
     body: z.strictObject({ issuer: z.string().max(1_000) }),
-    answer: nothing,
+    response: noContent,
     audit: ['member.unlink_identity'],
     errors: ['conflict'],
   }),

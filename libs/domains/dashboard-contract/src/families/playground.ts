@@ -4,22 +4,22 @@ import { id, positiveUsd, time, usd } from '../fields';
 import { offeredModel } from './operator';
 
 /**
- * The playground talks to the public API itself, with a key that lives for
- * minutes; this API only makes that key and says what a request may cost.
+ * The playground calls the public API with a short-lived key. These endpoints create that key and
+ * estimate the cost of a request.
  */
 
 export const playgroundEndpoints = {
   models: endpoint({
     method: 'GET',
     path: '/api/models',
-    who: 'signed_in',
-    summary: 'The models that can be called',
-    answer: json(
+    access: 'signed_in',
+    summary: 'List the available models',
+    response: json(
       z.object({
         base_url: z
           .string()
           .nullable()
-          .meta({ description: 'of the public API, with /v1; null when it is not known' }),
+          .meta({ description: 'Of the public API, with /v1; null when unknown.' }),
         data: z.array(offeredModel),
       }),
     ),
@@ -27,22 +27,22 @@ export const playgroundEndpoints = {
   createKey: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/playground/key',
-    who: 'playground:use',
-    summary: 'A key of your own for some minutes',
+    access: 'playground:use',
+    summary: 'Create a playground key',
     description:
-      'Scope `chat` and `usage:read`, usable until `expires_at`, with a daily budget of its own. It ends with the session that asks for it, too, and asking again ends the one before. It is in the list of keys, marked by its name, and in the audit log like any other.',
+      'The key has the scopes `chat` and `usage:read`, works until `expires_at`, and has its own daily budget. It is revoked when your session ends or you create another one. It appears in the list of keys and in the audit log.',
     body: z.strictObject({
       budget_usd: positiveUsd
         .optional()
-        .meta({ description: 'the most it may spend; 1 US dollar when absent, 10 at most' }),
+        .meta({ description: 'The daily budget; 1 US dollar by default, 10 at most.' }),
     }),
-    answer: created(
+    response: created(
       z.object({
         key_id: id,
-        secret: z.string().meta({ description: 'in this one answer and nowhere else' }),
+        secret: z.string().meta({ description: 'Returned only here.' }),
         expires_at: time,
         budget_usd: usd,
-        base_url: z.string().meta({ description: 'of the public API, with /v1' }),
+        base_url: z.string().meta({ description: 'Of the public API, with /v1.' }),
       }),
     ),
     audit: ['key.create'],
@@ -51,13 +51,13 @@ export const playgroundEndpoints = {
   estimate: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/playground/estimate',
-    who: 'playground:use',
-    summary: 'The most that a request can cost',
-    description: 'Worked out as the public API does before it admits a request; the request is not run.',
+    access: 'playground:use',
+    summary: 'Estimate the maximum cost of a request',
+    description: 'Computed as the public API does before it admits a request. The request is not run.',
     body: z.strictObject({
-      request: z.record(z.string(), z.unknown()).meta({ description: 'the body of a chat completion' }),
+      request: z.record(z.string(), z.unknown()).meta({ description: 'The body of a chat completion.' }),
     }),
-    answer: json(
+    response: json(
       z.object({
         estimated_input_tokens: z.int().min(0),
         max_output_tokens: z.int().min(0),

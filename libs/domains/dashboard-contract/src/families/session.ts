@@ -1,32 +1,32 @@
 import { z } from 'zod';
-import { created, endpoint, json, nothing, redirect } from '../endpoint';
+import { created, endpoint, json, noContent, redirect } from '../endpoint';
 import { emptyBody, id, page, pageQuery, time } from '../fields';
 import { signInErrors } from '../sign-in-errors';
 import { organizationRole, person } from './people';
 
-/** Whose turn it is: sign-in, the session, and the sessions of whoever is signed in. */
+/** Sign-in, the current session, and a person's other sessions. */
 
 const membership = z
   .object({
     organization: z.object({ id, name: z.string(), suspended: z.boolean() }),
     role: organizationRole,
-    permissions: z.array(z.string()).meta({ description: 'what the role allows in this organization' }),
+    permissions: z
+      .array(z.string())
+      .meta({ description: 'The permissions of the role in this organization.' }),
   })
   .meta({ id: 'Membership' });
 
 export const sessionState = z
   .object({
     member: person,
-    expires_at: time.meta({ description: 'when it ends for good, however busy' }),
-    idle_expires_at: time.meta({ description: 'when it ends unless something is asked before' }),
+    expires_at: time.meta({ description: 'When the session ends regardless of activity.' }),
+    idle_expires_at: time.meta({ description: 'When the session ends without further requests.' }),
     memberships: z
       .array(membership)
-      .meta({ description: 'the organizations of this person; operators may enter all others too' }),
-    permissions: z
-      .array(z.string())
-      .meta({ description: 'what the person may beside organizations: "platform:…"' }),
+      .meta({ description: 'The person’s organizations; operators can also access all others.' }),
+    permissions: z.array(z.string()).meta({ description: 'Platform permissions: "platform:…".' }),
     signed_in_by: z.enum(['password', 'oidc']),
-    second_factor: z.boolean().meta({ description: 'whether the account asks for a code too' }),
+    second_factor: z.boolean().meta({ description: 'Whether two-factor authentication is enabled.' }),
     has_password: z.boolean(),
   })
   .meta({ id: 'SessionState' });
@@ -34,143 +34,140 @@ export const sessionState = z
 const sessionInList = z
   .object({
     id,
-    device: z
-      .string()
-      .meta({ description: 'the browser and system that signed in, as they call themselves' }),
-    ip_address: z.string().meta({ description: 'where it was last seen' }),
+    device: z.string().meta({ description: 'The User-Agent header at sign-in.' }),
+    ip_address: z.string().meta({ description: 'The last seen address.' }),
     created_at: time,
-    last_seen_at: time.meta({ description: 'to the minute' }),
+    last_seen_at: time.meta({ description: 'Accurate to a minute.' }),
     expires_at: time,
     signed_in_by: z.enum(['password', 'oidc']),
-    current: z.boolean().meta({ description: 'whether it is the one that asks' }),
+    current: z.boolean().meta({ description: 'Whether it is the session of this request.' }),
   })
   .meta({ id: 'Session' });
 
-/** Long enough for anything a person types, and for nothing else. */
+/** A bounded secret, such as a password or a code. */
 export const credential = z.string().max(1_000);
 
 export const sessionEndpoints = {
   signInOptions: endpoint({
     method: 'GET',
     path: '/api/sign-in-options',
-    who: 'anyone',
-    summary: 'What the sign-in page offers',
-    answer: json(
+    access: 'anyone',
+    summary: 'Get the available sign-in methods',
+    response: json(
       z.object({
         oidc: z
           .object({ label: z.string(), start_path: z.string() })
           .nullable()
-          .meta({ description: 'single sign-on; null when it is not configured' }),
-        password_reset_by_mail: z.boolean(),
+          .meta({ description: 'Single sign-on; null when not configured.' }),
+        password_reset_by_email: z.boolean(),
       }),
     ),
   }),
   signIn: endpoint({
     method: 'POST',
     path: '/api/session',
-    who: 'anyone',
+    access: 'anyone',
     summary: 'Sign in',
     description:
-      'Sets the cookie. An account with a second factor answers `second_factor_required` until `code` is sent too: ' +
-      'the six digits of the authenticator app, or a recovery code, which is then used up.',
+      'Sets the session cookie. For an account with two-factor authentication, the error is `second_factor_required` until .' +
+      '`code` is sent too: the six digits of the authenticator app, or a recovery code, which works once.',
     body: z.strictObject({ email: credential, password: credential, code: credential.optional() }),
-    answer: json(sessionState),
+    response: json(sessionState),
     audit: ['session.create'],
     errors: ['sign_in_refused', 'second_factor_required', 'second_factor_refused', 'too_many_attempts'],
   }),
   current: endpoint({
     method: 'GET',
     path: '/api/session',
-    who: 'signed_in',
-    summary: 'Who is signed in, and what they may do where',
-    answer: json(sessionState),
+    access: 'signed_in',
+    summary: 'Get the current session with its permissions',
+    response: json(sessionState),
   }),
   signOut: endpoint({
     method: 'DELETE',
     path: '/api/session',
-    who: 'signed_in',
-    summary: 'End this session at once',
+    access: 'signed_in',
+    summary: 'Sign out',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['session.end'],
   }),
   list: endpoint({
     method: 'GET',
     path: '/api/sessions',
-    who: 'signed_in',
-    summary: 'The running sessions of whoever is signed in',
+    access: 'signed_in',
+    summary: 'List your active sessions',
     query: pageQuery,
-    answer: json(page(sessionInList)),
+    response: json(page(sessionInList)),
   }),
   end: endpoint({
     method: 'DELETE',
     path: '/api/sessions/{session_id}',
-    who: 'signed_in',
-    summary: 'End one of the own sessions at once',
+    access: 'signed_in',
+    summary: 'End one of your sessions',
     body: emptyBody,
-    answer: nothing,
+    response: noContent,
     audit: ['session.end'],
   }),
   endOthers: endpoint({
     method: 'POST',
     path: '/api/sessions/end-others',
-    who: 'signed_in',
-    summary: 'End all own sessions but this one',
+    access: 'signed_in',
+    summary: 'End all your other sessions',
     body: emptyBody,
-    answer: json(z.object({ ended: z.int() })),
+    response: json(z.object({ ended: z.int() })),
     audit: ['session.end_others'],
   }),
   startOidc: endpoint({
     method: 'GET',
     path: '/api/oidc/start',
-    who: 'anyone',
-    summary: 'Go to the single sign-on',
+    access: 'anyone',
+    summary: 'Start single sign-on',
     description:
-      'To be opened by the browser, not by fetch: it is sent on to the identity provider, and comes back to ' +
-      '`/api/oidc/callback`. What goes wrong is told to the sign-in page, as there. 404 where no provider is configured: ' +
-      '`oidc` of the sign-in options is null then.',
+      'For browser navigation, not fetch: redirects to the identity provider, which redirects back to .' +
+      '`/api/oidc/callback`. Errors redirect to the sign-in page, as described there. 404 when no provider is configured.',
     query: z.strictObject({
       return_to: z
         .string()
         .max(500)
         .default('/')
-        .meta({ description: 'a path of the dashboard; anything else counts as /' }),
+        .meta({ description: 'A path of the dashboard; anything else is treated as `/`.' }),
     }),
-    answer: redirect,
+    response: redirect,
     errors: ['not_found'],
   }),
   finishOidc: endpoint({
     method: 'GET',
     path: '/api/oidc/callback',
-    who: 'anyone',
-    summary: 'Where the single sign-on comes back to',
+    access: 'anyone',
+    summary: 'Finish single sign-on',
     description:
-      'Opens a session and goes on to where the sign-in was started. What goes wrong is told to the sign-in page, ' +
-      `as \`/sign-in?error=…&request_id=…\` with one of ${Object.keys(signInErrors)
+      'Starts a session and redirects to `return_to`. Errors redirect to the sign-in page, .' +
+      `\`/sign-in?error=…&request_id=…\`, with one of ${Object.keys(signInErrors)
         .map((code) => `\`${code}\``)
         .join(', ')}.`,
     query: z.looseObject({}),
-    answer: redirect,
+    response: redirect,
     audit: ['session.create', 'member.create', 'member.link_identity', 'membership.create'],
     errors: ['not_found'],
   }),
   invitation: endpoint({
     method: 'POST',
     path: '/api/invitations/look-up',
-    who: 'anyone',
-    summary: 'What an invitation is for',
+    access: 'anyone',
+    summary: 'Look up an invitation',
     description:
-      'The token is what follows `#` in the link. Of the last good one the browser keeps a cookie for thirty minutes, ' +
-      'so that signing in on the way, at an identity provider too, does not lose it: without `token` it is that one.',
+      'The token is the fragment of the link, after `#`. A cookie stores the last valid token for 30 minutes, so that it .' +
+      'survives a sign-in. Without `token`, that one is used.',
     body: z.strictObject({ token: credential.optional() }),
-    answer: json(
+    response: json(
       z.object({
         organization: z.object({ name: z.string() }),
         email: z.string(),
         role: organizationRole,
         expires_at: time,
         has_account: z.boolean().meta({
-          description: 'whether the person exists already, and signs in rather than choose a password',
+          description: 'Whether the person has an account and signs in instead of choosing a password.',
         }),
       }),
     ),
@@ -179,37 +176,37 @@ export const sessionEndpoints = {
   acceptInvitation: endpoint({
     method: 'POST',
     path: '/api/invitations/accept',
-    who: 'anyone',
+    access: 'anyone',
     summary: 'Accept an invitation',
     description:
-      'Who is new chooses a password and is signed in. Who has an account has to be signed in as the person invited, ' +
-      'and sends no password; else 401 `not_signed_in`. Without `token` it is the one that was looked up last.',
+      'A new person chooses a password and is signed in. A person with an account must be signed in as the invited person .' +
+      'and sends no password; otherwise 401 `not_signed_in`. Without `token`, the last one looked up is used.',
     body: z.strictObject({ token: credential.optional(), password: credential.optional() }),
-    answer: created(sessionState),
+    response: created(sessionState),
     audit: ['invitation.accept', 'member.create'],
     errors: ['link_not_valid', 'not_signed_in', 'too_many_attempts'],
   }),
   requestPasswordReset: endpoint({
     method: 'POST',
     path: '/api/password-reset',
-    who: 'anyone',
-    summary: 'Ask for a link to choose a new password',
+    access: 'anyone',
+    summary: 'Request a password reset email',
     description:
-      'Answers the same whether or not there is such an account. Where no mail is configured it is 409 `conflict`, and an operator makes the link.',
+      'The response is the same whether or not the account exists. Without configured email it is 409 `conflict`; an operator can create a link instead.',
     body: z.strictObject({ email: credential }),
-    answer: nothing,
+    response: noContent,
     audit: ['member.request_password_reset'],
     errors: ['too_many_attempts', 'conflict'],
   }),
   resetPassword: endpoint({
     method: 'POST',
     path: '/api/password-reset/complete',
-    who: 'anyone',
-    summary: 'Choose a new password by a link',
+    access: 'anyone',
+    summary: 'Set a new password with a reset link',
     description:
-      'The token is what follows `#` in the link. Ends all sessions of the person, who then signs in; a second factor stays.',
+      'The token is the fragment of the link, after `#`. Ends all sessions of the person. Two-factor authentication stays enabled.',
     body: z.strictObject({ token: credential, password: credential }),
-    answer: nothing,
+    response: noContent,
     audit: ['member.reset_password'],
     errors: ['link_not_valid', 'too_many_attempts'],
   }),

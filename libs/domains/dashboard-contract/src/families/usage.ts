@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { endpoint, json, stream } from '../endpoint';
 import { id, time, usd } from '../fields';
 
-/** Nothing is refused for its size but what no page shows: longer ranges by day, wider ones with fewer groups. */
 const USAGE_MAX_DAYS_BY_HOUR = 31;
 const USAGE_MAX_DAYS_BY_DAY = 366;
 
@@ -17,47 +16,49 @@ const latency = z
   .meta({
     id: 'Latency',
     description:
-      'The mean is exact; p50 and p95 are estimated within the buckets of a fixed histogram (100 ms to 90 s), whose last bound is the most they say.',
+      'The mean is exact. p50 and p95 are interpolated from a histogram with fixed buckets from 100 ms to 90 s, and never exceed its last bound.',
   });
 
 const usageMetrics = z
   .object({
-    requests: number.meta({ description: 'settled generations, with those that were cancelled or failed' }),
+    requests: number.meta({ description: 'Settled generations, including cancelled and failed ones.' }),
     errors: number.meta({
-      description: 'generations that failed after they had begun; what was refused before is none',
+      description: 'Generations that failed after they started; refused requests are not counted.',
     }),
     cancelled: number,
-    prompt_tokens: number.meta({ description: 'with cached and image tokens' }),
+    prompt_tokens: number.meta({ description: 'Including cached and image tokens.' }),
     cached_tokens: number,
     image_tokens: number,
-    completion_tokens: number.meta({ description: 'with reasoning tokens' }),
+    completion_tokens: number.meta({ description: 'Including reasoning tokens.' }),
     reasoning_tokens: number,
-    cost_usd: usd.meta({ description: 'usage times prices' }),
-    spend_usd: usd.meta({ description: 'what was taken from the balance' }),
-    duration: latency.nullable().meta({ description: 'from admission to the end; null of no requests' }),
+    cost_usd: usd.meta({ description: 'Usage multiplied by prices.' }),
+    spend_usd: usd.meta({ description: 'The amount charged to the balance.' }),
+    duration: latency
+      .nullable()
+      .meta({ description: 'From admission to the last event; null without requests.' }),
     time_to_first_token: latency
       .nullable()
-      .meta({ description: 'from admission to the first output of streamed requests; null of none' }),
+      .meta({ description: 'From admission to the first output of streamed requests; null without any.' }),
   })
   .meta({ id: 'UsageMetrics' });
 
 const usageRange = z.strictObject({
-  start: time.meta({ description: 'from this moment on; to the hour or day that it is in' }),
-  end: time.meta({ description: 'before this moment; to the end of the hour or day that it is in' }),
+  start: time.meta({ description: 'Rounded down to the hour or day.' }),
+  end: time.meta({ description: 'Exclusive; rounded up to the hour or day.' }),
   granularity: z.enum(['hour', 'day']),
   split_by: z
     .enum(['none', 'model', 'key', 'model,key'])
     .default('none')
-    .meta({ description: 'rows for each model, key, or both' }),
+    .meta({ description: 'One row per model, per key, or per both.' }),
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
 });
 
 const usagePoint = usageMetrics
   .extend({
-    start: time.meta({ description: 'when its hour or day begins' }),
-    model_id: z.string().nullable().meta({ description: 'null unless split by model' }),
-    key_id: id.nullable().meta({ description: 'null unless split by key' }),
+    start: time.meta({ description: 'Start of the hour or day.' }),
+    model_id: z.string().nullable().meta({ description: 'Null unless split by model.' }),
+    key_id: id.nullable().meta({ description: 'Null unless split by key.' }),
   })
   .meta({ id: 'UsagePoint' });
 
@@ -65,12 +66,12 @@ const usageSeries = z
   .object({
     timezone: z.literal('UTC'),
     granularity: z.enum(['hour', 'day']),
-    start: time.meta({ description: 'when the first hour or day begins' }),
-    end: time.meta({ description: 'when the last one ends' }),
+    start: time.meta({ description: 'Start of the first hour or day.' }),
+    end: time.meta({ description: 'End of the last hour or day.' }),
     totals: usageMetrics,
     data: z
       .array(usagePoint)
-      .meta({ description: 'by time, model, key; hours and days without requests are left out' }),
+      .meta({ description: 'Ordered by time, model and key; hours and days without requests are omitted.' }),
   })
   .meta({ id: 'UsageSeries' });
 
@@ -80,18 +81,18 @@ export const usageEndpoints = {
   series: endpoint({
     method: 'GET',
     path,
-    who: 'usage:read',
-    summary: 'Usage over time',
-    description: `Hours and days are those of UTC. At most ${USAGE_MAX_DAYS_BY_HOUR} days by hour and ${USAGE_MAX_DAYS_BY_DAY} by day, and 20,000 rows.`,
+    access: 'usage:read',
+    summary: 'Get usage over time',
+    description: `Hours and days are UTC. At most ${USAGE_MAX_DAYS_BY_HOUR} days by hour and ${USAGE_MAX_DAYS_BY_DAY} by day, and 20,000 rows.`,
     query: usageRange,
-    answer: json(usageSeries),
+    response: json(usageSeries),
   }),
   csv: endpoint({
     method: 'GET',
     path: `${path}.csv`,
-    who: 'usage:read',
-    summary: 'The same rows as a CSV file',
+    access: 'usage:read',
+    summary: 'Download usage as CSV',
     query: usageRange,
-    answer: stream('text/csv'),
+    response: stream('text/csv'),
   }),
 } as const;

@@ -30,13 +30,13 @@ it('refers to no schema that it does not have, and has none that nothing refers 
 });
 
 it('says of each endpoint for a role that it may be refused to who is in another one', () => {
-  for (const { method, path: at, who } of allEndpoints()) {
+  for (const { method, path: at, access } of allEndpoints()) {
     const responses = document.paths[at]?.[method.toLowerCase()]?.responses ?? {};
     expect([at, '403' in responses]).toEqual([
       at,
-      method !== 'GET' || (who !== 'anyone' && who !== 'signed_in'),
+      method !== 'GET' || (access !== 'anyone' && access !== 'signed_in'),
     ]);
-    expect([at, '401' in responses && who !== 'anyone']).toEqual([at, who !== 'anyone']);
+    expect([at, '401' in responses && access !== 'anyone']).toEqual([at, access !== 'anyone']);
   }
 });
 

@@ -16,10 +16,10 @@ type Json = Readonly<Record<string, unknown>>;
 const SCHEMAS = '#/components/schemas/';
 const SESSION = [{ session: [] }];
 const SUCCESS_TEXTS: Readonly<Record<number, string>> = {
-  200: 'Done.',
-  201: 'Made.',
-  204: 'Done; there is no body.',
-  303: 'Go on there.',
+  200: 'Success.',
+  201: 'Created.',
+  204: 'Success, without a body.',
+  303: 'Redirect.',
 };
 
 /** The dashboard API as an OpenAPI 3.1 document, from the table by which it is routed and validated. */
@@ -42,9 +42,9 @@ export function createDashboardDocument(): Json {
       title: 'Inference Gateway: dashboard API',
       version: '1',
       description:
-        'For the dashboard and for programs that manage the gateway. Sign in with POST /api/session, which sets the ' +
-        'cookie. Requests that change something are JSON and, from browsers, of this origin. Unknown fields and ' +
-        'parameters are refused.',
+        'For the dashboard and for programs that manage the gateway. Sign in with `POST /api/session`, which sets the ' +
+        'session cookie. Write requests must be JSON and, from browsers, same-origin. Unknown fields and parameters ' +
+        'are errors.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8081' }],
@@ -58,7 +58,7 @@ export function createDashboardDocument(): Json {
 }
 
 function operation(endpoint: Endpoint, components: Record<string, unknown>): Json {
-  const { summary, description, who, audit, query, headers, body } = endpoint;
+  const { summary, description, access, audit, query, headers, body } = endpoint;
   const parameters = [
     ...namesIn(endpoint.path).map((name) => ({
       ...{ name, in: 'path', required: true, schema: { type: 'string' } },
@@ -70,18 +70,18 @@ function operation(endpoint: Endpoint, components: Record<string, unknown>): Jso
   const written = audit ? `Audited as ${audit.map((action) => `\`${action}\``).join(', ')}.` : undefined;
   return {
     summary,
-    description: [description, whoText(who), written].filter(Boolean).join('\n\n'),
-    security: who === 'anyone' ? [] : SESSION,
+    description: [description, accessText(access), written].filter(Boolean).join('\n\n'),
+    security: access === 'anyone' ? [] : SESSION,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: jsonContent(schemaOf(body, components)) } } : {}),
     responses: responsesOf(endpoint, components),
   };
 }
 
-function whoText(who: Endpoint['who']): string {
-  if (who === 'anyone') return 'For anybody.';
-  if (who === 'signed_in') return 'For whoever is signed in.';
-  return `Needs the permission \`${who}\`${isPlatformPermission(who) ? ', which operators have' : ''}: ${permissions[who]}`;
+function accessText(access: Endpoint['access']): string {
+  if (access === 'anyone') return 'Requires no session.';
+  if (access === 'signed_in') return 'Requires a session.';
+  return `Requires the permission \`${access}\`${isPlatformPermission(access) ? ', which only operators have' : ''}: ${permissions[access]}`;
 }
 
 function parametersOf(schema: z.ZodObject | undefined, place: string, components: Record<string, unknown>) {
@@ -97,11 +97,11 @@ function parametersOf(schema: z.ZodObject | undefined, place: string, components
 }
 
 function responsesOf(endpoint: Endpoint, components: Record<string, unknown>): Json {
-  const { answer } = endpoint;
+  const { response } = endpoint;
   const success: Json = {
-    description: SUCCESS_TEXTS[answer.status],
-    ...(answer.kind === 'json' ? { content: jsonContent(schemaOf(answer.schema, components)) } : {}),
-    ...(answer.kind === 'stream' ? { content: { [answer.mediaType]: {} } } : {}),
+    description: SUCCESS_TEXTS[response.status],
+    ...(response.kind === 'json' ? { content: jsonContent(schemaOf(response.schema, components)) } : {}),
+    ...(response.kind === 'stream' ? { content: { [response.mediaType]: {} } } : {}),
   };
   const byStatus = new Map<number, DashboardErrorCode[]>();
   for (const code of errorsOf(endpoint)) {
@@ -112,7 +112,7 @@ function responsesOf(endpoint: Endpoint, components: Record<string, unknown>): J
     const description = codes.map((code) => `\`${code}\`: ${dashboardErrors[code].when}`).join('\n\n');
     return [status, { description, content: jsonContent({ $ref: `${SCHEMAS}Error` }) }];
   });
-  return { [answer.status]: success, ...Object.fromEntries(refusals) };
+  return { [response.status]: success, ...Object.fromEntries(refusals) };
 }
 
 /** As JSON Schema; those with a name become components, in the order in which they are met. */
@@ -145,7 +145,7 @@ function errorSchema(): Json {
   const error = z.object({
     message: z.string(),
     type: z.enum([...new Set(Object.values(dashboardErrors).map(({ type }) => type))]),
-    param: z.string().optional().meta({ description: 'the field at fault, such as ip_allowlist[0]' }),
+    param: z.string().optional().meta({ description: 'The invalid field, such as `ip_allowlist[0]`.' }),
     code: z.enum(Object.keys(dashboardErrors)),
     metadata: z.record(z.string(), z.unknown()),
   });

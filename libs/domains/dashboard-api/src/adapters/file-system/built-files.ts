@@ -2,16 +2,15 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * The folder into which the build copies the documentation of the public API
- * and its viewer, beside the program. Absent when the program runs from its
- * sources, as in some tests.
+ * The folder with the public API's documents and their viewer, which the build copies next to the
+ * bundle. Undefined when running from source.
  */
 export function builtDocuments(): { readonly folder: string } | undefined {
   const folder = path.join(__dirname, 'documents');
   return existsSync(folder) ? { folder } : undefined;
 }
 
-/** The folder of the built web app; absent as above. */
+/** The folder of the built web app; undefined when running from source. */
 export function builtWebApp(): { readonly folder: string } | undefined {
   const folder = path.join(__dirname, '..', 'dashboard');
   return existsSync(path.join(folder, 'index.html')) ? { folder } : undefined;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The project's folder as seen from the built program, and from its source. */
+/** The project root, relative to the bundle and to this source file. */
 const PROJECT_FOLDERS = ['../..', '../../../../../..'];
 
-/** The version of this gateway; undefined where the program runs without its package.json. */
+/** The version of the gateway; undefined without its package.json. */
 export function readVersion(): string | undefined {
   for (const folder of PROJECT_FOLDERS) {
     try {
@@ -12,7 +12,7 @@ export function readVersion(): string | undefined {
       const { name, version } = JSON.parse(text) as { name?: string; version?: string };
       if (name === 'inference-gateway') return version;
     } catch {
-      // Not there; the next may be.
+      // Try the next folder.
     }
   }
   return undefined;

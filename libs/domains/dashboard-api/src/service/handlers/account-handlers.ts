@@ -15,8 +15,8 @@ import { identityView, sessionStateView } from '../messages/people-views';
 import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
-/** Hashing a password takes its time, and others may be waiting. */
-const PATIENT = { timeoutMs: 15_000 };
+/** Password hashing is slow and may be queued. */
+const HASHING = { timeoutMs: 15_000 };
 
 export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts): readonly Implementation[] {
   const { account, people, session } = endpoints;
@@ -27,25 +27,25 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
         ...{ sessionToken: signedIn.sessionToken, ipAddress: address, device: deviceOf(request) },
         ...{ currentPassword: body.current_password, newPassword: body.new_password },
       };
-      const opened = accepted<SignedIn>((await authAdmin.changePassword(change, PATIENT)).outcome);
+      const opened = accepted<SignedIn>((await authAdmin.changePassword(change, HASHING)).outcome);
       cookies.set(response, opened);
       return sessionStateView(await authAdmin.getSession({ sessionToken: opened.sessionToken }));
     }),
 
     implement(session.requestPasswordReset, async ({ body: { email }, address, request }) => {
       const dashboardUrl = dashboardUrlOf(settings, request);
-      const asked = { email, ipAddress: address, dashboardUrl };
-      acceptedUnless((await authAdmin.requestPasswordReset(asked)).refusal);
+      const reset = { email, ipAddress: address, dashboardUrl };
+      acceptedUnless((await authAdmin.requestPasswordReset(reset)).refusal);
       return undefined;
     }),
 
     implement(session.resetPassword, async ({ body: { token, password }, address }) => {
       const reset = { token, password, ipAddress: address };
-      acceptedUnless((await authAdmin.resetPassword(reset, PATIENT)).refusal);
+      acceptedUnless((await authAdmin.resetPassword(reset, HASHING)).refusal);
       return undefined;
     }),
 
-    implement(people.makePasswordResetLink, async ({ params, actor, request }) => {
+    implement(people.createPasswordResetLink, async ({ params, actor, request }) => {
       const dashboardUrl = dashboardUrlOf(settings, request);
       const { outcome } = await authAdmin.makePasswordResetLink({
         ...{ actor, memberId: params.member_id, dashboardUrl },
@@ -56,7 +56,7 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
 
     implement(account.enrolTotp, async ({ body: { password }, signedIn, address }) => {
       const { sessionToken } = signedIn;
-      const { outcome } = await authAdmin.enrolTotp({ sessionToken, password, ipAddress: address }, PATIENT);
+      const { outcome } = await authAdmin.enrolTotp({ sessionToken, password, ipAddress: address }, HASHING);
       const { base32, otpauthUri } = accepted<TotpSecret>(outcome);
       return { secret: base32, otpauth_uri: otpauthUri, qr_svg: renderSVG(otpauthUri) };
     }),
@@ -66,14 +66,14 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       const confirmation = { sessionToken, code, ipAddress: address, device: deviceOf(request) };
       const { outcome } = await authAdmin.confirmTotp(confirmation);
       const { recoveryCodes, signedIn: opened } = accepted<ConfirmedTotp>(outcome);
-      if (!opened) throw new Error('a session is missing');
+      if (!opened) throw new Error('the response has no session');
       cookies.set(response, opened);
       return { recovery_codes: recoveryCodes };
     }),
 
     implement(account.renewRecoveryCodes, async ({ body: { password, code }, signedIn, address }) => {
       const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
-      const { outcome } = await authAdmin.renewRecoveryCodes(request, PATIENT);
+      const { outcome } = await authAdmin.renewRecoveryCodes(request, HASHING);
       return { recovery_codes: accepted<RecoveryCodes>(outcome).codes };
     }),
 
@@ -84,13 +84,13 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
 
     implement(account.unlinkIdentity, async ({ body: { issuer, password }, signedIn, address }) => {
       const request = { sessionToken: signedIn.sessionToken, password, issuer, ipAddress: address };
-      acceptedUnless((await authAdmin.unlinkOwnIdentity(request, PATIENT)).refusal);
+      acceptedUnless((await authAdmin.unlinkOwnIdentity(request, HASHING)).refusal);
       return undefined;
     }),
 
     implement(account.removeTotp, async ({ body: { password, code }, signedIn, address }) => {
       const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
-      acceptedUnless((await authAdmin.removeTotp(request, PATIENT)).refusal);
+      acceptedUnless((await authAdmin.removeTotp(request, HASHING)).refusal);
       return undefined;
     }),
   ];

@@ -5,7 +5,7 @@ import type { DashboardApiPorts } from '../ports';
 
 export function createAuditHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
   return [
-    implement(endpoints.audit.everything, async ({ query }) => {
+    implement(endpoints.audit.listPlatform, async ({ query }) => {
       const { entries, nextPageToken } = await authAdmin.listAudit({
         ...pageRequest(query),
         ...auditFilter(query),
@@ -13,7 +13,7 @@ export function createAuditHandlers({ authAdmin }: DashboardApiPorts): readonly 
       return pageView(entries.map(auditEntryView), nextPageToken);
     }),
 
-    implement(endpoints.audit.ofOrganization, async ({ params, query }) => {
+    implement(endpoints.audit.list, async ({ params, query }) => {
       const organizationId = params.organization_id;
       const { entries, nextPageToken } = await authAdmin.listAudit({
         organizationId,

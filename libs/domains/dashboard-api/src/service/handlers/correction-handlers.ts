@@ -8,7 +8,7 @@ import { balanceView } from '../messages/credit-views';
 import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
-/** Taking credit back takes a second look: what was previewed is confirmed, and nothing else. */
+/** A correction needs a preview, whose token confirms exactly that amount and reason. */
 export function createCorrectionHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { ledgerAdmin } = ports;
   return [
@@ -60,28 +60,28 @@ export function createCorrectionHandlers(ports: DashboardApiPorts): readonly Imp
   ];
 }
 
-/** Who confirms is who looked, so that the second look is their own. */
+/** Includes the person, so that only the person who previewed a correction can confirm it. */
 function noteOf(who: string, reason: string): string {
   return `${who}: ${reason}`;
 }
 
 function refusal(refused: CorrectionRefused | undefined): DashboardError {
-  if (!refused) throw new Error('the ledger answered without an outcome');
+  if (!refused) throw new Error('the ledger response has no outcome');
   switch (refused.reason) {
     case CorrectionRefusal.CORRECTION_REFUSAL_INSUFFICIENT:
       return new DashboardError('conflict', {
-        message: `Only ${usd(refused.availableNanoUsd)} US dollars are available; a correction cannot take more.`,
+        message: `Only ${usd(refused.availableNanoUsd)} US dollars are available.`,
         param: 'amount_usd',
         metadata: { available_usd: usd(refused.availableNanoUsd) },
       });
     case CorrectionRefusal.CORRECTION_REFUSAL_UNKNOWN:
       return new DashboardError('conflict', {
-        message: 'There is no such preview, or it has expired. Look at the correction again.',
+        message: 'The preview has expired. Preview the correction again.',
         param: 'confirmation_token',
       });
     case CorrectionRefusal.CORRECTION_REFUSAL_DIFFERENT:
       return new DashboardError('conflict', {
-        message: 'The preview was of another amount or reason. Look at the correction again.',
+        message: 'The amount or the reason has changed since the preview. Preview the correction again.',
         param: 'confirmation_token',
       });
     default:

@@ -8,7 +8,7 @@ import { implement, type Implementation } from '../http/implement';
 import { creditAlertView } from '../messages/credit-views';
 import type { DashboardApiPorts } from '../ports';
 
-/** A test waits for whom it tells. */
+/** A test waits for its deliveries. */
 const TEST_TIMEOUT_MS = 25_000;
 
 export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Implementation[] {
@@ -31,7 +31,7 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
           target: organizationId,
           details: {
             threshold_usd: thresholdNanoUsd === null ? null : formatUsd(nanoUsd(thresholdNanoUsd)),
-            // The path of an address may be what keeps it secret.
+            // The path of a webhook URL may be a secret.
             webhook_host: hostOf(webhookUrl),
             emails,
           },
@@ -63,7 +63,7 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
           );
           if (!hasRecipient) {
             throw new DashboardError('conflict', {
-              message: 'There is nobody to send it to: set an address first.',
+              message: 'The alert has no recipients. Add a webhook or an email address first.',
             });
           }
           return { delivered: failure === undefined, failure: failure ?? null };
@@ -77,7 +77,7 @@ function hostOf(url: string | null): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).host : null;
 }
 
-/** A definite refusal, so that the audit log knows that nothing was set. */
+/** Maps a definite refusal, so that the audit entry is `failed`. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error instanceof RpcError || error.code !== 'invalid_request')
     return error;

@@ -6,7 +6,7 @@ import { RpcError } from '@gateway/rpc';
 import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { balanceView, runningLowView } from '../messages/credit-views';
+import { balanceView, lowBalanceView } from '../messages/credit-views';
 import { usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
@@ -18,7 +18,7 @@ export function createCreditHandlers(ports: DashboardApiPorts): readonly Impleme
       ledger.getBalance({ organizationId }),
       ledgerAdmin.getCreditAlert({ organizationId }),
     ]);
-    return { balance: balanceView(balance), running_low: runningLowView(alert, balance) };
+    return { balance: balanceView(balance), low_balance: lowBalanceView(alert, balance) };
   }
 
   return [
@@ -59,7 +59,7 @@ export function createCreditHandlers(ports: DashboardApiPorts): readonly Impleme
               throw creditRefusal(error);
             }),
       );
-      if (!balance) throw new Error('the ledger answered without a balance');
+      if (!balance) throw new Error('the ledger response has no balance');
       return {
         credit: { id: creditId, amount_usd: details.amount_usd, note: details.note },
         balance: balanceView(balance),
@@ -68,20 +68,20 @@ export function createCreditHandlers(ports: DashboardApiPorts): readonly Impleme
   ];
 }
 
-/** The same header gives the same credit, however often it is sent. */
+/** Derives the credit id, so that a repeated header adds the credit once. */
 function creditIdOf(organizationId: string, header: string): string {
   const hash = createHash('sha256').update(`${organizationId}\n${header}`).digest('hex');
   return `crd-${hash.slice(0, 32)}`;
 }
 
-/** Only a definite refusal is one: after a lost connection the credit may be there. */
+/** Maps definite refusals only: after a lost connection the credit may have been added. */
 function creditRefusal(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error instanceof RpcError || error.code !== 'invalid_request')
     return error;
   if (error.param !== 'credit_id')
     return new DashboardError('invalid', { message: error.message, cause: error });
   return new DashboardError('conflict', {
-    message: 'This Idempotency-Key was used before with another amount.',
+    message: 'This Idempotency-Key was already used with a different amount.',
     param: 'Idempotency-Key',
   });
 }

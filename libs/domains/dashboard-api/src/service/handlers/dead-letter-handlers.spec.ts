@@ -6,24 +6,24 @@ import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/
 import { createDashboardApi, type DashboardApi } from '../../index';
 
 type Admin = RpcClient<typeof AuthAdminDefinition>;
-type Letters = RpcClient<typeof DeadLettersDefinition>;
+type DeadLetters = RpcClient<typeof DeadLettersDefinition>;
 
 const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
 
 let api: DashboardApi;
-let letters: Partial<Letters>;
+let deadLetters: Partial<DeadLetters>;
 let calls: [method: string, request: unknown][];
 
-const answer = (changes: Partial<Letters>) => {
-  letters = { ...letters, ...changes };
+const stub = (changes: Partial<DeadLetters>) => {
+  deadLetters = { ...deadLetters, ...changes };
 };
 
-/** Notes each call and answers as the test says. */
-function noting<Client extends object>(answers: () => Partial<Client>): Client {
+/** Records each call and runs the test's handler. */
+function recording<Client extends object>(handlers: () => Partial<Client>): Client {
   return new Proxy({} as Client, {
     get: (_target, method: string) => async (request: unknown) => {
       calls.push([method, request]);
-      const handler = answers()[method as keyof Client] as ((request: unknown) => unknown) | undefined;
+      const handler = handlers()[method as keyof Client] as ((request: unknown) => unknown) | undefined;
       if (!handler) throw new Error(`${method} is not stubbed`);
       return handler(request);
     },
@@ -38,13 +38,13 @@ const admin = {
 
 beforeAll(async () => {
   api = createDashboardApi({
-    authAdmin: noting<Admin>(() => admin),
+    authAdmin: recording<Admin>(() => admin),
     ledger: {} as never,
     generationReports: {} as never,
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     inferenceRouter: {} as never,
-    deadLetters: new Map([['billing-ledger', noting<Letters>(() => letters)]]),
+    deadLetters: new Map([['billing-ledger', recording<DeadLetters>(() => deadLetters)]]),
     clock: systemClock,
     newId,
     log: createSilentLogger(),
@@ -55,12 +55,15 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(() => {
-  letters = {};
+  deadLetters = {};
   calls = [];
 });
 
-async function ask(line: string, { body, signedIn = true }: { body?: unknown; signedIn?: boolean } = {}) {
-  const [method = '', path = ''] = line.split(' ');
+async function request(
+  endpoint: string,
+  { body, signedIn = true }: { body?: unknown; signedIn?: boolean } = {},
+) {
+  const [method = '', path = ''] = endpoint.split(' ');
   const response = await fetch(`http://127.0.0.1:${api.port()}${path}`, {
     method,
     headers: { 'content-type': 'application/json', ...(signedIn ? { cookie: 'gateway_session=token' } : {}) },
@@ -73,16 +76,16 @@ async function ask(line: string, { body, signedIn = true }: { body?: unknown; si
 describe('dead letters', () => {
   const path = '/api/dead-letters/billing-ledger/generation.finished';
   const ref = { group: 'billing-ledger', topic: 'generation.finished', position: 7n };
-  const LETTER = {
+  const DEAD_LETTER = {
     ref,
     key: 'org-1',
     state: DeadLetterState.DEAD_LETTER_STATE_DISCARDED,
-    reason: 'it has neither a hold nor prices',
+    reason: 'no hold and no prices',
     attempts: 2,
     deadLetteredUnixMs: 1_764_000_000_000n,
     failedUnixMs: 1_764_000_001_000n,
     discardedUnixMs: 1_764_000_002_000n,
-    discardedReason: 'a test of ours',
+    discardedReason: 'test data',
     payloadBytes: 5,
   };
   const VIEW = {
@@ -91,24 +94,24 @@ describe('dead letters', () => {
     position: '7',
     key: 'org-1',
     state: 'discarded',
-    reason: 'it has neither a hold nor prices',
+    reason: 'no hold and no prices',
     attempts: 2,
     dead_lettered_at: '2025-11-24T16:00:00.000Z',
     failed_at: '2025-11-24T16:00:01.000Z',
-    discarded: { at: '2025-11-24T16:00:02.000Z', reason: 'a test of ours' },
+    discarded: { at: '2025-11-24T16:00:02.000Z', reason: 'test data' },
     payload_bytes: 5,
   };
   const auditCalls = () => calls.filter(([method]) => /Audit|DeadLetter/.test(method));
 
   it('are counted by group', async () => {
-    const group = { group: ref.group, topic: ref.topic, waiting: 1, redelivering: 0, discarded: 2 };
-    answer({ listGroups: async () => ({ groups: [group] }) });
-    expect((await ask('GET /api/dead-letters')).json).toEqual({ groups: [group] });
+    const group = { group: ref.group, topic: ref.topic, redelivering: 0, discarded: 2 };
+    stub({ listGroups: async () => ({ groups: [{ ...group, waiting: 1 }] }) });
+    expect((await request('GET /api/dead-letters')).json).toEqual({ groups: [{ ...group, pending: 1 }] });
   });
 
   it('are listed by state and page', async () => {
-    answer({ listDeadLetters: async () => ({ letters: [LETTER], nextPageToken: '7' }) });
-    const { json } = await ask(`GET ${path}?state=discarded&page_size=10&page_token=9`);
+    stub({ listDeadLetters: async () => ({ letters: [DEAD_LETTER], nextPageToken: '7' }) });
+    const { json } = await request(`GET ${path}?state=discarded&page_size=10&page_token=9`);
     expect(json).toEqual({ data: [VIEW], next_page_token: '7' });
     expect(calls.at(-1)?.[1]).toEqual({
       group: ref.group,
@@ -119,28 +122,28 @@ describe('dead letters', () => {
     });
   });
 
-  it('are shown with their event, or with the beginning of what cannot be read', async () => {
+  it('are returned with their event, or with the first bytes of one that cannot be decoded', async () => {
     const headers = { traceparent: '00' };
-    const whole = { letter: LETTER, headers, payloadJson: undefined, payload: undefined };
-    answer({
-      getDeadLetter: async () => ({ letter: { ...whole, payloadJson: '{"generation_id":"gen-1"}' } }),
+    const detail = { letter: DEAD_LETTER, headers, payloadJson: undefined, payload: undefined };
+    stub({
+      getDeadLetter: async () => ({ letter: { ...detail, payloadJson: '{"generation_id":"gen-1"}' } }),
     });
-    expect((await ask(`GET ${path}/7`)).json).toEqual({
-      letter: { ...VIEW, headers, payload: { generation_id: 'gen-1' }, payload_base64: null },
+    expect((await request(`GET ${path}/7`)).json).toEqual({
+      dead_letter: { ...VIEW, headers, payload: { generation_id: 'gen-1' }, payload_base64: null },
     });
-    answer({ getDeadLetter: async () => ({ letter: { ...whole, payload: Buffer.from([255, 0]) } }) });
-    expect((await ask(`GET ${path}/7`)).json).toMatchObject({
-      letter: { payload: null, payload_base64: '/wA=' },
+    stub({ getDeadLetter: async () => ({ letter: { ...detail, payload: Buffer.from([255, 0]) } }) });
+    expect((await request(`GET ${path}/7`)).json).toMatchObject({
+      dead_letter: { payload: null, payload_base64: '/wA=' },
     });
   });
 
   it.each([
     ['redeliver', {}, {}],
-    ['discard', { reason: ' a test of ours ' }, { reason: 'a test of ours' }],
-  ])('to %s one is audited before and after', async (verb, body, details) => {
+    ['discard', { reason: ' test data ' }, { reason: 'test data' }],
+  ])('record the start and the completion of a %s', async (verb, body, details) => {
     const done = async () => ({ outcome: DeadLetterOutcome.DEAD_LETTER_OUTCOME_DONE });
-    answer({ redeliverDeadLetter: done, discardDeadLetter: done });
-    const { status } = await ask(`POST ${path}/7/${verb}`, { body });
+    stub({ redeliverDeadLetter: done, discardDeadLetter: done });
+    const { status } = await request(`POST ${path}/7/${verb}`, { body });
     expect(status).toBe(204);
     expect(auditCalls()).toEqual([
       [
@@ -161,32 +164,32 @@ describe('dead letters', () => {
   it.each([
     [DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND, 404],
     [DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING, 409],
-  ])('a refusal (%s) is audited as failed', async (outcome, status) => {
-    answer({ discardDeadLetter: async () => ({ outcome }) });
-    expect((await ask(`POST ${path}/7/discard`, { body: { reason: 'x' } })).status).toBe(status);
+  ])('record a refusal (%s) as failed', async (outcome, status) => {
+    stub({ discardDeadLetter: async () => ({ outcome }) });
+    expect((await request(`POST ${path}/7/discard`, { body: { reason: 'x' } })).status).toBe(status);
     expect(auditCalls().at(-1)).toEqual(['completeAudit', { auditId: 'aud-1', succeeded: false }]);
   });
 
-  it('what nobody knows the outcome of stays "started"', async () => {
-    answer({
+  it('leave the audit entry "started" when the outcome is unknown', async () => {
+    stub({
       redeliverDeadLetter: async () => {
         throw new GatewayError('no_capacity');
       },
     });
-    expect((await ask(`POST ${path}/7/redeliver`, { body: {} })).status).toBe(503);
+    expect((await request(`POST ${path}/7/redeliver`, { body: {} })).status).toBe(503);
     expect(auditCalls().map(([method]) => method)).toEqual(['recordAudit', 'redeliverDeadLetter']);
   });
 
-  it('of unknown groups, odd positions and without a reason are refused, unaudited', async () => {
-    expect((await ask('GET /api/dead-letters/nobody/generation.finished')).status).toBe(404);
-    expect((await ask(`GET ${path}/x`)).status).toBe(404);
-    expect((await ask(`POST ${path}/${'9'.repeat(19)}/redeliver`, { body: {} })).status).toBe(404);
-    expect((await ask(`POST ${path}/7/discard`, { body: { reason: ' ' } })).status).toBe(400);
-    expect((await ask(`GET ${path}?state=lost`)).status).toBe(400);
+  it('reject unknown groups, invalid positions and a missing reason without an audit entry', async () => {
+    expect((await request('GET /api/dead-letters/unknown/generation.finished')).status).toBe(404);
+    expect((await request(`GET ${path}/x`)).status).toBe(404);
+    expect((await request(`POST ${path}/${'9'.repeat(19)}/redeliver`, { body: {} })).status).toBe(404);
+    expect((await request(`POST ${path}/7/discard`, { body: { reason: ' ' } })).status).toBe(400);
+    expect((await request(`GET ${path}?state=lost`)).status).toBe(400);
     expect(auditCalls()).toEqual([]);
   });
 
-  it('are for nobody who is not signed in', async () => {
-    expect((await ask(`POST ${path}/7/redeliver`, { body: {}, signedIn: false })).status).toBe(401);
+  it('need a session', async () => {
+    expect((await request(`POST ${path}/7/redeliver`, { body: {}, signedIn: false })).status).toBe(401);
   });
 });

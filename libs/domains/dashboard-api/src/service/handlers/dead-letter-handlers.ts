@@ -15,7 +15,7 @@ import { isoTime, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const STATES = {
-  waiting: DeadLetterState.DEAD_LETTER_STATE_WAITING,
+  pending: DeadLetterState.DEAD_LETTER_STATE_WAITING,
   redelivering: DeadLetterState.DEAD_LETTER_STATE_REDELIVERING,
   discarded: DeadLetterState.DEAD_LETTER_STATE_DISCARDED,
 } as const;
@@ -27,7 +27,7 @@ const POSITION = /^\d{1,18}$/;
 export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { deadLetters } = ports;
 
-  /** Who serves the letters of this group. */
+  /** The service that owns the dead letters of this group. */
   function serviceOf(group: string): RpcClient<typeof DeadLettersDefinition> {
     const service = deadLetters.get(group);
     if (!service)
@@ -35,11 +35,15 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
     return service;
   }
 
-  const { groups, list, read, redeliver, discard } = endpoints.deadLetters;
+  const { groups, list, get, redeliver, discard } = endpoints.deadLetters;
   return [
     implement(groups, async () => {
-      const answers = await Promise.all([...deadLetters.values()].map((service) => service.listGroups({})));
-      return { groups: answers.flatMap((answer) => answer.groups) };
+      const responses = await Promise.all([...deadLetters.values()].map((service) => service.listGroups({})));
+      return {
+        groups: responses.flatMap((response) =>
+          response.groups.map(({ waiting, ...group }) => ({ ...group, pending: waiting })),
+        ),
+      };
     }),
 
     implement(list, async ({ params: { group, topic }, query }) => {
@@ -50,13 +54,13 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
         pageSize: query.page_size,
         pageToken: query.page_token,
       });
-      return pageView(letters.map(letterView), nextPageToken);
+      return pageView(letters.map(deadLetterView), nextPageToken);
     }),
 
-    implement(read, async ({ params }) => {
-      const { letter } = await serviceOf(params.group).getDeadLetter({ ref: refOf(params) });
-      if (!letter) throw notFound();
-      return { letter: wholeView(letter) };
+    implement(get, async ({ params }) => {
+      const { letter: deadLetter } = await serviceOf(params.group).getDeadLetter({ ref: refOf(params) });
+      if (!deadLetter) throw notFound();
+      return { dead_letter: deadLetterDetailView(deadLetter) };
     }),
 
     implement(redeliver, async ({ params, actor }) => {
@@ -65,7 +69,7 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
       await audited(
         ports,
         { actor, action: 'dead_letter.redeliver', target: targetOf(ref), details: {} },
-        async () => demandDone((await service.redeliverDeadLetter({ ref })).outcome),
+        async () => requireDone((await service.redeliverDeadLetter({ ref })).outcome),
       );
       return undefined;
     }),
@@ -76,7 +80,7 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
       await audited(
         ports,
         { actor, action: 'dead_letter.discard', target: targetOf(ref), details: { reason } },
-        async () => demandDone((await service.discardDeadLetter({ ref, reason })).outcome),
+        async () => requireDone((await service.discardDeadLetter({ ref, reason })).outcome),
       );
       return undefined;
     }),
@@ -92,16 +96,16 @@ function targetOf({ group, topic, position }: DeadLetterRef): string {
   return `${group}/${topic}/${position}`;
 }
 
-function demandDone(outcome: DeadLetterOutcome): void {
+function requireDone(outcome: DeadLetterOutcome): void {
   switch (outcome) {
     case DeadLetterOutcome.DEAD_LETTER_OUTCOME_DONE:
       return;
     case DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING:
-      throw new DashboardError('conflict', { message: 'This dead letter is just being redelivered.' });
+      throw new DashboardError('conflict', { message: 'This dead letter is being redelivered.' });
     case DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND:
       throw notFound();
     case DeadLetterOutcome.DEAD_LETTER_OUTCOME_UNSPECIFIED:
-      throw new Error('the service does not say what became of the letter');
+      throw new Error('the response has no outcome');
   }
 }
 
@@ -109,30 +113,30 @@ function notFound(): DashboardError {
   return new DashboardError('not_found', { message: 'There is no such dead letter.' });
 }
 
-function letterView(letter: DeadLetter) {
-  const { ref } = letter;
+function deadLetterView(deadLetter: DeadLetter) {
+  const { ref } = deadLetter;
   return {
     group: ref?.group ?? '',
     topic: ref?.topic ?? '',
     position: (ref?.position ?? 0n).toString(),
-    key: letter.key,
-    state: stateView(letter.state),
-    reason: letter.reason,
-    attempts: letter.attempts,
-    dead_lettered_at: isoTime(letter.deadLetteredUnixMs),
-    failed_at: isoTime(letter.failedUnixMs),
+    key: deadLetter.key,
+    state: stateView(deadLetter.state),
+    reason: deadLetter.reason,
+    attempts: deadLetter.attempts,
+    dead_lettered_at: isoTime(deadLetter.deadLetteredUnixMs),
+    failed_at: isoTime(deadLetter.failedUnixMs),
     discarded:
-      letter.discardedUnixMs === undefined
+      deadLetter.discardedUnixMs === undefined
         ? null
-        : { at: isoTime(letter.discardedUnixMs), reason: letter.discardedReason ?? '' },
-    payload_bytes: letter.payloadBytes,
+        : { at: isoTime(deadLetter.discardedUnixMs), reason: deadLetter.discardedReason ?? '' },
+    payload_bytes: deadLetter.payloadBytes,
   };
 }
 
-function wholeView({ letter, headers, payloadJson, payload }: WholeDeadLetter) {
-  if (!letter) throw new Error('the service answered without the letter');
+function deadLetterDetailView({ letter, headers, payloadJson, payload }: WholeDeadLetter) {
+  if (!letter) throw new Error('the response has no dead letter');
   return {
-    ...letterView(letter),
+    ...deadLetterView(letter),
     headers,
     payload: payloadJson === undefined ? null : (JSON.parse(payloadJson) as unknown),
     payload_base64: payload === undefined ? null : payload.toString('base64'),

@@ -14,7 +14,7 @@ describe('the documentation of the public API', () => {
     'openapi.json': '{"openapi":"3.1.0"}',
     'swagger-ui-bundle.js': 'const SwaggerUIBundle = () => {};',
     'swagger-ui.css': 'p{color:blue}',
-    'secret.txt': 'not to be served',
+    'secret.txt': 'must not be served',
   };
   let folder: string;
   let api: DashboardApi;
@@ -55,27 +55,27 @@ describe('the documentation of the public API', () => {
     ['/openapi.json', 'openapi.json', /^application\/json/],
     ['/docs/swagger-ui-bundle.js', 'swagger-ui-bundle.js', /^(text|application)\/javascript/],
     ['/docs/swagger-ui.css', 'swagger-ui.css', /^text\/css/],
-  ] as const)('%s is for anybody, and never sniffed as something else', async (path, name, type) => {
-    const answer = await get(path);
-    expect([answer.status, answer.text]).toEqual([200, files[name]]);
-    expect(answer.headers.get('content-type')).toMatch(type);
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  ] as const)('serves %s without a session, and with nosniff', async (path, name, type) => {
+    const response = await get(path);
+    expect([response.status, response.text]).toEqual([200, files[name]]);
+    expect(response.headers.get('content-type')).toMatch(type);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('lets the viewer run and load what this port serves, and nothing inline or from elsewhere', async () => {
+  it('allows the viewer only files of this port, and nothing inline', async () => {
     const page = await get('/docs');
     expect(page.headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
     expect(page.text).not.toMatch(/<script>|<style|\sstyle=|\son\w+=/);
-    const loaded = [...page.text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, at]) => at);
-    for (const at of loaded.filter((one) => one !== 'data:,')) {
-      expect([at, (await get(at ?? '')).status]).toEqual([at, 200]);
+    const loaded = [...page.text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, url]) => url);
+    for (const url of loaded.filter((one) => one !== 'data:,')) {
+      expect([url, (await get(url ?? '')).status]).toEqual([url, 200]);
     }
     expect(page.text).toMatch(/<noscript>.*href="\/openapi.json"/);
   });
 
-  it('is linked from the start page, and only what is named is served', async () => {
+  it('links to the documents from the start page, and serves no other file', async () => {
     const start = await get('/');
     for (const link of ['href="/docs"', 'href="/openapi.json"']) expect(start.text).toContain(link);
     for (const path of [

@@ -2,10 +2,10 @@ import { type RequestHandler, type Response, Router } from 'express';
 import type { PublicDocuments } from '../ports';
 import { FILES, REFERENCE_PAGE, START_SCRIPT, START_SCRIPT_PATH } from './reference-page';
 
-/** So long may a browser show the documents without asking again, in seconds. */
+/** How long browsers may cache the documents, in seconds. */
 const MAX_AGE_S = 300;
 
-/** Nothing runs or is loaded but what this port serves itself; nothing is inline. */
+/** Allows only files that this port serves, and nothing inline. */
 const VIEWER_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +17,7 @@ const VIEWER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The public API's documentation, without authentication: a viewer and the OpenAPI document that it shows. */
+/** Serves the public API's OpenAPI document and a viewer for it, without authentication. */
 export function createDocumentRoutes({ folder }: PublicDocuments): Router {
   const router = Router({ caseSensitive: true, strict: true });
 
@@ -33,11 +33,11 @@ export function createDocumentRoutes({ folder }: PublicDocuments): Router {
   return router;
 }
 
-/** From disk each time it is asked for: the viewer's script is larger than most of what is kept in memory. */
+/** Reads the file on each request: the viewer's script is too large to hold in memory. */
 function file(folder: string, name: string): RequestHandler {
   return (_request, response, next) => {
     cached(response).sendFile(name, { root: folder, cacheControl: false, dotfiles: 'allow' }, (error) => {
-      // Whoever cancels a download is nobody's news.
+      // A cancelled download is not an error.
       if (error && !response.headersSent) next(error);
     });
   };

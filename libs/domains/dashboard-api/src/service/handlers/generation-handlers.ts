@@ -14,12 +14,12 @@ import type { DashboardApiPorts } from '../ports';
 export function createGenerationHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { generationReports, ledgerAdmin, log } = ports;
 
-  /** A page about a generation is of use without them, so a ledger that is away takes nothing else with it. */
+  /** Undefined while the ledger is unavailable: the generation is shown without its entries. */
   const readEntries = (organizationId: string, reference: string) =>
     ledgerAdmin.listEntries({ organizationId, reference }).then(
       ({ entries }) => entries,
       (error: unknown) => {
-        log.warn({ err: error, reference }, 'the ledger entries of a generation cannot be shown');
+        log.warn({ err: error, reference }, 'ledger entries of a generation are unavailable');
         return undefined;
       },
     );
@@ -57,7 +57,7 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       ]);
       if (!record) {
         throw new DashboardError('not_found', {
-          message: 'There is no such generation, or it is not settled yet.',
+          message: 'This generation does not exist or is not settled yet.',
         });
       }
       const showsTargets = signedIn.member.role === MemberRole.MEMBER_ROLE_OPERATOR;

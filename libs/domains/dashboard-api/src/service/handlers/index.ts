@@ -18,7 +18,7 @@ import { createSingleSignOnHandlers } from './single-sign-on-handlers';
 import { createStatementHandlers } from './statement-handlers';
 import { createUsageHandlers } from './usage-handlers';
 
-/** Every endpoint that is served, family by family. */
+/** The handlers of every endpoint, by family. */
 export function createHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   return [
     createSessionHandlers,

@@ -19,8 +19,8 @@ import {
 import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
-/** Hashing a password takes its time, and so may a mail. */
-const PATIENT = { timeoutMs: 20_000 };
+/** Password hashing and sending email are slow. */
+const SLOW = { timeoutMs: 20_000 };
 
 export function createInvitationHandlers({
   authAdmin,
@@ -31,21 +31,21 @@ export function createInvitationHandlers({
   const invitationCookies = createInvitationCookies(settings);
   return [
     implement(people.invitations, async ({ params, query }) => {
-      const asked = { organizationId: params.organization_id, ...pageRequest(query) };
-      const { invitations, nextPageToken } = await authAdmin.listInvitations(asked);
+      const listRequest = { organizationId: params.organization_id, ...pageRequest(query) };
+      const { invitations, nextPageToken } = await authAdmin.listInvitations(listRequest);
       return pageView(invitations.map(invitationView), nextPageToken);
     }),
 
     implement(people.invite, async ({ params, body, actor, request }) => {
-      const wanted = {
+      const creation = {
         ...{ actor, organizationId: params.organization_id, email: body.email },
         role: organizationRoleMessage(body.role),
         dashboardUrl: dashboardUrlOf(settings, request),
       };
-      const { outcome } = await authAdmin.createInvitation(wanted, PATIENT);
-      const { invitation, link, mailed } = accepted<CreatedInvitation>(outcome);
-      if (!invitation) throw new Error('a created invitation is missing');
-      return { invitation: invitationView(invitation), link, mailed };
+      const { outcome } = await authAdmin.createInvitation(creation, SLOW);
+      const { invitation, link, mailed: emailed } = accepted<CreatedInvitation>(outcome);
+      if (!invitation) throw new Error('the response has no invitation');
+      return { invitation: invitationView(invitation), link, emailed };
     }),
 
     implement(people.revokeInvitation, async ({ params, actor }) => {
@@ -68,7 +68,7 @@ export function createInvitationHandlers({
         ...{ token: body.token ?? invitationTokenOf(request) ?? '', password: body.password },
         ...{ sessionToken: sessionTokenOf(request), ipAddress: address, device: deviceOf(request) },
       };
-      const { outcome } = await authAdmin.acceptInvitation(acceptance, PATIENT);
+      const { outcome } = await authAdmin.acceptInvitation(acceptance, SLOW);
       const opened = accepted<SignedIn>(outcome);
       cookies.set(response, opened);
       invitationCookies.clear(response);

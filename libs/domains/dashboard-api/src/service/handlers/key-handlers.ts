@@ -18,14 +18,13 @@ import { keyBoundsView, keyView, pageRequest, pageView } from '../messages/views
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
-/** How often a change that names no version is made anew because somebody else was quicker. */
-const MAX_MERGES = 5;
+/** Attempts at a change without a version when concurrent changes win. */
+const MAX_UPDATE_ATTEMPTS = 5;
 
-/** Which keys auth is asked for. */
 const FOR_SESSION = { standard: false, playground: true, all: undefined } as const;
 
 const SECRETS_TO_END = {
-  unsaid: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
+  unspecified: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
   previous: SecretToEnd.SECRET_TO_END_PREVIOUS,
   current: SecretToEnd.SECRET_TO_END_CURRENT,
 } as const;
@@ -40,12 +39,15 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
     return keyBoundsView(accepted<Organization>(outcome).limits);
   };
 
-  /** Writes over what was read; somebody who changed it in between loses nothing of that. */
+  /**
+   * Merges the changes into the current key with optimistic locking, so that concurrent changes are not
+   * lost.
+   */
   async function update(
     target: { readonly organizationId: string; readonly keyId: string; readonly actor: Actor },
     { version, ...changes }: BodyOf<typeof keys.update>,
   ): Promise<Key> {
-    for (let merges = 1; ; merges += 1) {
+    for (let attempts = 1; ; attempts += 1) {
       const current = keyOf(await authAdmin.getKey(target));
       if (version !== undefined && version !== current.version) throw staleKey(viewOf(current));
       await requireKnownModels(inferenceRouter, changes.allowed_models, current.allowedModels);
@@ -55,14 +57,14 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
         return keyOf(await authAdmin.updateKey(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS }));
       } catch (error) {
         const stale = error instanceof DashboardError && error.code === 'version_conflict';
-        if (!stale || merges === MAX_MERGES) throw error;
+        if (!stale || attempts === MAX_UPDATE_ATTEMPTS) throw error;
       }
     }
   }
 
   async function createdView(organizationId: string, { outcome }: CreateKeyResponse) {
     const { key, secret } = accepted<CreatedKey>(outcome);
-    if (!key) throw new Error('a created key is missing');
+    if (!key) throw new Error('the response has no key');
     return { key: viewOf(key), secret, bounds: await boundsOf(organizationId) };
   }
 
@@ -117,7 +119,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       const rotation = {
         ...{ actor, organizationId, keyId: params.key_id },
         previousWorksUntilUnixMs: until === null ? undefined : BigInt(Date.parse(until)),
-        endsNow: SECRETS_TO_END[body.ends_now ?? 'unsaid'],
+        endsNow: SECRETS_TO_END[body.ends_now ?? 'unspecified'],
       };
       const rotated = await authAdmin.rotateKey(rotation, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       return createdView(organizationId, rotated);

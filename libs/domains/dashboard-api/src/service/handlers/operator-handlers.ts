@@ -12,22 +12,22 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
   const { routerAdmin, ledgerAdmin, generationReports, clock, log, settings } = ports;
   const startedAt = clock.now();
 
-  /** One part that cannot be had leaves the others to be shown: this page is for when something is wrong. */
-  const orNull = <Value>(what: string, asked: Promise<Value>): Promise<Value | null> =>
-    asked.catch((error: unknown) => {
-      log.warn({ err: error }, `${what} cannot be shown`);
+  /** Null for an unavailable part: the rest of the page is needed most during an incident. */
+  const orNull = <Value>(what: string, value: Promise<Value>): Promise<Value | null> =>
+    value.catch((error: unknown) => {
+      log.warn({ err: error }, `${what} is unavailable`);
       return null;
     });
 
   return [
     implement(endpoints.operator.catalogue, () =>
-      orUnavailable('The catalogue', async () => ({
+      orUnavailable('The model catalogue', async () => ({
         catalogue: catalogueView(await routerAdmin.getCatalogue({})),
       })),
     ),
 
     implement(endpoints.operator.providerHealth, () =>
-      orUnavailable('The health of providers', async () => ({
+      orUnavailable('Provider health', async () => ({
         health: providerHealthView(await routerAdmin.getProviderHealth({}), BigInt(clock.now())),
       })),
     ),
@@ -41,24 +41,25 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
         details: { reason },
       };
       const target = await audited(ports, change, async () => {
-        const answer = await routerAdmin.setTargetDrained({
+        const response = await routerAdmin.setTargetDrained({
           provider,
           providerModel,
           drained,
           by: actor.label,
           reason,
         });
-        if (!answer.target) throw new DashboardError('not_found', { message: 'No model has this target.' });
-        return answer.target;
+        if (!response.target)
+          throw new DashboardError('not_found', { message: 'No model uses this target.' });
+        return response.target;
       });
       return { target: targetView(target) };
     }),
 
     implement(endpoints.operator.settlementHealth, async () => {
       const [holds, router, lags] = await Promise.all([
-        orNull('what is held', ledgerAdmin.getLedgerHealth({})),
-        orNull('the spool', routerAdmin.getProviderHealth({})),
-        orNull('what waits in the event log', readEventLag(ports)),
+        orNull('ledger health', ledgerAdmin.getLedgerHealth({})),
+        orNull('router health', routerAdmin.getProviderHealth({})),
+        orNull('event log lag', readEventLag(ports)),
       ]);
       const now = clock.now();
       return {
@@ -73,8 +74,8 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.reconciliation, async () => {
       const [ledger, usage] = await Promise.all([
-        orNull('the reconciliation of the ledger', ledgerAdmin.getLedgerReconciliation({})),
-        orNull('the reconciliation of usage', generationReports.getUsageReconciliation({})),
+        orNull('ledger reconciliation', ledgerAdmin.getLedgerReconciliation({})),
+        orNull('usage reconciliation', generationReports.getUsageReconciliation({})),
       ]);
       return {
         reconciliation: {
@@ -94,24 +95,23 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 }
 
 /**
- * What another service answers, as this API shows it. A failure that has no
- * better name is that service's, which an operator has to be told: it is not
- * answered as if this API had failed. What one may try again keeps its words.
+ * Reports an unclassified failure of another service as `unavailable`, not as an internal error of this
+ * API. Classified errors stay as they are.
  */
-async function orUnavailable<Value>(what: string, ask: () => Promise<Value>): Promise<Value> {
+async function orUnavailable<Value>(what: string, read: () => Promise<Value>): Promise<Value> {
   try {
-    return await ask();
+    return await read();
   } catch (error) {
     const known = toDashboardError(error);
     if (known.code !== 'internal') throw known;
-    throw new DashboardError('unavailable', { message: `${what} cannot be had right now.`, cause: error });
+    throw new DashboardError('unavailable', { message: `${what} is temporarily unavailable.`, cause: error });
   }
 }
 
-/** Of every consumer group, wherever its members run. */
+/** The lag of every consumer group, across all services. */
 async function readEventLag({ deadLetters }: DashboardApiPorts) {
-  const answers = await Promise.all([...deadLetters.values()].map((client) => client.countWaiting({})));
-  return answers.flatMap(({ groups }) =>
-    groups.map(({ topic, group, events }) => ({ topic, group, waiting: Number(events) })),
+  const responses = await Promise.all([...deadLetters.values()].map((client) => client.countWaiting({})));
+  return responses.flatMap(({ groups }) =>
+    groups.map(({ topic, group, events }) => ({ topic, group, lag: Number(events) })),
   );
 }

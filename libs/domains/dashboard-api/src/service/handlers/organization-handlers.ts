@@ -7,7 +7,7 @@ import { accepted } from '../messages/errors';
 import { organizationView, pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
-/** Changes that edges must hear of are answered once they have; that takes one lease at most. */
+/** Changes that edges must apply return once every edge has applied them, which takes at most one lease. */
 export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 
 export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {

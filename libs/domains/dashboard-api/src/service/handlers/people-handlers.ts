@@ -16,8 +16,8 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
   const { people } = endpoints;
   return [
     implement(people.members, async ({ params, query }) => {
-      const asked = { organizationId: params.organization_id, ...pageRequest(query) };
-      const { members, nextPageToken } = await authAdmin.listOrganizationMembers(asked);
+      const listRequest = { organizationId: params.organization_id, ...pageRequest(query) };
+      const { members, nextPageToken } = await authAdmin.listOrganizationMembers(listRequest);
       return pageView(members.map(organizationMemberView), nextPageToken);
     }),
 
@@ -64,7 +64,7 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return undefined;
     }),
 
-    implement(people.everybody, async ({ query }) => {
+    implement(people.list, async ({ query }) => {
       const { people, nextPageToken } = await authAdmin.listPeople(pageRequest(query));
       return pageView(people.map(personView), nextPageToken);
     }),

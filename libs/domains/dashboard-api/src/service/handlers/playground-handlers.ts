@@ -10,7 +10,6 @@ import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
-/** How long a key of the playground works, at most. */
 const KEY_LIFETIME_MS = 15 * 60 * 1_000;
 const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
 const MAX_BUDGET_NANO_USD = 10_000_000_000n;
@@ -36,19 +35,19 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
 
     implement(endpoints.playground.createKey, async ({ params, body, actor, signedIn }) => {
       const organizationId = params.organization_id;
-      const asked = body.budget_usd ?? DEFAULT_BUDGET_NANO_USD;
-      if (asked > MAX_BUDGET_NANO_USD) {
+      const requested = body.budget_usd ?? DEFAULT_BUDGET_NANO_USD;
+      if (requested > MAX_BUDGET_NANO_USD) {
         throw new DashboardError('invalid', {
-          message: 'budget_usd must be at or below 10.',
+          message: 'budget_usd must be at most 10.',
           param: 'budget_usd',
         });
       }
       const { limits } = await readOrganization(organizationId);
-      // A key's budget is at or below the organization's.
+      // A key's budget cannot exceed the organization's.
       const bound = limits?.dailyBudgetNanoUsd;
-      const budget = bound !== undefined && bound < asked ? bound : asked;
+      const budget = bound !== undefined && bound < requested ? bound : requested;
       const now = clock.now();
-      const wanted = {
+      const creation = {
         actor,
         organizationId,
         sessionId: signedIn.session.id,
@@ -58,7 +57,8 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
           scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
           allowedModels: [],
           ipAllowlist: [],
-          // For edges of a version that knows no moments. Close to midnight its minutes reach into the next day.
+          // For edges of an older version, which know only days. Close to midnight the key expires on the
+          // next day.
           expiresOn: utcDay((now + KEY_LIFETIME_MS) as UnixMs),
           limits: {
             requestsPerMinute: undefined,
@@ -68,9 +68,9 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
           },
         },
       };
-      const { outcome } = await authAdmin.createSessionKey(wanted, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      const { outcome } = await authAdmin.createSessionKey(creation, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       const { key, secret } = accepted<CreatedKey>(outcome);
-      if (key?.expiresUnixMs === undefined) throw new Error('a created key is missing, or its end');
+      if (key?.expiresUnixMs === undefined) throw new Error('the response has no key or no expiry');
       return {
         key_id: key.id,
         secret,
@@ -83,7 +83,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
     implement(endpoints.playground.estimate, async ({ params, body }) => {
       const organizationId = params.organization_id;
       if (!estimateRequest)
-        throw new DashboardError('unavailable', { message: 'Requests cannot be estimated here.' });
+        throw new DashboardError('unavailable', { message: 'Cost estimates are not available.' });
       const [{ limits }, models, balance] = await Promise.all([
         readOrganization(organizationId),
         readModels(),

@@ -1,4 +1,4 @@
-/** The names under which the files of {@link PublicDocuments} lie in their folder. */
+/** The file names in the folder of {@link PublicDocuments}. */
 export const FILES = {
   openApi: 'openapi.json',
   viewerScript: 'swagger-ui-bundle.js',
@@ -8,9 +8,8 @@ export const FILES = {
 export const START_SCRIPT_PATH = '/docs/start.js';
 
 /**
- * The page that shows the OpenAPI document by Swagger UI. All that it runs and
- * loads has an address of its own on this port, so that its policy needs
- * neither inline scripts nor inline styles nor anything from elsewhere.
+ * The page that shows the OpenAPI document in Swagger UI. Everything that it loads is a file of this
+ * port, so its policy needs no inline scripts or styles.
  */
 export const REFERENCE_PAGE = `<!doctype html>
 <html lang="en">
@@ -22,8 +21,8 @@ export const REFERENCE_PAGE = `<!doctype html>
 <link rel="stylesheet" href="/docs/${FILES.viewerStyle}">
 </head>
 <body>
-<p class="information-container wrapper">The same as an <a href="/${FILES.openApi}">OpenAPI document</a>.</p>
-<noscript><p class="wrapper">This page needs scripts; the <a href="/${FILES.openApi}">OpenAPI document</a> needs none.</p></noscript>
+<p class="information-container wrapper">Also available as an <a href="/${FILES.openApi}">OpenAPI document</a>.</p>
+<noscript><p class="wrapper">This page needs JavaScript. See the <a href="/${FILES.openApi}">OpenAPI document</a> instead.</p></noscript>
 <div id="reference"></div>
 <script src="/docs/${FILES.viewerScript}"></script>
 <script src="${START_SCRIPT_PATH}"></script>
@@ -32,8 +31,8 @@ export const REFERENCE_PAGE = `<!doctype html>
 `;
 
 /**
- * Shows, and sends nothing: the API is at another origin, which answers pages of
- * its own origin only, and a key does not belong into a page of documentation.
+ * Read-only: the public API has another origin and rejects cross-origin requests, and an API key does
+ * not belong in a documentation page.
  */
 export const START_SCRIPT = `SwaggerUIBundle({
   url: '/${FILES.openApi}',

@@ -9,9 +9,9 @@ import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
-/** Hashing a password takes its time, and others may be waiting. */
+/** Password hashing is slow and may be queued. */
 const SIGN_IN_TIMEOUT_MS = 15_000;
-/** With a session its keys end, and edges have to hear of that. */
+/** Ending a session revokes its playground keys, which every edge must apply. */
 const ENDS_KEYS = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };
 
 export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts): readonly Implementation[] {
@@ -24,7 +24,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(session.signInOptions, async () => {
       const { sendsMail, oidcLabel } = await authAdmin.getSignInOptions({});
       const oidc = oidcLabel === undefined ? null : { label: oidcLabel, start_path: session.startOidc.path };
-      return { oidc, password_reset_by_mail: sendsMail };
+      return { oidc, password_reset_by_email: sendsMail };
     }),
 
     implement(session.signIn, async ({ body: { email, password, code }, address, request, response }) => {
@@ -34,7 +34,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
       );
       if (outcome?.$case !== 'signedIn') throw refusedSignIn(outcome?.value);
       const state = await stateOf(outcome.value.sessionToken);
-      // What was there before the sign-in ends with it, whoever has put it there.
+      // Ends the session of an existing cookie, which protects against session fixation.
       const earlier = sessionTokenOf(request);
       if (earlier !== undefined) await authAdmin.signOut({ sessionToken: earlier });
       cookies.set(response, outcome.value);
@@ -53,7 +53,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
       const memberId = signedIn.member.id;
       const { sessions, nextPageToken } = await authAdmin.listSessions({ memberId, ...pageRequest(query) });
       return pageView(
-        sessions.map((one) => sessionView(one, signedIn.session.id)),
+        sessions.map((listed) => sessionView(listed, signedIn.session.id)),
         nextPageToken,
       );
     }),
@@ -66,8 +66,8 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     }),
 
     implement(session.endOthers, async ({ actor, signedIn }) => {
-      const kept = { actor, keptSessionId: signedIn.session.id };
-      const { ended } = await authAdmin.endOtherSessions(kept, ENDS_KEYS);
+      const current = { actor, keptSessionId: signedIn.session.id };
+      const { ended } = await authAdmin.endOtherSessions(current, ENDS_KEYS);
       return { ended };
     }),
   ];

@@ -14,7 +14,7 @@ import {
 import { toDashboardError } from '../messages/errors';
 import type { DashboardApiPorts } from '../ports';
 
-/** Above what auth gives the provider for all that it is asked. */
+/** Longer than the total of auth's timeouts for requests to the identity provider. */
 const PROVIDER_TIMEOUT_MS = 20_000;
 
 const CODE_OF_REASON: Readonly<
@@ -23,15 +23,15 @@ const CODE_OF_REASON: Readonly<
   [OidcRefusalReason.OIDC_REFUSAL_REASON_UNSPECIFIED]: 'oidc_failed',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_TOO_MANY_ATTEMPTS]: 'too_many_attempts',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_UNAVAILABLE]: 'oidc_unavailable',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN]: 'oidc_not_begun',
+  [OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN]: 'oidc_state_invalid',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_DENIED]: 'oidc_denied',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_FAILED]: 'oidc_failed',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED]: 'oidc_email_not_verified',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED]: 'oidc_no_organization',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY]: 'oidc_other_identity',
+  [OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY]: 'oidc_identity_mismatch',
 };
 
-/** Both are opened by a person's browser, so what goes wrong is a page: the sign-in page says it. */
+/** Both endpoints are browser navigations, so errors redirect to the sign-in page, which shows them. */
 export function createSingleSignOnHandlers({
   authAdmin,
   settings,
@@ -43,7 +43,7 @@ export function createSingleSignOnHandlers({
 
   function toSignInPage(response: Response, error: SignInErrorCode, why: object): undefined {
     const requestId = String(response.getHeader('x-request-id'));
-    log.warn({ ...why, requestId, error }, 'a single sign-on signed nobody in');
+    log.warn({ ...why, requestId, error }, 'single sign-on failed');
     response.redirect(303, `/sign-in?${new URLSearchParams({ error, request_id: requestId })}`);
     return undefined;
   }
@@ -51,11 +51,11 @@ export function createSingleSignOnHandlers({
   function refused(response: Response, refusal: OidcRefused | undefined): undefined {
     const reason = refusal?.reason ?? OidcRefusalReason.OIDC_REFUSAL_REASON_UNSPECIFIED;
     if (reason === OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_CONFIGURED)
-      throw new DashboardError('not_found', { message: 'No single sign-on is configured here.' });
+      throw new DashboardError('not_found', { message: 'Single sign-on is not configured.' });
     return toSignInPage(response, CODE_OF_REASON[reason], { detail: refusal?.detail });
   }
 
-  /** What fails on our own side is told on the page too. */
+  /** Redirects server errors to the sign-in page too. */
   async function orToSignInPage(response: Response, work: () => Promise<undefined>): Promise<undefined> {
     try {
       return await work();
@@ -100,7 +100,7 @@ export function createSingleSignOnHandlers({
         );
         if (outcome?.$case !== 'signedIn') return refused(response, outcome?.value);
         const { signedIn, returnTo } = outcome.value;
-        if (!signedIn) throw new Error('a session is missing');
+        if (!signedIn) throw new Error('the response has no session');
         cookies.set(response, signedIn);
         response.redirect(303, returnTo);
         return undefined;
@@ -109,7 +109,7 @@ export function createSingleSignOnHandlers({
   ];
 }
 
-/** As it came: the provider's parameters are judged by whoever knows the protocol. */
+/** The raw query string: auth parses the parameters of the protocol. */
 function queryOf(url: string): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);

@@ -14,15 +14,14 @@ const ENDPOINTS = [
   'GET /api/audit',
 ];
 
-const PUBLIC_API = `<p>The public API, for which the keys are: its <a href="/docs">reference</a>, and the same
-as an <a href="/openapi.json">OpenAPI document</a>.</p>
+const PUBLIC_API = `<p>Public API: <a href="/docs">reference</a> and <a href="/openapi.json">OpenAPI document</a>.</p>
 `;
 
-/** What somebody sees who opens this port in a browser. */
+/** The page at `/` when the web app is not built. */
 export function startPage(documentationUrl: string | undefined, hasDocuments: boolean): string {
   const documentation =
     documentationUrl === undefined
-      ? '<code>docs/dashboard-api.md</code> and <code>docs/api.md</code> of the project'
+      ? '<code>docs/dashboard-api.md</code> and <code>docs/api.md</code> in the project'
       : `the <a href="${escapeHtml(documentationUrl)}">documentation</a>`;
   return `<!doctype html>
 <html lang="en">
@@ -34,8 +33,7 @@ export function startPage(documentationUrl: string | undefined, hasDocuments: bo
 </head>
 <body>
 <h1>Inference Gateway</h1>
-<p>This port serves the API for managing organizations, credit and API keys. It speaks JSON and keeps a
-session in a cookie; how to use it is written in ${documentation}.</p>
+<p>This port serves the JSON API for managing organizations, credit and API keys. See ${documentation}.</p>
 ${hasDocuments ? PUBLIC_API : ''}<ul>
 ${ENDPOINTS.map((endpoint) => `<li><code>${escapeHtml(endpoint)}</code></li>`).join('\n')}
 </ul>

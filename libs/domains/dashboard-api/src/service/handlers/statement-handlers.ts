@@ -8,9 +8,9 @@ import { isoTime, pageView, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const CSV_HEADER: CsvRow = ['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note'];
-/** Lines that are asked for at once while a file is written. */
+/** Lines per ledger request while a file is written. */
 const CSV_PAGE_SIZE = 1_000;
-/** The first question after a month may have that month to sum up. */
+/** The first request after a month ends may sum up that month. */
 const STATEMENT_TIMEOUT_MS = 25_000;
 
 export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): readonly Implementation[] {
@@ -46,14 +46,14 @@ export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): rea
         response,
         `statement_${query.month}_utc.csv`,
         CSV_HEADER,
-        csvPieces(ledgerAdmin, params.organization_id, query.month),
+        csvChunks(ledgerAdmin, params.organization_id, query.month),
       ),
     ),
   ];
 }
 
-/** The month's opening and closing balance are lines of their own, so that the file adds up by itself. */
-async function* csvPieces(
+/** Includes the opening and closing balance as rows, so that the file adds up on its own. */
+async function* csvChunks(
   ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>,
   organizationId: string,
   month: string,

@@ -31,8 +31,8 @@ const CSV_HEADER: CsvRow = [
   'time_to_first_token_p50_ms',
   'time_to_first_token_p95_ms',
 ];
-/** Rows that are written at once. */
-const CSV_PIECE_ROWS = 500;
+/** Rows per chunk of a file. */
+const CSV_CHUNK_ROWS = 500;
 
 export function createUsageHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { generationReports } = ports;
@@ -55,16 +55,16 @@ export function createUsageHandlers(ports: DashboardApiPorts): readonly Implemen
 
     implement(endpoints.usage.csv, async ({ params, query, response }) => {
       const { points } = await readSeries(params.organization_id, query);
-      async function* pieces() {
-        for (let from = 0; from < points.length; from += CSV_PIECE_ROWS) {
+      async function* chunks() {
+        for (let from = 0; from < points.length; from += CSV_CHUNK_ROWS) {
           yield points
-            .slice(from, from + CSV_PIECE_ROWS)
+            .slice(from, from + CSV_CHUNK_ROWS)
             .map(usagePointView)
             .map(csvRowOf);
         }
       }
       const days = [query.start, query.end].map((time) => time.slice(0, 10)).join('_');
-      return sendCsv(response, `usage_${days}_utc.csv`, CSV_HEADER, pieces());
+      return sendCsv(response, `usage_${days}_utc.csv`, CSV_HEADER, chunks());
     }),
   ];
 }

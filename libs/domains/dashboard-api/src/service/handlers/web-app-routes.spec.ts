@@ -36,7 +36,7 @@ describe('the web app', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Not by fetch, which asks for encodings of its own and undoes them. */
+  /** Not with fetch, which negotiates and decodes content encodings itself. */
   const get = (target: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
       const { port } = server.address() as AddressInfo;
@@ -54,12 +54,12 @@ describe('the web app', () => {
     });
 
   it.each(['/', '/sign-in', '/o/org-1/keys', '/operator/models?x=1'])(
-    'answers %s with its start page, under a policy that lets nothing inline run',
+    'serves its index page at %s, with a policy that allows nothing inline',
     async (target) => {
-      const answer = await get(target);
-      expect([answer.status, answer.body.toString()]).toEqual([200, PAGE]);
-      expect(answer.headers['cache-control']).toBe('no-cache');
-      const policy = String(answer.headers['content-security-policy']);
+      const response = await get(target);
+      expect([response.status, response.body.toString()]).toEqual([200, PAGE]);
+      expect(response.headers['cache-control']).toBe('no-cache');
+      const policy = String(response.headers['content-security-policy']);
       expect(policy).toContain("default-src 'none'");
       expect(policy).toContain("script-src 'self';");
       expect(policy).toContain("style-src 'self';");
@@ -69,10 +69,14 @@ describe('the web app', () => {
     },
   );
 
-  it.each(['/api', '/api/nothing', '/docs/nothing', '/openapi.json', '/assets/gone-123.js', '/favicon.ico'])(
-    'leaves %s to others, so that a missing file is not a page',
-    async (target) => expect((await get(target)).status).toBe(404),
-  );
+  it.each([
+    '/api',
+    '/api/nothing',
+    '/docs/nothing',
+    '/openapi.json',
+    '/assets/missing-123.js',
+    '/favicon.ico',
+  ])('does not serve its index page at %s', async (target) => expect((await get(target)).status).toBe(404));
 
   it.each([
     '/.vite/manifest.json',
@@ -84,14 +88,14 @@ describe('the web app', () => {
     expect([SCRIPT, '{}']).not.toContain((await get(target)).body.toString()),
   );
 
-  it('lets browsers keep files with a hash in their name for ever, and the others ask again', async () => {
+  it('marks files with a content hash as immutable, and others for revalidation', async () => {
     expect((await get('/assets/index-abc.js')).headers['cache-control']).toBe(
       'public, max-age=31536000, immutable',
     );
     expect((await get('/theme.js')).headers['cache-control']).toBe('no-cache');
   });
 
-  it('sends what was compressed by the build, to whoever takes it', async () => {
+  it('serves the precompressed file that the client accepts', async () => {
     const compressed = await get('/assets/index-abc.js', { 'accept-encoding': 'gzip, deflate, br' });
     expect(compressed.headers['content-encoding']).toBe('br');
     expect(compressed.headers.vary).toBe('accept-encoding');
@@ -102,7 +106,7 @@ describe('the web app', () => {
     expect([plain.headers['content-encoding'], plain.body.toString()]).toEqual([undefined, SCRIPT]);
   });
 
-  it('tells size and type of a file without sending it, and takes nothing but reading', async () => {
+  it('responds to HEAD without a body, and rejects other methods', async () => {
     const head = await get('/assets/index-abc.js', {}, 'HEAD');
     expect([head.status, head.headers['content-length'], head.body.length]).toEqual([
       200,

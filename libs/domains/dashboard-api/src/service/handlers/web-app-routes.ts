@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RequestHandler } from 'express';
 import type { WebApp } from '../ports';
 
-/** What the names of the build end with says what they are; others are not served. */
+/** Media types by file extension; files with other extensions are not served. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -12,19 +12,19 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Best first: the encodings that the build wrote beside its files. */
+/** The precompressed encodings of the build, in order of preference. */
 const ENCODINGS = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
 ] as const;
 
-/** A file with a hash of its content in its name never changes. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
-const ASK_AGAIN = 'no-cache';
+/** For files with a content hash in their name. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const REVALIDATE = 'no-cache';
 
-const START_FILE = 'index.html';
-/** Paths that belong to others on this port: what they do not know is not a page. */
-const NOT_PAGES = /^\/(api|docs|openapi\.json)(\/|$)/;
+const INDEX_FILE = 'index.html';
+/** Prefixes of the API and its documents, where an unknown path is a 404 and not a page. */
+const NON_PAGE_PATHS = /^\/(api|docs|openapi\.json)(\/|$)/;
 
 interface Representation {
   readonly encoding: string | undefined;
@@ -34,42 +34,40 @@ interface Representation {
 interface WebFile {
   readonly type: string;
   readonly caching: string;
-  /** Best first; the last is the file as it is. */
+  /** In order of preference; the uncompressed file is last. */
   readonly representations: readonly Representation[];
 }
 
 /**
- * The web app: its files, and its start page at every path that is nobody
- * else's, since the app finds its pages itself. All of it is read once, at the
- * start: it is small, and only what was there then can ever be asked for.
+ * Serves the files of the web app, and its index page at every other path, since the app has client-side routes. The files
+ * are read once at startup, which also rules out path traversal.
  *
- * @param connectTo the origin that pages may call beside this one; asked for
- * each page, since a port may be picked at the start.
+ * @param connectTo the other origin that pages may call; evaluated per request, since the port may be chosen at startup.
  */
 export function createWebAppRoutes(
   { folder }: WebApp,
   connectTo: () => string | undefined = () => undefined,
 ): RequestHandler {
   const files = readFiles(folder);
-  const startPage = files.get(`/${START_FILE}`);
-  if (!startPage) throw new Error(`${folder} holds no ${START_FILE}`);
+  const indexPage = files.get(`/${INDEX_FILE}`);
+  if (!indexPage) throw new Error(`${folder} has no ${INDEX_FILE}`);
 
   return (request, response, next) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return next();
-    const file = files.get(request.path) ?? (isPage(request.path) ? startPage : undefined);
+    const file = files.get(request.path) ?? (isPage(request.path) ? indexPage : undefined);
     if (!file) return next();
     response.setHeader('content-type', file.type);
     response.setHeader('cache-control', file.caching);
     response.setHeader('vary', 'accept-encoding');
-    if (file === startPage) response.setHeader('content-security-policy', policy(connectTo()));
-    const { encoding, content } = acceptable(file, request.headers['accept-encoding']);
+    if (file === indexPage) response.setHeader('content-security-policy', policy(connectTo()));
+    const { encoding, content } = negotiate(file, request.headers['accept-encoding']);
     if (encoding) response.setHeader('content-encoding', encoding);
     response.setHeader('content-length', content.length);
     response.end(request.method === 'HEAD' ? undefined : content);
   };
 }
 
-/** Nothing is inline, nothing comes from elsewhere, and no other page may frame it. */
+/** No inline code, no other sources, and no framing. */
 function policy(connectTo: string | undefined): string {
   return [
     "default-src 'none'",
@@ -85,10 +83,10 @@ function policy(connectTo: string | undefined): string {
 }
 
 function isPage(requestPath: string): boolean {
-  return !NOT_PAGES.test(requestPath) && path.posix.extname(requestPath) === '';
+  return !NON_PAGE_PATHS.test(requestPath) && path.posix.extname(requestPath) === '';
 }
 
-function acceptable({ representations }: WebFile, accepted: string | undefined): Representation {
+function negotiate({ representations }: WebFile, accepted: string | undefined): Representation {
   const names = (accepted ?? '').split(',').flatMap((part) => {
     const [name = '', quality = ''] = part
       .trim()
@@ -116,7 +114,7 @@ function readFiles(folder: string): ReadonlyMap<string, WebFile> {
         })),
         { encoding: undefined, content: read(name) },
       ];
-      const caching = name.startsWith('assets/') ? FOR_EVER : ASK_AGAIN;
+      const caching = name.startsWith('assets/') ? IMMUTABLE : REVALIDATE;
       return [[`/${name}`, { type, caching, representations }] as const];
     }),
   );

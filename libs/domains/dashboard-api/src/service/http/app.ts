@@ -14,7 +14,7 @@ import { startPage } from '../handlers/start-page';
 import { createWebAppRoutes } from '../handlers/web-app-routes';
 
 const MAX_BODY_BYTES = 100 * 1024;
-/** With images in it. */
+/** The request to estimate may contain images. */
 const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
 const PLAYGROUND_ESTIMATES = /^\/api\/organizations\/[^/]+\/playground\/estimate$/;
 
@@ -41,7 +41,7 @@ export function createApp(ports: DashboardApiPorts): Express {
   app.use(createHostGuard(settings.publicOrigin));
   if (ports.documents) app.use(createDocumentRoutes(ports.documents));
   if (ports.webApp) {
-    // The playground calls the public API, which is an origin of its own.
+    // The playground calls the public API, which has its own origin.
     app.use(createWebAppRoutes(ports.webApp, () => originOf(settings.publicApiUrl?.())));
   } else {
     app.get('/', (_request, response) => {
@@ -59,7 +59,7 @@ export function createApp(ports: DashboardApiPorts): Express {
   app.use(createEndpointRouter(ports, createHandlers(ports)));
   app.use('/api', createSessionGuard(ports));
   app.use(() => {
-    throw new DashboardError('not_found', { message: 'This path does not exist, or not with this method.' });
+    throw new DashboardError('not_found', { message: 'No endpoint has this path and method.' });
   });
   app.use(renderErrors(ports));
   return app;
@@ -69,7 +69,7 @@ function originOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Leaves the client's address for the handlers: who tried to sign in, and from where a change came. */
+/** Stores the client's address in `response.locals` for handlers. */
 function readAddresses(trustedProxies: readonly string[]): RequestHandler {
   const clientAddress = createClientAddressReader(trustedProxies);
   return (request, response, next) => {
@@ -79,15 +79,15 @@ function readAddresses(trustedProxies: readonly string[]): RequestHandler {
 }
 
 function identifyRequests({ newId, metrics }: DashboardApiPorts): RequestHandler {
-  const answers = new Counter({
+  const responses = new Counter({
     name: 'gateway_dashboard_api_responses_total',
-    help: 'Answers by HTTP status.',
+    help: 'Responses by HTTP status.',
     labelNames: ['status'],
     registers: [metrics],
   });
   return (_request, response, next) => {
     response.setHeader('x-request-id', newId('req'));
-    response.on('finish', () => answers.inc({ status: response.statusCode }));
+    response.on('finish', () => responses.inc({ status: response.statusCode }));
     next();
   };
 }
@@ -97,7 +97,7 @@ function renderErrors({ log }: DashboardApiPorts): ErrorRequestHandler {
     const error = toDashboardError(thrown);
     if (error.row.httpStatus >= 500) {
       const requestId = response.getHeader('x-request-id');
-      log.error({ err: error.cause ?? error, requestId, method: request.method }, 'a request failed');
+      log.error({ err: error.cause ?? error, requestId, method: request.method }, 'request failed');
     }
     if (response.headersSent) {
       response.destroy();

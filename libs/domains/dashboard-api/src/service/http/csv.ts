@@ -1,6 +1,9 @@
 import type { Response } from 'express';
 
-/** A value as a field of a CSV file. What a spreadsheet would take for a formula is kept from being one. */
+/**
+ * Formats a CSV field. Text that a spreadsheet would evaluate as a formula is prefixed with an
+ * apostrophe.
+ */
 function csvField(value: string | number | null): string {
   if (value === null) return '';
   const text = String(value);
@@ -12,17 +15,17 @@ function csvField(value: string | number | null): string {
 export type CsvRow = readonly (string | number | null)[];
 
 /**
- * Sends a file piece by piece, as fast as it is read. The first piece is made
- * before anything is sent, so that what it is refused with is still an answer.
+ * Streams a file in chunks, with backpressure. The first chunk is produced before the headers are sent,
+ * so that its errors become error responses.
  */
 export async function sendCsv(
   response: Response,
   filename: string,
   header: CsvRow,
-  pieces: AsyncIterable<readonly CsvRow[]>,
+  chunks: AsyncIterable<readonly CsvRow[]>,
 ): Promise<undefined> {
   const lines = (rows: readonly CsvRow[]) => rows.map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
-  const iterator = pieces[Symbol.asyncIterator]();
+  const iterator = chunks[Symbol.asyncIterator]();
   let next = await iterator.next();
   response.status(200);
   response.setHeader('content-type', 'text/csv; charset=utf-8');
@@ -36,7 +39,7 @@ export async function sendCsv(
   return undefined;
 }
 
-/** Also when nobody is there any more to read on. */
+/** Resolves on `drain`, or when the client disconnects. */
 function drained(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

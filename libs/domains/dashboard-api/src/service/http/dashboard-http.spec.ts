@@ -62,7 +62,7 @@ describe('the dashboard API over HTTP', () => {
   let overrides: Partial<Admin & Ledger & Reports> = {};
   let api: DashboardApi;
 
-  const answers = {
+  const handlers = {
     signIn: ({ password }: { password: string }) => ({
       outcome:
         password === 'right'
@@ -116,7 +116,7 @@ describe('the dashboard API over HTTP', () => {
 
   async function* catalogue() {
     yield { models: [{ id: 'acme/m' }, { id: 'acme/other' }] };
-    throw new Error('nothing after the first message is waited for');
+    throw new Error('the second message must not be read');
   }
 
   function refusal(reason: AdminRefusalReason, message: string, field?: string) {
@@ -131,9 +131,10 @@ describe('the dashboard API over HTTP', () => {
         const override = overrides[method as keyof typeof overrides] as
           ((request: unknown) => unknown) | undefined;
         if (override) return override(request);
-        const answer = answers[method as keyof typeof answers] as ((request: unknown) => unknown) | undefined;
-        if (!answer) throw new Error(`${method} is not stubbed`);
-        return answer(request);
+        const handler = handlers[method as keyof typeof handlers] as
+          ((request: unknown) => unknown) | undefined;
+        if (!handler) throw new Error(`${method} is not stubbed`);
+        return handler(request);
       },
     },
   );
@@ -166,15 +167,19 @@ describe('the dashboard API over HTTP', () => {
     overrides = {};
   });
 
-  interface Asked {
+  interface RequestOptions {
     body?: unknown;
     rawBody?: string;
     headers?: Record<string, string>;
     signedIn?: boolean;
   }
 
-  async function ask(line: string, { body, rawBody, headers = {}, signedIn = true }: Asked = {}, to = api) {
-    const [method = '', path = ''] = line.split(' ');
+  async function request(
+    endpoint: string,
+    { body, rawBody, headers = {}, signedIn = true }: RequestOptions = {},
+    to = api,
+  ) {
+    const [method = '', path = ''] = endpoint.split(' ');
     const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(`http://127.0.0.1:${to.port()}${path}`, {
       method,
@@ -185,25 +190,25 @@ describe('the dashboard API over HTTP', () => {
       },
       ...(text === undefined ? {} : { body: text }),
     });
-    const answer = await response.text();
+    const responseText = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json');
     return {
       status: response.status,
       headers: response.headers,
-      json: (isJson ? JSON.parse(answer) : undefined) as Record<string, unknown> & {
+      json: (isJson ? JSON.parse(responseText) : undefined) as Record<string, unknown> & {
         error?: Record<string, unknown>;
       },
-      text: answer,
+      text: responseText,
     };
   }
 
-  it('signs in with a cookie that only the browser itself can use', async () => {
-    const answer = await ask('POST /api/session', {
+  it('signs in with an HttpOnly, SameSite=Strict cookie', async () => {
+    const response = await request('POST /api/session', {
       signedIn: false,
       body: { email: 'ops@example.com', password: 'right' },
     });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({
       member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
       expires_at: '2025-11-24T16:00:00.000Z',
       idle_expires_at: '2025-11-24T13:13:20.000Z',
@@ -213,7 +218,7 @@ describe('the dashboard API over HTTP', () => {
       second_factor: false,
       has_password: true,
     });
-    const cookie = answer.headers.get('set-cookie');
+    const cookie = response.headers.get('set-cookie');
     expect(cookie).toMatch(/^gateway_session=token;/);
     expect(cookie).toMatch(/; HttpOnly/);
     expect(cookie).toMatch(/; SameSite=Strict/);
@@ -221,23 +226,23 @@ describe('the dashboard API over HTTP', () => {
     expect(cookie).not.toMatch(/Secure/);
   });
 
-  it('makes the cookie Secure when browsers come by https', async () => {
+  it('sets the Secure attribute with an https origin', async () => {
     const secure = await startApi({ publicOrigin: 'https://dashboard.example.com' });
-    const answer = await ask(
+    const response = await request(
       'POST /api/session',
       { body: { email: 'a@b', password: 'right' }, headers: { origin: 'https://dashboard.example.com' } },
       secure,
     );
-    expect(answer.headers.get('set-cookie')).toMatch(/; Secure/);
+    expect(response.headers.get('set-cookie')).toMatch(/; Secure/);
     await secure.stop();
   });
 
-  it('refuses a wrong password with 401 and too many attempts with 429 and retry-after', async () => {
+  it('rejects a wrong password with 401, and too many attempts with 429 and retry-after', async () => {
     const body = { email: 'ops@example.com', password: 'wrong' };
-    const refused = await ask('POST /api/session', { body, signedIn: false });
+    const refused = await request('POST /api/session', { body, signedIn: false });
     expect(refused.status).toBe(401);
     expect(refused.json.error).toEqual({
-      message: 'The email or the password is wrong.',
+      message: 'Incorrect email or password.',
       type: 'authentication_error',
       code: 'sign_in_refused',
       metadata: {},
@@ -245,21 +250,21 @@ describe('the dashboard API over HTTP', () => {
     overrides = {
       signIn: async () => ({ outcome: { $case: 'refused', value: { retryAfterMs: 1_500, reason: 11 } } }),
     };
-    const throttled = await ask('POST /api/session', { body, signedIn: false });
+    const throttled = await request('POST /api/session', { body, signedIn: false });
     expect(throttled.status).toBe(429);
     expect(throttled.headers.get('retry-after')).toBe('2');
     expect(throttled.json.error?.['code']).toBe('too_many_attempts');
   });
 
-  it('ends what was signed in before in the same browser, whoever knew its cookie', async () => {
-    await ask('POST /api/session', { body: { email: 'ops@example.com', password: 'right' } });
+  it('ends an earlier session of the same browser at sign-in', async () => {
+    await request('POST /api/session', { body: { email: 'ops@example.com', password: 'right' } });
     expect(calls.at(-1)).toEqual({ method: 'signOut', request: { sessionToken: 'token' } });
   });
 
-  it('asks auth for the permission that the contract names, before it looks at what was sent', async () => {
+  it('authorizes with the permission of the contract before it validates', async () => {
     overrides = { authorize: async () => ({ outcome: { $case: 'forbidden', value: {} } }) };
-    const answer = await ask('POST /api/organizations/org-1/keys', { body: { nonsense: true } });
-    expect([answer.status, answer.json.error?.['code']]).toEqual([403, 'forbidden']);
+    const response = await request('POST /api/organizations/org-1/keys', { body: { nonsense: true } });
+    expect([response.status, response.json.error?.['code']]).toEqual([403, 'forbidden']);
     expect(calls).toEqual([
       {
         method: 'authorize',
@@ -273,10 +278,10 @@ describe('the dashboard API over HTTP', () => {
     ]);
   });
 
-  it('ends the session and clears the cookie on signing out', async () => {
-    const answer = await ask('DELETE /api/session');
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('set-cookie')).toMatch(/^gateway_session=;.*Expires=Thu, 01 Jan 1970/);
+  it('ends the session and clears the cookie at sign-out', async () => {
+    const response = await request('DELETE /api/session');
+    expect(response.status).toBe(204);
+    expect(response.headers.get('set-cookie')).toMatch(/^gateway_session=;.*Expires=Thu, 01 Jan 1970/);
     expect(calls.at(-1)).toEqual({ method: 'signOut', request: { sessionToken: 'token' } });
   });
 
@@ -288,46 +293,46 @@ describe('the dashboard API over HTTP', () => {
     'POST /api/organizations/org-1/keys/key-1/revoke',
     'GET /api/audit',
     'GET /api/no-such-path',
-  ])('lets nobody who is not signed in do %s', async (line) => {
+  ])('rejects %s without a session', async (endpoint) => {
     const attempts: Record<string, string>[] = [
       {},
       { cookie: 'gateway_session=other' },
       { authorization: 'Bearer token' },
     ];
     for (const headers of attempts) {
-      const answer = await ask(line, {
+      const response = await request(endpoint, {
         signedIn: false,
         headers,
-        ...(line.startsWith('POST') ? { body: {} } : {}),
+        ...(endpoint.startsWith('POST') ? { body: {} } : {}),
       });
-      expect(answer.status).toBe(401);
-      expect(answer.json.error?.['code']).toBe('not_signed_in');
+      expect(response.status).toBe(401);
+      expect(response.json.error?.['code']).toBe('not_signed_in');
     }
     expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
   });
 
-  it('refuses writes from other origins and writes that a form could send', async () => {
-    const line = 'POST /api/organizations/org-1/keys/key-1/revoke';
+  it('rejects writes from other origins and writes that a form could send', async () => {
+    const endpoint = 'POST /api/organizations/org-1/keys/key-1/revoke';
     for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:1`]) {
-      const answer = await ask(line, { body: {}, headers: { origin } });
-      expect([answer.status, answer.json.error?.['code']]).toEqual([403, 'cross_origin']);
+      const response = await request(endpoint, { body: {}, headers: { origin } });
+      expect([response.status, response.json.error?.['code']]).toEqual([403, 'cross_origin']);
     }
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
-      const answer = await ask(line, { rawBody: '{}', headers: { 'content-type': type } });
-      expect([answer.status, answer.json.error?.['code']]).toEqual([415, 'unsupported_media_type']);
+      const response = await request(endpoint, { rawBody: '{}', headers: { 'content-type': type } });
+      expect([response.status, response.json.error?.['code']]).toEqual([415, 'unsupported_media_type']);
     }
     expect(calls).toEqual([]);
-    const own = await ask(line, { body: {}, headers: { origin: `http://127.0.0.1:${api.port()}` } });
+    const own = await request(endpoint, { body: {}, headers: { origin: `http://127.0.0.1:${api.port()}` } });
     expect(own.status).toBe(200);
   });
 
-  it('answers headers that are too large with the envelope', async () => {
-    const answer = await ask('GET /api/session', { headers: { 'x-long': 'x'.repeat(20_000) } });
-    expect([answer.status, answer.json.error?.['code']]).toEqual([431, 'headers_too_large']);
-    expect(answer.headers.get('x-request-id')).toMatch(/^req/);
+  it('rejects headers that are too large in the error format', async () => {
+    const response = await request('GET /api/session', { headers: { 'x-long': 'x'.repeat(20_000) } });
+    expect([response.status, response.json.error?.['code']]).toEqual([431, 'headers_too_large']);
+    expect(response.headers.get('x-request-id')).toMatch(/^req/);
   });
 
-  it('answers under no name that another site could lead to this address', async () => {
+  it('rejects host names that another site could own', async () => {
     const statusAs = (host: string, path: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         get({ port: api.port(), path, headers: { host } }, (response) => {
@@ -341,32 +346,34 @@ describe('the dashboard API over HTTP', () => {
   });
 
   it.each(['POST /api/organizations/org-1/keys', 'PATCH /api/organizations/org-1/keys/key-1'])(
-    'refuses on %s a model that is not in the catalogue',
-    async (line) => {
+    'rejects a model that is not in the catalogue on %s',
+    async (endpoint) => {
       const body = { name: 'a key', scopes: ['chat'], allowed_models: ['acme/m', 'acme/mm'] };
-      const refused = await ask(line, { body });
+      const refused = await request(endpoint, { body });
       expect([refused.status, refused.json.error]).toEqual([
         400,
         expect.objectContaining({ code: 'invalid', param: 'allowed_models[1]' }),
       ]);
       expect(calls.some(({ method }) => method === 'createKey' || method === 'updateKey')).toBe(false);
-      const taken = await ask(line, { body: { ...body, allowed_models: ['acme/other'] } });
-      expect(taken.status).toBeLessThan(300);
+      const accepted = await request(endpoint, { body: { ...body, allowed_models: ['acme/other'] } });
+      expect(accepted.status).toBeLessThan(300);
     },
   );
 
-  it('lets a key keep a model that has left the catalogue', async () => {
+  it('keeps a key’s model that was removed from the catalogue', async () => {
     overrides = {
       getKey: async () =>
-        ({ outcome: { $case: 'key', value: { ...KEY, allowedModels: ['acme/gone'] } } }) as never,
+        ({ outcome: { $case: 'key', value: { ...KEY, allowedModels: ['acme/removed'] } } }) as never,
     };
-    const line = 'PATCH /api/organizations/org-1/keys/key-1';
-    expect((await ask(line, { body: { allowed_models: ['acme/gone', 'acme/m'] } })).status).toBe(200);
+    const endpoint = 'PATCH /api/organizations/org-1/keys/key-1';
+    expect((await request(endpoint, { body: { allowed_models: ['acme/removed', 'acme/m'] } })).status).toBe(
+      200,
+    );
   });
 
-  it('shows a key with every restriction, and its secret only at creation', async () => {
+  it('returns a key with every restriction, and its secret only at creation', async () => {
     const body = { name: 'a key', scopes: ['chat'], requests_per_minute: 5, daily_budget_usd: '1.50' };
-    const created = await ask('POST /api/organizations/org-1/keys', { body });
+    const created = await request('POST /api/organizations/org-1/keys', { body });
     expect(created.status).toBe(201);
     expect(created.json).toEqual({
       key: {
@@ -405,14 +412,14 @@ describe('the dashboard API over HTTP', () => {
         settings: { limits: { requestsPerMinute: 5, dailyBudgetNanoUsd: 1_500_000_000n } },
       },
     });
-    const read = await ask('GET /api/organizations/org-1/keys/key-1');
+    const read = await request('GET /api/organizations/org-1/keys/key-1');
     expect(Object.keys(read.json)).toEqual(['key', 'bounds']);
     expect(read.text).not.toContain('secret":"');
   });
 
-  it('shows what a key did, and lists keys without it while that cannot be had', async () => {
-    const line = 'GET /api/organizations/org-1/keys/key-1';
-    expect((await ask(line)).json['key']).toMatchObject({
+  it('returns a key’s activity, or null while usage is unavailable', async () => {
+    const endpoint = 'GET /api/organizations/org-1/keys/key-1';
+    expect((await request(endpoint)).json['key']).toMatchObject({
       activity: {
         last_used_at: '2025-11-24T16:00:00.000Z',
         spend_today_usd: '0.000000001',
@@ -424,12 +431,12 @@ describe('the dashboard API over HTTP', () => {
         throw new GatewayError('no_capacity');
       },
     };
-    const without = await ask(line);
+    const without = await request(endpoint);
     expect([without.status, without.json['key']]).toEqual([200, expect.objectContaining({ activity: null })]);
   });
 
-  it('changes only what a PATCH names; null takes a restriction away', async () => {
-    await ask('PATCH /api/organizations/org-1/keys/key-1', {
+  it('changes only the fields of a PATCH; null removes a restriction', async () => {
+    await request('PATCH /api/organizations/org-1/keys/key-1', {
       body: { name: 'new', requests_per_minute: null },
     });
     expect(calls.at(-1)).toMatchObject({
@@ -447,15 +454,15 @@ describe('the dashboard API over HTTP', () => {
     });
   });
 
-  it('tells the second of two editors what is there now', async () => {
-    const line = 'PATCH /api/organizations/org-1/keys/key-1';
-    const late = await ask(line, { body: { name: 'new', version: 2 } });
+  it('returns the current state to the second of two concurrent editors', async () => {
+    const endpoint = 'PATCH /api/organizations/org-1/keys/key-1';
+    const late = await request(endpoint, { body: { name: 'new', version: 2 } });
     expect([late.status, late.json.error?.['code']]).toEqual([409, 'version_conflict']);
     expect(late.json.error?.['metadata']).toMatchObject({ current: { name: 'a key', version: 3 } });
     expect(calls.some(({ method }) => method === 'updateKey')).toBe(false);
 
     const stale = AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT;
-    overrides = { setOrganizationLimits: async () => refusal(stale, 'Somebody else was quicker.') as never };
+    overrides = { setOrganizationLimits: async () => refusal(stale, 'Stale.') as never };
     const limits = {
       requests_per_minute: 1,
       tokens_per_minute: null,
@@ -465,12 +472,12 @@ describe('the dashboard API over HTTP', () => {
       multiple_completions: false,
       version: 6,
     };
-    const second = await ask('PUT /api/organizations/org-1/limits', { body: limits });
+    const second = await request('PUT /api/organizations/org-1/limits', { body: limits });
     expect([second.status, second.json.error?.['code']]).toEqual([409, 'version_conflict']);
     expect(second.json.error?.['metadata']).toMatchObject({ current: { name: 'Acme', version: 7 } });
   });
 
-  it('merges a change without a version into what somebody else has written meanwhile', async () => {
+  it('merges a change without a version into a concurrent change', async () => {
     let version = 3;
     overrides = {
       getKey: async () =>
@@ -482,29 +489,29 @@ describe('the dashboard API over HTTP', () => {
           : ({ outcome: { $case: 'key', value: KEY } } as never);
       },
     };
-    const answer = await ask('PATCH /api/organizations/org-1/keys/key-1', { body: { name: 'new' } });
-    expect(answer.status).toBe(200);
+    const response = await request('PATCH /api/organizations/org-1/keys/key-1', { body: { name: 'new' } });
+    expect(response.status).toBe(200);
     const updates = calls.filter(({ method }) => method === 'updateKey');
     expect(updates.map(({ request }) => (request as { expectedVersion: number }).expectedVersion)).toEqual([
       3, 4,
     ]);
   });
 
-  it('says in the words of the API what a domain refused', async () => {
+  it('maps refusals of a domain to errors of the API', async () => {
     const { ADMIN_REFUSAL_REASON_INVALID: invalid, ADMIN_REFUSAL_REASON_CONFLICT: conflict } =
       AdminRefusalReason;
     overrides = {
       updateKey: async () => refusal(invalid, 'Too much.', 'daily_budget_nano_usd') as never,
       revokeKey: async () => refusal(conflict, 'Cannot.') as never,
     };
-    const patched = await ask('PATCH /api/organizations/org-1/keys/key-1', { body: {} });
+    const patched = await request('PATCH /api/organizations/org-1/keys/key-1', { body: {} });
     expect(patched.status).toBe(400);
     expect(patched.json.error).toMatchObject({
       code: 'invalid',
       param: 'daily_budget_usd',
       message: 'Too much.',
     });
-    const revoked = await ask('POST /api/organizations/org-1/keys/key-1/revoke', { body: {} });
+    const revoked = await request('POST /api/organizations/org-1/keys/key-1/revoke', { body: {} });
     expect([revoked.status, revoked.json.error?.['code']]).toEqual([409, 'conflict']);
   });
 
@@ -527,9 +534,9 @@ describe('the dashboard API over HTTP', () => {
     ['POST /api/organizations/org-1/suspend', { reason: 5 }, 'reason'],
     ['POST /api/organizations/org-1/resume', { now: true }, 'now'],
     ['POST /api/session', { email: 'a@b' }, 'password'],
-  ])('refuses %s with %j, naming %s, before anything is done', async (line, body, param) => {
-    const answer = await ask(line, { body });
-    expect([answer.status, answer.json.error?.['code'], answer.json.error?.['param']]).toEqual([
+  ])('rejects %s with %j, naming %s, without side effects', async (endpoint, body, param) => {
+    const response = await request(endpoint, { body });
+    expect([response.status, response.json.error?.['code'], response.json.error?.['param']]).toEqual([
       400,
       'invalid',
       param,
@@ -537,12 +544,12 @@ describe('the dashboard API over HTTP', () => {
     expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
   });
 
-  it('adds credit between an audit entry that starts and one that completes', async () => {
-    const answer = await ask('POST /api/organizations/org-1/credits', {
+  it('adds credit between the start and the completion of an audit entry', async () => {
+    const response = await request('POST /api/organizations/org-1/credits', {
       body: { amount_usd: '10.00', note: 'hello' },
     });
-    expect(answer.status).toBe(201);
-    expect(answer.json).toMatchObject({
+    expect(response.status).toBe(201);
+    expect(response.json).toMatchObject({
       credit: { amount_usd: '10', note: 'hello' },
       balance: { total_credits_usd: '10', balance_usd: '9.999999999', available_usd: '9.999999999' },
     });
@@ -555,9 +562,9 @@ describe('the dashboard API over HTTP', () => {
     expect(calls.at(-1)?.request).toEqual({ auditId: 'aud-1', succeeded: true });
   });
 
-  it('gives the same Idempotency-Key the same credit, per organization', async () => {
+  it('derives the same credit from the same Idempotency-Key, per organization', async () => {
     const add = (key: string) =>
-      ask('POST /api/organizations/org-1/credits', {
+      request('POST /api/organizations/org-1/credits', {
         body: { amount_usd: '1' },
         headers: { 'idempotency-key': key },
       });
@@ -568,8 +575,8 @@ describe('the dashboard API over HTTP', () => {
     expect((await add('')).status).toBe(400);
   });
 
-  it('notes a refused credit as failed, and leaves one open of which nothing is known', async () => {
-    const add = () => ask('POST /api/organizations/org-1/credits', { body: { amount_usd: '1' } });
+  it('records a refused credit as failed, and leaves one with an unknown outcome open', async () => {
+    const add = () => request('POST /api/organizations/org-1/credits', { body: { amount_usd: '1' } });
     overrides = {
       addCredit: async () => {
         throw new GatewayError('invalid_request', { param: 'credit_id' });
@@ -589,7 +596,7 @@ describe('the dashboard API over HTTP', () => {
     expect(calls.at(-1)?.method).toBe('addCredit');
   });
 
-  it.each<[string, Asked, number, string]>([
+  it.each<[string, RequestOptions, number, string]>([
     ['POST /api/session', { rawBody: '{' }, 400, 'invalid_json'],
     ['POST /api/session', { rawBody: '"text"' }, 400, 'invalid_json'],
     ['POST /api/session', { rawBody: '[]' }, 400, 'invalid'],
@@ -612,30 +619,30 @@ describe('the dashboard API over HTTP', () => {
     ['GET /api/organizations?page_size=0', {}, 400, 'invalid'],
     ['GET /api/organizations?page_size=1&page_size=2', {}, 400, 'invalid'],
     ['GET /api/organizations?page_token=a&page_token=b', {}, 400, 'invalid'],
-  ])('answers %s %j with an envelope, never a 500', async (line, asked, status, code) => {
-    const answer = await ask(line, asked);
-    expect([answer.status, answer.json.error?.['code']]).toEqual([status, code]);
-    expect(Object.keys(answer.json)).toEqual(['error']);
-    expect(answer.headers.get('x-request-id')).toMatch(/^req-/);
+  ])('rejects %s %j in the error format, never with a 500', async (endpoint, options, status, code) => {
+    const response = await request(endpoint, options);
+    expect([response.status, response.json.error?.['code']]).toEqual([status, code]);
+    expect(Object.keys(response.json)).toEqual(['error']);
+    expect(response.headers.get('x-request-id')).toMatch(/^req-/);
   });
 
-  it('tells nothing of an unexpected failure', async () => {
+  it('does not reveal unexpected errors', async () => {
     overrides = {
       authorize: async () => {
         throw new Error('password of the database is hunter2');
       },
     };
-    const answer = await ask('GET /api/session');
-    expect(answer.status).toBe(500);
-    expect(answer.text).not.toContain('hunter2');
+    const response = await request('GET /api/session');
+    expect(response.status).toBe(500);
+    expect(response.text).not.toContain('hunter2');
   });
 
-  it('introduces itself to whoever opens it in a browser', async () => {
-    const answer = await ask('GET /', { signedIn: false });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(answer.headers.get('content-security-policy')).toBeTruthy();
-    expect(answer.text).toContain('Inference Gateway');
-    expect(answer.text).not.toContain('/openapi.json');
+  it('serves a start page', async () => {
+    const response = await request('GET /', { signedIn: false });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(response.headers.get('content-security-policy')).toBeTruthy();
+    expect(response.text).toContain('Inference Gateway');
+    expect(response.text).not.toContain('/openapi.json');
   });
 });

@@ -2,9 +2,8 @@ import type { Request } from 'express';
 import type { DashboardApiSettings } from '../ports';
 
 /**
- * Where the dashboard is for whoever gets a link to it. Without a public origin
- * it is only answered under names of this machine, so the Host header can be
- * nobody else's.
+ * The dashboard's URL for links. Without a public origin only loopback Host headers are accepted, so
+ * the header is safe to use.
  */
 export function dashboardUrlOf({ publicOrigin }: DashboardApiSettings, request: Request): string {
   return publicOrigin ?? `http://${request.headers.host ?? 'localhost'}`;

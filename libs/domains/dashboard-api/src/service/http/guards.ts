@@ -8,7 +8,7 @@ import { sessionTokenOf } from './session-cookie';
 
 const READING_METHODS = new Set(['GET', 'HEAD']);
 
-/** Nothing is served under a name that another site could have given to this address. */
+/** Rejects host names that another site could own. */
 export function createHostGuard(publicOrigin: string | undefined): RequestHandler {
   return (request, _response, next) => {
     if (!isOwnHost({ host: request.headers.host, publicOrigin })) throw new DashboardError('unknown_host');
@@ -17,8 +17,8 @@ export function createHostGuard(publicOrigin: string | undefined): RequestHandle
 }
 
 /**
- * Beside the SameSite cookie: a form of another site cannot send JSON, and a
- * script of another site is asked for its origin first.
+ * Protects writes in addition to the SameSite cookie: forms cannot send JSON, and scripts of other
+ * sites need a CORS preflight.
  */
 export function createCrossSiteGuard(publicOrigin: string | undefined): RequestHandler {
   return (request, _response, next) => {
@@ -33,14 +33,13 @@ export function createCrossSiteGuard(publicOrigin: string | undefined): RequestH
 }
 
 /**
- * Whose session it is, if they may do this. Auth decides.
- *
- * @throws DashboardError `not_signed_in`, `forbidden`, or `not_found` for an organization that is not theirs.
+ * Returns the session of a request if it has the permission. Auth decides.
+ * @throws DashboardError `not_signed_in`, `forbidden`, or `not_found` for an organization without membership.
  */
-export async function admitted(
+export async function authorize(
   { authAdmin }: Pick<DashboardApiPorts, 'authAdmin'>,
   request: Request,
-  { permission, organizationId, address }: WhatIsAsked,
+  { permission, organizationId, address }: AuthorizationInput,
 ): Promise<SignedIn> {
   const sessionToken = sessionTokenOf(request);
   if (sessionToken === undefined) throw new DashboardError('not_signed_in');
@@ -53,30 +52,30 @@ export async function admitted(
   switch (outcome?.$case) {
     case 'allowed': {
       const session = outcome.value;
-      if (!session.member) throw new Error('a session has no member');
+      if (!session.member) throw new Error('the session has no member');
       return { session, member: session.member, sessionToken };
     }
     case 'forbidden':
       throw new DashboardError('forbidden');
     case 'noSuchOrganization':
-      throw new DashboardError('not_found', { message: 'No such organization.' });
+      throw new DashboardError('not_found', { message: 'This organization does not exist.' });
     default:
       throw new DashboardError('not_signed_in');
   }
 }
 
-export interface WhatIsAsked {
-  /** Absent: being signed in is enough. */
+export interface AuthorizationInput {
+  /** Absent: any session is sufficient. */
   readonly permission?: Permission;
   readonly organizationId?: string;
-  /** Where it is asked from. */
+  /** The client's address. */
   readonly address: string;
 }
 
-/** Which paths there are is not told to whoever is not signed in. */
+/** Requires a session for unknown paths too, so that paths cannot be probed. */
 export function createSessionGuard(ports: DashboardApiPorts): RequestHandler {
   return async (request, response, next) => {
-    await admitted(ports, request, { address: addressOf(response) });
+    await authorize(ports, request, { address: addressOf(response) });
     next();
   };
 }

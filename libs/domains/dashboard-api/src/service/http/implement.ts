@@ -9,34 +9,34 @@ import type {
 } from '@gateway/dashboard-contract';
 import type { Request, Response } from 'express';
 
-/** Whose session it is that came with a request. */
+/** The session of a request. */
 export interface SignedIn {
   readonly session: Session;
   readonly member: Member;
   readonly sessionToken: string;
 }
 
-/** What a handler gets: what was sent, after validation, and who sent it. */
-export interface Asked<Of extends Endpoint> {
+/** The input of a handler: the validated request and its session. */
+export interface HandlerInput<Of extends Endpoint> {
   readonly params: PathParameters<Of['path']>;
   readonly query: QueryOf<Of>;
   readonly body: BodyOf<Of>;
   readonly headers: HeadersOf<Of>;
   /** The client's address in canonical form; empty when none can be read. */
   readonly address: string;
-  /** Absent where anybody may ask. */
-  readonly signedIn: Of['who'] extends 'anyone' ? undefined : SignedIn;
+  /** Undefined for endpoints without a session. */
+  readonly signedIn: Of['access'] extends 'anyone' ? undefined : SignedIn;
   /** For the audit log. */
-  readonly actor: Of['who'] extends 'anyone' ? undefined : Actor;
+  readonly actor: Of['access'] extends 'anyone' ? undefined : Actor;
   readonly request: Request;
-  /** For cookies, and for answers that are not JSON: those the handler writes and ends itself. */
+  /** For cookies, and for responses other than JSON, which the handler writes and ends itself. */
   readonly response: Response;
 }
 
-/** Answers with the endpoint's JSON; with nothing where that is the answer, or was written already. */
-export type Handler<Of extends Endpoint> = (asked: Asked<Of>) => Promise<ReadonlyDeep<JsonOf<Of>>>;
+/** Returns the endpoint's JSON; undefined for empty responses and those that it has written itself. */
+export type Handler<Of extends Endpoint> = (input: HandlerInput<Of>) => Promise<ReadonlyDeep<JsonOf<Of>>>;
 
-/** Who only makes JSON of a value does not mind whether it could be changed. */
+/** Handlers may return readonly values. */
 type ReadonlyDeep<Value> = Value extends readonly (infer Item)[]
   ? readonly ReadonlyDeep<Item>[]
   : Value extends object
@@ -45,11 +45,11 @@ type ReadonlyDeep<Value> = Value extends readonly (infer Item)[]
 
 export interface Implementation {
   readonly endpoint: Endpoint;
-  readonly handler: (asked: Asked<Endpoint>) => Promise<unknown>;
+  readonly handler: (input: HandlerInput<Endpoint>) => Promise<unknown>;
 }
 
-/** Binds a handler to what the contract says of its endpoint, and holds it to the types of that. */
+/** Binds a handler to its endpoint and checks it against the endpoint's types. */
 export function implement<Of extends Endpoint>(endpoint: Of, handler: Handler<Of>): Implementation {
-  // The router hands over what it has validated by the schemas of this very endpoint.
+  // The router validates the input with the schemas of this endpoint.
   return { endpoint, handler: handler as unknown as Implementation['handler'] };
 }

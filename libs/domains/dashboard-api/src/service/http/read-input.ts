@@ -2,16 +2,16 @@ import type { z } from 'zod';
 import { DashboardError } from '../dashboard-error';
 
 /**
- * What was sent in its shape.
+ * Validates a part of the request.
  *
- * @throws DashboardError `invalid` for the first fault of it.
+ * @throws DashboardError `invalid` for the first issue.
  */
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,
-  sent: unknown,
+  input: unknown,
   where: 'body' | 'query' | 'headers',
 ): z.output<Schema> {
-  const parsed = schema.safeParse(sent);
+  const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   if (issue?.code === 'unrecognized_keys') {

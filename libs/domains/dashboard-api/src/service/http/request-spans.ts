@@ -1,7 +1,7 @@
 import { tracing } from '@gateway/telemetry';
 import type { RequestHandler } from 'express';
 
-/** A span for each request of the dashboard's API, in a trace of its own, since browsers send none. */
+/** Starts a trace for each request, since browsers send no trace context. */
 export const requestSpans: RequestHandler = (request, response, next) => {
   const tracer = tracing();
   if (tracer === undefined) return next();
@@ -13,7 +13,7 @@ export const requestSpans: RequestHandler = (request, response, next) => {
   });
   response.once('close', () => {
     const { statusCode } = response;
-    // As the contract writes it, with names for its parts: a path itself may hold a secret.
+    // The route template, not the path, which may contain a secret.
     const route = (request.route as { readonly path?: string } | undefined)?.path;
     span.set({ 'http.response.status_code': statusCode, 'http.route': route });
     span.end(statusCode >= 500 ? String(statusCode) : undefined);

@@ -2,15 +2,14 @@ import { allEndpoints, isPlatformPermission, type Endpoint } from '@gateway/dash
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { DashboardApiPorts } from '../ports';
-import { addressOf, admitted } from './guards';
-import type { Asked, Implementation, SignedIn } from './implement';
+import { addressOf, authorize } from './guards';
+import type { HandlerInput, Implementation, SignedIn } from './implement';
 import { readInput } from './read-input';
 
 const NO_QUERY = z.strictObject({});
 
 /**
- * The routes of the whole contract. Who asks is looked at first, then what was sent.
- *
+ * The routes of the whole contract. A request is authorized before it is validated.
  * @throws Error when an endpoint of the contract has no handler, or two.
  */
 export function createEndpointRouter(
@@ -24,10 +23,10 @@ export function createEndpointRouter(
     if (!handler) throw new Error(`${endpoint.method} ${endpoint.path} has no handler`);
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
-      const signedIn = await admittedTo(ports, endpoint, request, response);
-      const answer = await handler(asked(endpoint, request, response, signedIn));
-      if (endpoint.answer.kind === 'json') response.status(endpoint.answer.status).json(answer);
-      if (endpoint.answer.kind === 'nothing') response.status(endpoint.answer.status).end();
+      const signedIn = await authorizeFor(ports, endpoint, request, response);
+      const result = await handler(inputOf(endpoint, request, response, signedIn));
+      if (endpoint.response.kind === 'json') response.status(endpoint.response.status).json(result);
+      if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
     });
   }
   return router;
@@ -42,38 +41,38 @@ function handlersOf(implementations: readonly Implementation[]): Map<Endpoint, I
   return handlers;
 }
 
-/** As express writes it. */
+/** The path in express syntax. */
 function routeOf({ path }: Endpoint): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Whom the endpoint is for; undefined where it is for anybody. */
-async function admittedTo(
+/** Undefined for endpoints without a session. */
+async function authorizeFor(
   ports: DashboardApiPorts,
-  { who }: Endpoint,
+  { access }: Endpoint,
   request: Request,
   response: Response,
 ): Promise<SignedIn | undefined> {
-  if (who === 'anyone') return undefined;
+  if (access === 'anyone') return undefined;
   const address = addressOf(response);
-  if (who === 'signed_in') return admitted(ports, request, { address });
+  if (access === 'signed_in') return authorize(ports, request, { address });
   const organizationId = request.params['organization_id'];
-  // An operator's deed in an organization is one there has to be.
-  if (organizationId === undefined && !isPlatformPermission(who))
-    throw new Error(`${who} of no organization`);
-  return admitted(ports, request, {
-    permission: who,
+  // Only platform permissions apply without an organization.
+  if (organizationId === undefined && !isPlatformPermission(access))
+    throw new Error(`${access} needs an organization`);
+  return authorize(ports, request, {
+    permission: access,
     ...(typeof organizationId === 'string' ? { organizationId } : {}),
     address,
   });
 }
 
-function asked(
+function inputOf(
   endpoint: Endpoint,
   request: Request,
   response: Response,
   signedIn: SignedIn | undefined,
-): Asked<Endpoint> {
+): HandlerInput<Endpoint> {
   const address = addressOf(response);
   const { query = NO_QUERY, body, headers } = endpoint;
   const read = {
@@ -86,5 +85,5 @@ function asked(
     response,
   };
   const actor = signedIn && { id: signedIn.member.id, label: signedIn.member.email, ipAddress: address };
-  return { ...read, signedIn, actor } as unknown as Asked<Endpoint>;
+  return { ...read, signedIn, actor } as unknown as HandlerInput<Endpoint>;
 }

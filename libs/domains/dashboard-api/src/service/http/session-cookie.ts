@@ -10,12 +10,12 @@ export function sessionTokenOf(request: Request): string | undefined {
   return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
 }
 
-/** As the browser calls itself. */
+/** The browser's User-Agent header. */
 export function deviceOf(request: Request): string {
   return request.get('user-agent') ?? '';
 }
 
-/** For the browser alone: not for scripts, not for other sites. */
+/** HttpOnly and `SameSite=Strict`: not readable by scripts, and not sent from other sites. */
 export function createSessionCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
   const write = (response: Response, value: string, expires: Date): void => {
     const secure = publicOrigin?.startsWith('https://') ?? false;
@@ -29,7 +29,7 @@ export function createSessionCookies({ publicOrigin }: Pick<DashboardApiSettings
   };
 }
 
-/** Of one sign-in at the identity provider: several may be under way in one browser. */
+/** One cookie per sign-in at the identity provider: a browser may have several in progress. */
 const SIGN_ON_COOKIE_PREFIX = 'gateway_sign_on_';
 const SIGN_ON_PATH = '/api/oidc';
 const STATE_CHARACTERS_IN_NAME = 16;
@@ -39,13 +39,13 @@ function signOnCookieOf(state: string): string | undefined {
   return /^[\w-]{16}$/.test(name) ? SIGN_ON_COOKIE_PREFIX + name : undefined;
 }
 
-/** What the browser keeps of the sign-in with this state. */
+/** The browser's token for the sign-in with this state. */
 export function signOnTokenOf(request: Request, state: string): string | undefined {
   const token = parseCookie(request.headers.cookie ?? '')[signOnCookieOf(state) ?? ''];
   return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
 }
 
-/** `SameSite=Lax`, since the browser comes back from another site. */
+/** `SameSite=Lax`, since the identity provider redirects back from another site. */
 export function createSignOnCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
   const secure = publicOrigin?.startsWith('https://') ?? false;
   const write = (response: Response, state: string, value: string, expires: Date): void => {
@@ -63,19 +63,18 @@ export function createSignOnCookies({ publicOrigin }: Pick<DashboardApiSettings,
 
 const INVITATION_COOKIE = 'gateway_invitation';
 const INVITATION_PATH = '/api/invitations';
-/** As long as it takes to sign in, be that with a provider that asks for much. */
-const INVITATION_KEPT_MS = 30 * 60_000;
+/** Long enough to sign in at an identity provider on the way. */
+const INVITATION_COOKIE_MAX_AGE_MS = 30 * 60_000;
 
-/** Of the invitation that was looked up last. */
+/** The token of the last invitation that was looked up. */
 export function invitationTokenOf(request: Request): string | undefined {
   const token = parseCookie(request.headers.cookie ?? '')[INVITATION_COOKIE];
   return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
 }
 
 /**
- * Whoever signs in on the way to an invitation leaves the page, and its link's
- * token with it, which no script may keep. So the browser does, for the two
- * requests that need it and for no other.
+ * Stores an invitation's token while the person leaves the page to sign in. The cookie is HttpOnly and
+ * scoped to the two endpoints that need it.
  */
 export function createInvitationCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
   const secure = publicOrigin?.startsWith('https://') ?? false;
@@ -84,12 +83,13 @@ export function createInvitationCookies({ publicOrigin }: Pick<DashboardApiSetti
     response.append('set-cookie', stringifySetCookie({ ...cookie, name: INVITATION_COOKIE, value, maxAge }));
   };
   return {
-    set: (response: Response, token: string): void => write(response, token, INVITATION_KEPT_MS / 1_000),
+    set: (response: Response, token: string): void =>
+      write(response, token, INVITATION_COOKIE_MAX_AGE_MS / 1_000),
     clear: (response: Response): void => write(response, '', 0),
   };
 }
 
-/** A session whose token is known this once. */
+/** A new session with its token. */
 export interface OpenedSession {
   readonly sessionToken: string;
   readonly expiresUnixMs: bigint;

@@ -1,7 +1,7 @@
 import { Scope, type KeyLimits, type KeySettings, type OrganizationLimits } from '@gateway/contracts/auth';
 import type { endpoints, BodyOf } from '@gateway/dashboard-contract';
 
-/** What this API is sent, as the messages of the other domains. */
+/** Maps request bodies to messages of the other domains. */
 
 type LimitsBody = Omit<BodyOf<typeof endpoints.organizations.setLimits>, 'version'>;
 type KeyChanges = Omit<BodyOf<typeof endpoints.keys.update>, 'version'>;
@@ -17,7 +17,7 @@ export function organizationLimitsMessage(body: LimitsBody): OrganizationLimits 
   };
 }
 
-/** What a key with these settings has after the change: absent fields stay, null takes a restriction away. */
+/** Merges changes into a key's settings: absent fields keep their value, null removes a restriction. */
 export function changedKeySettings(
   current: Omit<KeySettings, 'limits'> & { limits: KeyLimits | undefined },
   changes: KeyChanges,

@@ -24,8 +24,8 @@ export function balanceView(balance: GetBalanceResponse = NO_BALANCE) {
   };
 }
 
-/** While it is so: what the ledger noticed a moment ago may be mended by now. */
-export function runningLowView(alert: CreditAlert | undefined, { availableNanoUsd }: GetBalanceResponse) {
+/** Compares with the current balance: credit may have been added since the ledger raised the alert. */
+export function lowBalanceView(alert: CreditAlert | undefined, { availableNanoUsd }: GetBalanceResponse) {
   const { thresholdNanoUsd, belowSinceUnixMs } = alert ?? {};
   if (
     thresholdNanoUsd === undefined ||
@@ -48,7 +48,7 @@ export function creditAlertView(alert: CreditAlert | undefined) {
 }
 
 export function statementMonthView(sums: StatementMonth | undefined) {
-  if (!sums) throw new Error('a statement without its sums');
+  if (!sums) throw new Error('the statement has no sums');
   return {
     month: sums.month,
     opening_balance_usd: usd(sums.openingNanoUsd),

@@ -19,7 +19,7 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED]: 'conflict',
 };
 
-/** The domain's names of fields that this API spells otherwise. */
+/** Field names of auth that differ in this API. */
 const FIELDS: Readonly<Record<string, string>> = { daily_budget_nano_usd: 'daily_budget_usd' };
 
 function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): DashboardError {
@@ -30,26 +30,26 @@ function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): D
   });
 }
 
-/** What another domain answered, unless it refused. */
+/** Returns the value of a response, or throws its refusal. */
 export function accepted<Value>(
   outcome: { $case: 'refusal'; value: AdminRefusal } | { $case: string; value: Value } | undefined,
 ): Value {
-  if (outcome === undefined) throw new Error('an answer has no outcome');
+  if (outcome === undefined) throw new Error('the response has no outcome');
   if (outcome.$case === 'refusal') throw refusalError(outcome.value as AdminRefusal);
   return outcome.value as Value;
 }
 
-/** Goes on unless another domain refused, where there is nothing else that it could answer. */
+/** Throws the refusal of a response without a value. */
 export function acceptedUnless(refusal: AdminRefusal | undefined): void {
   if (refusal) throw refusalError(refusal);
 }
 
-/** Anything thrown on the way to an answer as an error of this API. */
+/** Maps any thrown value to an error of this API. */
 export function toDashboardError(thrown: unknown): DashboardError {
   if (thrown instanceof DashboardError) return thrown;
   if (isRpcDeadlineExceeded(thrown)) {
     return new DashboardError('unavailable', {
-      message: 'There was no answer in time. The change may have been made: look before trying again.',
+      message: 'The request timed out. The change may have been made: check before you retry.',
       cause: thrown,
     });
   }
@@ -74,12 +74,12 @@ function ofHttpError(thrown: unknown): DashboardError | undefined {
       return new DashboardError('body_too_large');
     case 415:
       return new DashboardError('unsupported_media_type', {
-        message: 'The encoding of the body is not supported.',
+        message: 'The content encoding is not supported.',
       });
     case 400:
-      // A path that cannot be decoded; everything else is the body's.
+      // URIError: the path cannot be decoded. Other errors come from the body.
       return thrown instanceof URIError
-        ? new DashboardError('not_found', { message: 'This path does not exist.' })
+        ? new DashboardError('not_found', { message: 'The path is not valid.' })
         : new DashboardError('invalid_json');
     default:
       return undefined;

@@ -22,7 +22,7 @@ const NO_USAGE = {
 
 export function generationSummaryView(record: GenerationRecord) {
   const { generation } = record;
-  if (!generation) throw new Error('a record without its generation');
+  if (!generation) throw new Error('the record has no generation');
   return {
     id: generation.id,
     created_at: isoTime(generation.createdUnixMs),

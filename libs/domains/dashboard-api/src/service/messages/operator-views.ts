@@ -12,16 +12,16 @@ import type { UnixMs } from '@gateway/base';
 import { isoTime, usd } from './views';
 
 export function catalogueView(catalogue: GetCatalogueResponse) {
-  const { refused } = catalogue;
+  const { refused: rejected } = catalogue;
   return {
     version: catalogue.version.toString(),
     file: catalogue.file,
     sha256: catalogue.sha256,
     loaded_at: isoTime(catalogue.loadedUnixMs),
-    refused: refused
+    rejected: rejected
       ? {
-          since: isoTime(refused.sinceUnixMs),
-          faults: refused.issues.map(({ message, line }) => ({ message, line: line ?? null })),
+          since: isoTime(rejected.sinceUnixMs),
+          issues: rejected.issues.map(({ message, line }) => ({ message, line: line ?? null })),
         }
       : null,
     models: catalogue.models.map(catalogueModelView),
@@ -29,7 +29,7 @@ export function catalogueView(catalogue: GetCatalogueResponse) {
 }
 
 function catalogueModelView({ model, targets }: CatalogueModel) {
-  if (!model) throw new Error('an entry of the catalogue without its model');
+  if (!model) throw new Error('the catalogue entry has no model');
   return { ...offeredModelView(model), disabled: model.disabled, targets: targets.map(targetView) };
 }
 
@@ -47,7 +47,7 @@ export function offeredModelView(model: Model) {
 }
 
 function pricesView(prices: Prices | undefined) {
-  if (!prices) throw new Error('a model without prices');
+  if (!prices) throw new Error('the model has no prices');
   return {
     input_usd_per_million: usd(prices.inputNanoUsdPerMillion),
     cached_input_usd_per_million: usd(prices.cachedInputNanoUsdPerMillion),
@@ -69,10 +69,10 @@ export function providerHealthView(health: GetProviderHealthResponse, now: bigin
   return {
     window_ms: health.windowMs,
     observed_at: isoTime(now),
-    observer: health.observer,
+    instance: health.observer,
     providers: health.providers.map(({ name, callsUnderWay, maxConcurrent }) => ({
       name,
-      calls_under_way: callsUnderWay,
+      calls_in_flight: callsUnderWay,
       max_concurrent: maxConcurrent,
     })),
     targets: health.targets.map(targetHealthView),
@@ -83,19 +83,19 @@ const BREAKERS = ['closed', 'half_open', 'open'] as const;
 
 function targetHealthView(health: TargetHealth) {
   const breaker = BREAKERS.find((state) => state === health.breaker);
-  if (!health.target || !breaker) throw new Error('the health of a target is incomplete');
+  if (!health.target || !breaker) throw new Error('the target health is incomplete');
   const { firstEvent } = health;
   return {
     ...targetView(health.target),
     breaker,
-    organizations_open: health.organizationsOpen,
+    open_for_organizations: health.organizationsOpen,
     calls: health.calls,
     failures: Object.values(health.failures).reduce((sum, count) => sum + count, 0),
     failures_by_kind: health.failures,
     first_event: firstEvent
       ? { mean_ms: firstEvent.meanMs, p50_ms: firstEvent.p50Ms, p95_ms: firstEvent.p95Ms }
       : null,
-    calls_under_way: health.callsUnderWay,
+    calls_in_flight: health.callsUnderWay,
     models: health.modelIds,
   };
 }

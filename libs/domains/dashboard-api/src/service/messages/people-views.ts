@@ -16,7 +16,7 @@ import {
 } from '@gateway/contracts/auth';
 import { isoTime } from './views';
 
-/** How people and their sessions look as JSON of this API. */
+/** Maps people and their sessions to JSON. */
 
 const ROLES = {
   [OrganizationRole.ORGANIZATION_ROLE_UNSPECIFIED]: 'member',
@@ -56,7 +56,7 @@ export function invitationView(invitation: Invitation) {
 }
 
 export function invitationForGuestView({ organizationName, invitation, hasAccount }: InvitationForGuest) {
-  if (!invitation) throw new Error('an invitation is missing');
+  if (!invitation) throw new Error('the response has no invitation');
   return {
     organization: { name: organizationName },
     email: invitation.email,
@@ -72,7 +72,7 @@ export function memberView({ id, email, role }: Member) {
 
 export function sessionStateView(state: GetSessionResponse) {
   const { member, session } = state;
-  if (!member || !session) throw new Error('a session that runs has no member');
+  if (!member || !session) throw new Error('the session has no member');
   return {
     member: memberView(member),
     expires_at: isoTime(session.expiresUnixMs),
@@ -128,7 +128,7 @@ export function organizationMemberView(member: OrganizationMember) {
 export function organizationDomainView({ domain, role, mappedBy, mappedUnixMs }: OrganizationDomain) {
   return {
     domain,
-    // Nobody becomes an owner by a domain.
+    // A domain never grants the owner role.
     role: ROLES[role] === 'admin' ? 'admin' : 'member',
     mapped_by: mappedBy,
     mapped_at: isoTime(mappedUnixMs),
@@ -136,7 +136,7 @@ export function organizationDomainView({ domain, role, mappedBy, mappedUnixMs }:
 }
 
 export function personView(person: Person) {
-  if (!person.member) throw new Error('a person is no member');
+  if (!person.member) throw new Error('the person has no member');
   return {
     ...memberView(person.member),
     organizations: person.memberships.map(({ organizationId, organizationName, role }) => ({

@@ -2,7 +2,7 @@ import type { GetLedgerReconciliationResponse } from '@gateway/contracts/billing
 import type { ComparedSums, GetUsageReconciliationResponse } from '@gateway/contracts/generation-query';
 import { isoTime, usd } from './views';
 
-/** What comparing the books, the postings and usage has found, as JSON of this API. */
+/** Maps reconciliation results to JSON. */
 
 export function ledgerReconciliationView(found: GetLedgerReconciliationResponse) {
   return {
@@ -36,7 +36,7 @@ export function usageReconciliationView(found: GetUsageReconciliationResponse) {
 }
 
 function sumsView(sums: ComparedSums | undefined) {
-  if (!sums) throw new Error('a difference without its sums');
+  if (!sums) throw new Error('the difference has no sums');
   return {
     generations: Number(sums.generations),
     cost_usd: usd(sums.costNanoUsd),

@@ -9,7 +9,7 @@ import {
   type PreviousSecret,
 } from '@gateway/contracts/auth';
 
-/** How the messages of the other domains look as JSON of this API. Amounts are decimal strings of US dollars. */
+/** Maps messages of the other domains to JSON. Amounts are decimal strings of US dollars. */
 
 const SCOPES: Readonly<Record<Scope, 'chat' | 'usage:read' | undefined>> = {
   [Scope.SCOPE_UNSPECIFIED]: undefined,
@@ -82,7 +82,7 @@ function stateOf(
   return expiresOn !== undefined && expiresOn < utcDay(now) ? 'expired' : 'active';
 }
 
-/** Below which the caps of the organization's keys have to be when they are written. */
+/** The upper bounds of a key's limits. */
 export function keyBoundsView(limits: OrganizationLimits | undefined) {
   return {
     requests_per_minute: limits?.requestsPerMinute ?? null,
@@ -109,7 +109,7 @@ export function auditEntryView(entry: AuditEntry) {
   };
 }
 
-/** The filters of the audit log, as auth takes them. */
+/** Maps the filters of the audit log to auth's request. */
 export function auditFilter(query: {
   readonly action?: string | undefined;
   readonly actor_id?: string | undefined;
@@ -126,7 +126,7 @@ export function auditFilter(query: {
   };
 }
 
-/** The page that a list was asked for. */
+/** The page requested from a list. */
 export function pageRequest(query: { readonly page_size: number; readonly page_token: string }) {
   return { pageSize: query.page_size, pageToken: query.page_token };
 }

@@ -13,8 +13,7 @@ import { useToast } from '../../ui/toast';
 
 type Step = 'off' | 'enrol' | 'remove' | 'renew';
 
-/** A code of an authenticator app beside the password. */
-export function SecondFactor({ on }: { readonly on: boolean }) {
+export function TwoFactor({ on }: { readonly on: boolean }) {
   const [step, setStep] = useState<Step>('off');
   const [codes, setCodes] = useState<readonly string[]>();
   const queryClient = useQueryClient();
@@ -23,10 +22,10 @@ export function SecondFactor({ on }: { readonly on: boolean }) {
     <Section
       title={
         <span className="flex items-center gap-2">
-          Second factor {on ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>}
+          Two-factor authentication {on ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>}
         </span>
       }
-      description="A code of an authenticator app, asked for at sign-in beside the password."
+      description="Requires a code from an authenticator app at sign-in."
       actions={
         on ? (
           <>
@@ -46,10 +45,14 @@ export function SecondFactor({ on }: { readonly on: boolean }) {
     >
       {!on && (
         <p className="text-sm text-ink-soft">
-          With it a password alone is of no use to whoever finds it. Whoever manages keys should have it.
+          Protects your account if your password leaks. Recommended for everyone who manages keys.
         </p>
       )}
-      <Dialog open={step === 'enrol'} onOpenChange={() => setStep('off')} title="Turn the second factor on">
+      <Dialog
+        open={step === 'enrol'}
+        onOpenChange={() => setStep('off')}
+        title="Turn on two-factor authentication"
+      >
         <Enrol
           onDone={(recoveryCodes) => {
             setStep('off');
@@ -58,8 +61,12 @@ export function SecondFactor({ on }: { readonly on: boolean }) {
           }}
         />
       </Dialog>
-      <Dialog open={step === 'remove'} onOpenChange={() => setStep('off')} title="Turn the second factor off">
-        <WithPasswordAndCode
+      <Dialog
+        open={step === 'remove'}
+        onOpenChange={() => setStep('off')}
+        title="Turn off two-factor authentication"
+      >
+        <PasswordAndCodeForm
           action="Turn off"
           danger
           run={(body) => api.call('POST /api/account/totp/remove', { body })}
@@ -73,23 +80,23 @@ export function SecondFactor({ on }: { readonly on: boolean }) {
         open={step === 'renew'}
         onOpenChange={() => setStep('off')}
         title="New recovery codes"
-        description="The old ones are good for nothing then."
+        description="Your old codes stop working."
       >
-        <WithPasswordAndCode
-          action="Make new codes"
+        <PasswordAndCodeForm
+          action="Generate codes"
           run={(body) => api.call('POST /api/account/totp/recovery-codes', { body })}
-          onDone={(answer) => {
+          onDone={(result) => {
             setStep('off');
-            setCodes(answer?.recovery_codes);
+            setCodes(result?.recovery_codes);
           }}
         />
       </Dialog>
       <Dialog
-        insistent
+        persistent
         open={codes !== undefined}
         onOpenChange={() => setCodes(undefined)}
         title="Recovery codes"
-        description="Each signs you in once in place of a code. They are not shown again."
+        description="Each code works once. They won’t be shown again."
       >
         <div className="grid gap-4">
           <ul className="grid grid-cols-2 gap-x-6 gap-y-1 rounded-md border border-line bg-panel p-4 font-mono text-sm">
@@ -97,11 +104,11 @@ export function SecondFactor({ on }: { readonly on: boolean }) {
               <li key={code}>{code}</li>
             ))}
           </ul>
-          <Notice tone="warn">Keep them where you find them without your phone.</Notice>
+          <Notice tone="warn">Store them where you can reach them without your phone.</Notice>
           <DialogActions>
-            <CopyButton text={codes?.join('\n') ?? ''} what="the codes" />
+            <CopyButton text={codes?.join('\n') ?? ''} what="codes" />
             <Button kind="primary" onClick={() => setCodes(undefined)}>
-              I have kept them
+              Done
             </Button>
           </DialogActions>
         </div>
@@ -114,36 +121,30 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const toast = useToast();
-  const begin = useMutation({
+  const start = useMutation({
     mutationFn: () => api.call('POST /api/account/totp/enrol', { body: { password } }),
   });
   const confirm = useMutation({
     mutationFn: () => api.call('POST /api/account/totp/confirm', { body: { code: code.trim() } }),
     onSuccess: ({ recovery_codes: recoveryCodes }) => {
-      toast('The second factor is on.');
+      toast('Two-factor authentication is on.');
       onDone(recoveryCodes);
     },
   });
-  if (!begin.data) {
+  if (!start.data) {
     return (
       <form
         className="grid gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          begin.mutate();
+          start.mutate();
         }}
       >
-        <PasswordField
-          label="Your password"
-          hint="So that nobody does this at a screen that you left."
-          autoFocus
-          value={password}
-          onChange={setPassword}
-        />
-        {begin.error && <FailureLine error={begin.error} />}
+        <PasswordField label="Password" autoFocus value={password} onChange={setPassword} />
+        {start.error && <FailureLine error={start.error} />}
         <DialogActions>
-          <Button type="submit" kind="primary" busy={begin.isPending}>
-            Go on
+          <Button type="submit" kind="primary" busy={start.isPending}>
+            Continue
           </Button>
         </DialogActions>
       </form>
@@ -158,24 +159,24 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
       }}
     >
       <p className="text-sm text-ink-soft">
-        Read this with your authenticator app, or type the secret into it.
+        Scan this code with your authenticator app, or enter the secret.
       </p>
       <img
-        alt="QR code of the secret for your authenticator app"
+        alt="QR code for your authenticator app"
         className="size-44 justify-self-center rounded-md bg-[white] p-2"
-        src={`data:image/svg+xml;utf8,${encodeURIComponent(begin.data.qr_svg)}`}
+        src={`data:image/svg+xml;utf8,${encodeURIComponent(start.data.qr_svg)}`}
       />
       <div className="flex gap-2">
         <Input
           readOnly
-          aria-label="The secret"
+          aria-label="Secret"
           className="min-w-0 flex-1 font-mono !text-sm"
-          value={begin.data.secret}
+          value={start.data.secret}
           onFocus={({ target }) => target.select()}
         />
-        <CopyButton text={begin.data.secret} what="it" />
+        <CopyButton text={start.data.secret} what="secret" />
       </div>
-      <Field label="The code that it shows now">
+      <Field label="Code">
         <Input
           inputMode="numeric"
           autoComplete="one-time-code"
@@ -195,14 +196,14 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
   );
 }
 
-interface WithPasswordAndCodeProps<Answer> {
+interface PasswordAndCodeFormProps<Result> {
   readonly action: string;
   readonly danger?: boolean;
-  readonly run: (body: { readonly password: string; readonly code: string }) => Promise<Answer>;
-  readonly onDone: (answer: Answer) => void;
+  readonly run: (body: { readonly password: string; readonly code: string }) => Promise<Result>;
+  readonly onDone: (result: Result) => void;
 }
 
-function WithPasswordAndCode<Answer>({ action, danger, run, onDone }: WithPasswordAndCodeProps<Answer>) {
+function PasswordAndCodeForm<Result>({ action, danger, run, onDone }: PasswordAndCodeFormProps<Result>) {
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const change = useMutation({
@@ -217,8 +218,8 @@ function WithPasswordAndCode<Answer>({ action, danger, run, onDone }: WithPasswo
         change.mutate();
       }}
     >
-      <PasswordField label="Your password" autoFocus value={password} onChange={setPassword} />
-      <Field label="Code" hint="Of your authenticator app, or a recovery code.">
+      <PasswordField label="Password" autoFocus value={password} onChange={setPassword} />
+      <Field label="Code" hint="From your authenticator app, or a recovery code.">
         <Input
           autoComplete="one-time-code"
           required

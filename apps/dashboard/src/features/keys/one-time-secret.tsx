@@ -10,8 +10,8 @@ import { snippets } from './snippets';
 const MODEL_WHEN_UNKNOWN = 'your/model';
 const EXAMPLE_BASE_URL = 'https://your-gateway.example/v1';
 
-/** The full key, while this page is open, and how to use it. It is kept in no storage of the browser. */
-export function SecretOnce({ secret }: { readonly secret: string }) {
+/** Shows a new key once, with code examples. It is not stored in the browser. */
+export function OneTimeSecret({ secret }: { readonly secret: string }) {
   const { data: models, isPending } = useQuery(modelsQuery);
   const { data: baseUrl } = useQuery(publicApiQuery);
   const model = models?.[0]?.id ?? MODEL_WHEN_UNKNOWN;
@@ -30,16 +30,15 @@ export function SecretOnce({ secret }: { readonly secret: string }) {
             onFocus={(event) => event.target.select()}
             className="control min-w-0 flex-1 basis-64 font-mono !text-sm"
           />
-          <CopyButton text={secret} what="the key" />
+          <CopyButton text={secret} what="key" />
         </div>
         <Notice tone="warn">
-          Keep it now, where only your program can read it. Only its hash is kept here: a lost key can be
-          replaced, not recovered.
+          Store it securely. Only a hash is stored here, so a lost key can’t be recovered.
         </Notice>
       </div>
-      <Section title="A first request">
+      <Section title="Example request">
         {isPending ? (
-          // An address that is none would be copied by whoever is quick.
+          // Do not show a placeholder URL that could be copied.
           <Skeleton className="h-40" />
         ) : (
           <CodeTabs tabs={snippets({ baseUrl: baseUrl ?? EXAMPLE_BASE_URL, apiKey: secret, model })} />

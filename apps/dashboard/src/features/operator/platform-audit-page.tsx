@@ -4,14 +4,11 @@ import { AuditLog } from '../organization/audit-log';
 
 const route = getRouteApi('/signed-in/operator/audit');
 
-export function WholeAuditPage() {
+export function PlatformAuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <Page
-      title="Whole audit log"
-      description="Of every organization and of the platform. Days are those of UTC."
-    >
+    <Page title="Platform audit log" description="Changes in all organizations and on the platform.">
       <AuditLog search={search} onSearch={(changed) => void navigate({ search: changed, replace: true })} />
     </Page>
   );

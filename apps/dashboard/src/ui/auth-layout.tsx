@@ -1,8 +1,8 @@
 import { useEffect, type ReactNode } from 'react';
 import { Mark } from './icons';
 
-/** The frame of the pages in front of the door: one column, nothing else to look at. */
-export function Entrance({
+/** The layout of sign-in and invitation pages. */
+export function AuthLayout({
   title,
   lead,
   children,
@@ -28,13 +28,13 @@ export function Entrance({
           {children}
         </div>
       </div>
-      <Lines />
+      <LedgerPattern />
     </main>
   );
 }
 
-/** A page of a ledger, without figures: the quiet half of the screen. */
-function Lines() {
+/** A decorative ledger pattern. */
+function LedgerPattern() {
   return (
     <div
       aria-hidden="true"

@@ -4,7 +4,7 @@ import { installApiDouble, type ApiDouble } from '../testing/api-double';
 import { ORGANIZATION, sessionOf } from '../testing/fixtures';
 import { renderPage } from '../testing/render-page';
 
-describe('an address of a page that is not for the role', () => {
+describe('a page without permission', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
@@ -20,16 +20,16 @@ describe('an address of a page that is not for the role', () => {
     '/o/org-1/audit',
     '/operator/organizations',
     '/welcome',
-  ])('shows %s to no member, inside of the navigation', async (address) => {
-    renderPage(address);
-    await screen.findByText('Your role does not show you this page');
+  ])('shows a message in place of %s, inside the navigation', async (path) => {
+    renderPage(path);
+    await screen.findByText('You don’t have access');
     expect(screen.getByRole('navigation', { name: 'Main' })).toBeTruthy();
     expect(screen.queryByRole('button', { name: /Create/ })).toBeNull();
   });
 
-  it('says of an address that there is nothing at it inside of the navigation, too', async () => {
+  it('shows that an unknown page was not found, inside the navigation', async () => {
     renderPage('/o/org-1/nothing');
-    await screen.findByText('There is nothing at this address');
+    await screen.findByText('Page not found');
     expect(screen.getByRole('navigation', { name: 'Main' })).toBeTruthy();
   });
 });

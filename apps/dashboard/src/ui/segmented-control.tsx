@@ -1,12 +1,17 @@
-interface SegmentsProps<Value extends string> {
+interface SegmentedControlProps<Value extends string> {
   readonly label: string;
   readonly options: readonly { readonly value: Value; readonly label: string }[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
 }
 
-/** One of a few, all in sight. */
-export function Segments<Value extends string>({ label, options, value, onChange }: SegmentsProps<Value>) {
+/** A choice between a few visible options. */
+export function SegmentedControl<Value extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: SegmentedControlProps<Value>) {
   return (
     <div role="group" aria-label={label} className="flex flex-wrap gap-0.5">
       {options.map((option) => (

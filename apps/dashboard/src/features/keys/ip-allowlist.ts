@@ -1,15 +1,15 @@
-/** The lines and comma-separated parts of what was typed. */
-export function addressesIn(text: string): string[] {
+/** Splits the input at whitespace, commas and semicolons. */
+export function parseAllowlist(text: string): string[] {
   return text
     .split(/[\s,;]+/)
     .map((part) => part.trim())
     .filter(Boolean);
 }
 
-/** What is wrong with the first part that is no address or range; undefined when all are. The server decides again. */
-export function faultOfAddresses(text: string): string | undefined {
-  const wrong = addressesIn(text).find((part) => !isAddressOrRange(part));
-  return wrong === undefined ? undefined : `“${wrong}” is neither an address nor a CIDR range.`;
+/** The error of the first invalid entry; undefined when all are valid. The server validates again. */
+export function allowlistError(text: string): string | undefined {
+  const invalid = parseAllowlist(text).find((part) => !isAddressOrRange(part));
+  return invalid === undefined ? undefined : `“${invalid}” is not an IP address or CIDR range.`;
 }
 
 export function isAddressOrRange(text: string): boolean {
@@ -25,7 +25,7 @@ function isIpv4(text: string): boolean {
   return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
 }
 
-/** The browser's own reading of an address in a URL: it knows every form of them. */
+/** Uses the browser's URL parser, which knows every IPv6 notation. */
 function isIpv6(text: string): boolean {
   return /^[0-9a-f:.]+$/i.test(text) && text.includes(':') && URL.canParse(`http://[${text}]/`);
 }

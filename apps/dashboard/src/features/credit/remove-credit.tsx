@@ -9,17 +9,17 @@ import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { exactUsd, Money } from '../../ui/values';
 import { refreshCredit } from './add-credit-form';
-import { faultOfAmount } from './amounts';
+import { amountError } from './amounts';
 
 type Preview = Result<'POST /api/organizations/{organization_id}/corrections/preview'>;
 
-interface CorrectCreditProps {
+interface RemoveCreditProps {
   readonly organizationId: string;
   readonly onDone: () => void;
 }
 
-/** Two steps: what it would leave, then the booking of exactly that. */
-export function CorrectCredit({ organizationId, onDone }: CorrectCreditProps) {
+/** Removes credit in two steps: a preview, then the confirmation of exactly that preview. */
+export function RemoveCredit({ organizationId, onDone }: RemoveCreditProps) {
   const [amount, setAmount] = useState('');
   const [reason, setReason] = useState('');
   const [touched, setTouched] = useState(false);
@@ -37,18 +37,18 @@ export function CorrectCredit({ organizationId, onDone }: CorrectCreditProps) {
         params,
         body: { ...body, confirmation_token: confirmationToken },
       }),
-    onSuccess: async ({ correction }) => {
-      toast(`Corrected by ${exactUsd(correction.amount_usd)}.`);
+    onSuccess: async () => {
+      toast(`${exactUsd(amount.trim())} removed.`);
       await refreshCredit(queryClient, organizationId);
       onDone();
     },
   });
-  const fault = faultOfAmount(amount);
+  const amountIssue = amountError(amount);
 
   if (preview.data) {
     return (
       <div className="grid gap-4">
-        <Looks preview={preview.data} />
+        <PreviewTable preview={preview.data} />
         <p className="text-sm text-ink-soft">
           Reason: <bdi className="text-ink">{reason}</bdi>
         </p>
@@ -67,7 +67,7 @@ export function CorrectCredit({ organizationId, onDone }: CorrectCreditProps) {
             busy={correct.isPending}
             onClick={() => correct.mutate(preview.data.confirmation_token)}
           >
-            Take {exactUsd(body.amount_usd)} back
+            Remove {exactUsd(body.amount_usd)}
           </Button>
         </DialogActions>
       </div>
@@ -80,16 +80,16 @@ export function CorrectCredit({ organizationId, onDone }: CorrectCreditProps) {
       onSubmit={(event) => {
         event.preventDefault();
         setTouched(true);
-        if (fault === undefined && reason.trim() !== '') preview.mutate();
+        if (amountIssue === undefined && reason.trim() !== '') preview.mutate();
       }}
     >
-      <Field label="Amount to take back, US dollars" error={touched ? fault : undefined}>
+      <Field label="Amount (USD)" error={touched ? amountIssue : undefined}>
         <Input inputMode="decimal" value={amount} onChange={({ target }) => setAmount(target.value)} />
       </Field>
       <Field
         label="Reason"
-        hint="It is in the statement and in the audit log."
-        error={touched && reason.trim() === '' ? 'A correction needs a reason.' : undefined}
+        hint="Shown on the statement and in the audit log."
+        error={touched && reason.trim() === '' ? 'Enter a reason.' : undefined}
       >
         <Input maxLength={200} value={reason} onChange={({ target }) => setReason(target.value)} />
       </Field>
@@ -97,16 +97,16 @@ export function CorrectCredit({ organizationId, onDone }: CorrectCreditProps) {
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" kind="primary" busy={preview.isPending}>
-          Look at it first
+          Preview
         </Button>
       </DialogActions>
     </form>
   );
 }
 
-function Looks({ preview: { before, after } }: { readonly preview: Preview }) {
+function PreviewTable({ preview: { before, after } }: { readonly preview: Preview }) {
   const rows = [
-    { name: 'Added in all', key: 'total_credits_usd' },
+    { name: 'Total credits', key: 'total_credits_usd' },
     { name: 'Balance', key: 'balance_usd' },
     { name: 'Available', key: 'available_usd' },
   ] as const;
@@ -121,7 +121,7 @@ function Looks({ preview: { before, after } }: { readonly preview: Preview }) {
             Now
           </th>
           <th className="text-right font-medium" scope="col">
-            After it
+            After
           </th>
         </tr>
       </thead>

@@ -11,23 +11,23 @@ import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Id, Text, Time } from '../../ui/values';
 
-interface DeadLetterViewProps {
+interface DeadLetterDetailProps {
   readonly of: Result<'GET /api/dead-letters/{group}/{topic}'>['data'][number];
   readonly onDone: () => void;
 }
 
-/** What the event says, and the two things that can be done about it. */
-export function DeadLetterView({ of, onDone }: DeadLetterViewProps) {
+/** Shows an event and the actions to redeliver or discard it. */
+export function DeadLetterDetail({ of, onDone }: DeadLetterDetailProps) {
   const [reason, setReason] = useState('');
   const queryClient = useQueryClient();
   const toast = useToast();
   const params = { group: of.group, topic: of.topic, position: of.position };
-  const whole = useQuery({
+  const detail = useQuery({
     queryKey: ['dead-letter', params],
     queryFn: async ({ signal }) =>
-      (await api.call('GET /api/dead-letters/{group}/{topic}/{position}', { params, signal })).letter,
+      (await api.call('GET /api/dead-letters/{group}/{topic}/{position}', { params, signal })).dead_letter,
   });
-  const after = (text: string) => async () => {
+  const onSuccess = (text: string) => async () => {
     toast(text);
     await queryClient.invalidateQueries({ queryKey: ['dead-letters'] });
     await queryClient.invalidateQueries({ queryKey: ['dead-letter-groups'] });
@@ -35,7 +35,7 @@ export function DeadLetterView({ of, onDone }: DeadLetterViewProps) {
   };
   const redeliver = useMutation({
     mutationFn: () => api.call('POST /api/dead-letters/{group}/{topic}/{position}/redeliver', { params }),
-    onSuccess: after('It is being delivered once more.'),
+    onSuccess: onSuccess('Redelivering.'),
   });
   const discard = useMutation({
     mutationFn: () =>
@@ -43,31 +43,31 @@ export function DeadLetterView({ of, onDone }: DeadLetterViewProps) {
         params,
         body: { reason: reason.trim() },
       }),
-    onSuccess: after('It is discarded. For 30 days it can be redelivered after all.'),
+    onSuccess: onSuccess('Discarded. You can still redeliver it for 30 days.'),
   });
   const error = redeliver.error ?? discard.error;
   return (
     <div className="grid min-w-0 gap-4">
       <Facts>
-        <Fact name="Why it failed">
+        <Fact name="Failure reason">
           <Text>{of.reason}</Text>
         </Fact>
         <Fact name="Organization">
           <Id>{of.key}</Id>
         </Fact>
-        <Fact name="Given up">
+        <Fact name="Dead-lettered">
           <Time at={of.dead_lettered_at} />
         </Fact>
       </Facts>
-      {whole.error ? (
-        <Failure error={whole.error} what="the event" onRetry={() => void whole.refetch()} />
-      ) : !whole.data ? (
+      {detail.error ? (
+        <Failure error={detail.error} what="event" onRetry={() => void detail.refetch()} />
+      ) : !detail.data ? (
         <SkeletonRows rows={3} />
       ) : (
         <Code
           wrap
-          what="the event"
-          text={whole.data.payload_base64 ?? JSON.stringify(whole.data.payload, null, 2)}
+          what="event"
+          text={detail.data.payload_base64 ?? JSON.stringify(detail.data.payload, null, 2)}
         />
       )}
       {error && <FailureLine error={error} />}
@@ -80,8 +80,8 @@ export function DeadLetterView({ of, onDone }: DeadLetterViewProps) {
       >
         {of.state !== 'discarded' && (
           <Field
-            label="Reason to discard it"
-            hint="What it says is then never done: a generation is not charged, or is not in the usage."
+            label="Reason to discard"
+            hint="A discarded event takes no effect: its generation is not charged or not counted in usage."
           >
             <Input maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
           </Field>
@@ -93,7 +93,7 @@ export function DeadLetterView({ of, onDone }: DeadLetterViewProps) {
             </Button>
           )}
           <Button kind="primary" busy={redeliver.isPending} onClick={() => redeliver.mutate()}>
-            Deliver once more
+            Redeliver
           </Button>
         </DialogActions>
       </form>
