@@ -223,7 +223,7 @@ describe('the operator', () => {
       routerIsAway = true;
       const answer = await operator.ask(`GET /api/operator/${what}`);
       expect([answer.status, answer.error.code]).toEqual([503, 'unavailable']);
-      expect(answer.error.message).toMatch(/cannot be had right now/);
+      expect(answer.error.message).toMatch(/temporarily unavailable/);
       expect(JSON.stringify(answer.json)).not.toContain('the router is away');
     },
   );

@@ -60,7 +60,7 @@ export function OrganizationSwitcher({ currentId, organizations, onNavigate }: S
       {organizations.map(({ id, name, suspended }) => (
         <MenuItem key={id} checked={id === currentId} onSelect={() => go(id)}>
           <bdi>{visible(name)}</bdi>
-          {suspended && <span className="text-ink-faint"> · suspended</span>}
+          {suspended && <span className="text-ink-faint"> · Suspended</span>}
         </MenuItem>
       ))}
       {organizations.length === 0 && <p className="px-2 pb-2 text-sm text-ink-soft">No organizations yet</p>}

@@ -15,7 +15,7 @@ it.each([
   [0.5, '$0.5'],
   [0.001234567, '≈ $0.00123'],
   [1234.5678, '≈ $1235'],
-  [15_000, '$15k'],
+  [15_000, '$15K'],
   [1_234_567, '≈ $1.23M'],
 ])('marks a rounded amount of %s', (amount, text) => expect(roundedUsd(amount)).toBe(text));
 

@@ -32,11 +32,11 @@ export function exactUsd(amount: string): string {
   return `${sign}$${dollars}.${cents}${fine}`;
 }
 
-/** For chart axes: "≈ $1.2k", or "$15k" when exact. */
+/** For chart axes: "≈ $1.2K", or "$15K" when exact. */
 export function roundedUsd(amount: number): string {
   const size = Math.abs(amount);
   if (size === 0) return '$0';
-  const [value, unit] = size >= 1e6 ? [amount / 1e6, 'M'] : size >= 1e4 ? [amount / 1e3, 'k'] : [amount, ''];
+  const [value, unit] = size >= 1e6 ? [amount / 1e6, 'M'] : size >= 1e4 ? [amount / 1e3, 'K'] : [amount, ''];
   const digits =
     Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 1 ? 2 : 3 - Math.floor(Math.log10(Math.abs(value))) - 1;
   const text = Number(value.toFixed(Math.min(9, digits))).toString();

@@ -49,23 +49,47 @@ export function relativeTime(time: string | Date, now = new Date()): string {
   return RELATIVE.format(distance < 0 ? Math.trunc(steps) : Math.round(steps), step.unit);
 }
 
-/** "850 ms", "12.4 s", "3 min 20 s", "5 min" */
+const unitFormat = (unit: string, maximumFractionDigits = 0) =>
+  new Intl.NumberFormat('en', {
+    style: 'unit',
+    unit,
+    unitDisplay: 'narrow',
+    minimumFractionDigits: maximumFractionDigits,
+    maximumFractionDigits,
+  });
+const MILLISECONDS = unitFormat('millisecond');
+const SECONDS = unitFormat('second');
+const TENTHS_OF_SECONDS = unitFormat('second', 1);
+const HUNDREDTHS_OF_SECONDS = unitFormat('second', 2);
+const MINUTES = unitFormat('minute');
+const HOURS = unitFormat('hour');
+const DAYS = unitFormat('day');
+
+/** "850ms", "12.4s", "3m 20s", "5m" */
 export function duration(ms: number): string {
-  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`;
+  if (Math.round(ms) < 1_000) return MILLISECONDS.format(Math.round(ms));
+  if (ms < 59_950) return (ms < 9_995 ? HUNDREDTHS_OF_SECONDS : TENTHS_OF_SECONDS).format(ms / 1_000);
   const seconds = Math.round(ms / 1_000);
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return twoUnits(minutes, 'min', seconds % 60, 's');
+  if (minutes < 60) return twoUnits(MINUTES, minutes, SECONDS, seconds % 60);
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? twoUnits(hours, 'h', minutes % 60, 'min') : `${Math.floor(hours / 24)} days`;
+  return hours < 48 ? twoUnits(HOURS, hours, MINUTES, minutes % 60) : DAYS.format(Math.floor(hours / 24));
 }
 
-const twoUnits = (large: number, largeUnit: string, small: number, smallUnit: string) =>
-  small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
+function twoUnits(
+  largeFormat: Intl.NumberFormat,
+  large: number,
+  smallFormat: Intl.NumberFormat,
+  small: number,
+): string {
+  return small === 0
+    ? largeFormat.format(large)
+    : `${largeFormat.format(large)} ${smallFormat.format(small)}`;
+}
 
 /** The first bucket bound of the latency histogram. */
 const FIRST_BOUND_MS = 100;
 
-/** Formats an estimated quantile: "≈ 1.24 s", or "< 100 ms" within the first bucket. */
+/** Formats an estimated quantile: "≈ 1.24s", or "< 100ms" within the first bucket. */
 export const estimatedDuration = (ms: number) =>
-  ms < FIRST_BOUND_MS ? `< ${FIRST_BOUND_MS} ms` : `≈ ${duration(ms)}`;
+  ms < FIRST_BOUND_MS ? `< ${duration(FIRST_BOUND_MS)}` : `≈ ${duration(ms)}`;

@@ -64,7 +64,10 @@ export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonPr
                 onChange={({ target }) => setEmail(target.value)}
               />
             </Field>
-            <Field label="Role" hint={<RoleHint />}>
+            <Field
+              label="Role"
+              hint="Members can view. Admins manage everything except owners. Owners manage everything."
+            >
               <Select value={role} onChange={({ target }) => setRole(target.value as Role)}>
                 <option value="member">Member</option>
                 <option value="admin">Admin</option>
@@ -85,10 +88,6 @@ export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonPr
   );
 }
 
-const RoleHint = () => (
-  <>Members can view, admins manage everything except owners, owners manage everything.</>
-);
-
 /** Shown only once, since only its hash is stored. */
 function InvitationLink({
   invited: { link, emailed, invitation },
@@ -100,10 +99,9 @@ function InvitationLink({
   return (
     <div className="grid gap-4">
       <Notice tone="good" title={emailed ? 'Invitation sent' : 'Invitation created'}>
-        {emailed ? 'You can also share this link. ' : 'Share this link with '}
         {!emailed && (
           <>
-            <Text>{invitation.email}</Text>.{' '}
+            Share the link with <Text>{invitation.email}</Text>.{' '}
           </>
         )}
         It works once, expires in 7 days, and won’t be shown again.

@@ -71,7 +71,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      description={`${period(query)} Times are UTC.`}
+      description={period(query)}
       actions={
         <a
           className={buttonClass()}
@@ -137,10 +137,10 @@ export function UsagePage() {
   );
 }
 
-/** "16 Nov 2026 to 22 Nov 2026, by day." The end is the last day shown. */
+/** "16 Nov 2026 – 22 Nov 2026 (UTC), by day". The end is the last day shown. */
 function period({ start, end, granularity }: ReturnType<typeof rangeOf>): string {
-  if (granularity === 'hour') return `${exactTime(start)} to ${exactTime(end)}, by hour.`;
-  return `${exactDay(start)} to ${exactDay(new Date(Date.parse(end) - 1))}, by day.`;
+  if (granularity === 'hour') return `${exactTime(start)} – ${exactTime(end)}, by hour`;
+  return `${exactDay(start)} – ${exactDay(new Date(Date.parse(end) - 1))} (UTC), by day`;
 }
 
 function Totals({ totals }: { readonly totals: UsageMetrics }) {
