@@ -7,7 +7,7 @@ import {
   type PasswordResetLink,
 } from '@gateway/contracts/auth';
 import type { RpcClient } from '@gateway/rpc';
-import { accepted, toDashboardError } from './messages/errors';
+import { unwrap, toDashboardError } from './messages/errors';
 
 export interface MakeOperatorPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
@@ -42,10 +42,10 @@ export async function makeOperator(
     if (!member) throw new Error('the response has no member');
     const { id: memberId, role } = member;
     if (role !== MemberRole.MEMBER_ROLE_OPERATOR) {
-      accepted<Member>((await authAdmin.setOperator({ actor: system, memberId, operator: true })).outcome);
+      unwrap<Member>((await authAdmin.setOperator({ actor: system, memberId, operator: true })).outcome);
     }
     const { outcome } = await authAdmin.makePasswordResetLink({ actor: system, memberId, dashboardUrl });
-    return accepted<PasswordResetLink>(outcome);
+    return unwrap<PasswordResetLink>(outcome);
   } catch (error) {
     throw toDashboardError(error);
   }

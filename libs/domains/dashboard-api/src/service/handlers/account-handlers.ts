@@ -10,7 +10,7 @@ import { renderSVG } from 'uqr';
 import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
 import { createSessionCookies, deviceOf } from '../http/session-cookie';
-import { accepted, acceptedUnless } from '../messages/errors';
+import { throwIfRefused, unwrap } from '../messages/errors';
 import { identityView, sessionStateView } from '../messages/people-views';
 import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
@@ -27,7 +27,7 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
         ...{ sessionToken: signedIn.sessionToken, ipAddress: address, device: deviceOf(request) },
         ...{ currentPassword: body.current_password, newPassword: body.new_password },
       };
-      const opened = accepted<SignedIn>((await authAdmin.changePassword(change, HASHING)).outcome);
+      const opened = unwrap<SignedIn>((await authAdmin.changePassword(change, HASHING)).outcome);
       cookies.set(response, opened);
       return sessionStateView(await authAdmin.getSession({ sessionToken: opened.sessionToken }));
     }),
@@ -35,13 +35,13 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(session.requestPasswordReset, async ({ body: { email }, address, request }) => {
       const dashboardUrl = dashboardUrlOf(settings, request);
       const reset = { email, ipAddress: address, dashboardUrl };
-      acceptedUnless((await authAdmin.requestPasswordReset(reset)).refusal);
+      throwIfRefused((await authAdmin.requestPasswordReset(reset)).refusal);
       return undefined;
     }),
 
     implement(session.resetPassword, async ({ body: { token, password }, address }) => {
       const reset = { token, password, ipAddress: address };
-      acceptedUnless((await authAdmin.resetPassword(reset, HASHING)).refusal);
+      throwIfRefused((await authAdmin.resetPassword(reset, HASHING)).refusal);
       return undefined;
     }),
 
@@ -50,14 +50,14 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       const { outcome } = await authAdmin.makePasswordResetLink({
         ...{ actor, memberId: params.member_id, dashboardUrl },
       });
-      const { link, expiresUnixMs } = accepted<PasswordResetLink>(outcome);
+      const { link, expiresUnixMs } = unwrap<PasswordResetLink>(outcome);
       return { link, expires_at: isoTime(expiresUnixMs) };
     }),
 
     implement(account.enrolTotp, async ({ body: { password }, signedIn, address }) => {
       const { sessionToken } = signedIn;
       const { outcome } = await authAdmin.enrolTotp({ sessionToken, password, ipAddress: address }, HASHING);
-      const { base32, otpauthUri } = accepted<TotpSecret>(outcome);
+      const { base32, otpauthUri } = unwrap<TotpSecret>(outcome);
       return { secret: base32, otpauth_uri: otpauthUri, qr_svg: renderSVG(otpauthUri) };
     }),
 
@@ -65,7 +65,7 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       const { sessionToken } = signedIn;
       const confirmation = { sessionToken, code, ipAddress: address, device: deviceOf(request) };
       const { outcome } = await authAdmin.confirmTotp(confirmation);
-      const { recoveryCodes, signedIn: opened } = accepted<ConfirmedTotp>(outcome);
+      const { recoveryCodes, signedIn: opened } = unwrap<ConfirmedTotp>(outcome);
       if (!opened) throw new Error('the response has no session');
       cookies.set(response, opened);
       return { recovery_codes: recoveryCodes };
@@ -74,7 +74,7 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(account.renewRecoveryCodes, async ({ body: { password, code }, signedIn, address }) => {
       const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
       const { outcome } = await authAdmin.renewRecoveryCodes(request, HASHING);
-      return { recovery_codes: accepted<RecoveryCodes>(outcome).codes };
+      return { recovery_codes: unwrap<RecoveryCodes>(outcome).codes };
     }),
 
     implement(account.identities, async ({ actor }) => {
@@ -84,13 +84,13 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
 
     implement(account.unlinkIdentity, async ({ body: { issuer, password }, signedIn, address }) => {
       const request = { sessionToken: signedIn.sessionToken, password, issuer, ipAddress: address };
-      acceptedUnless((await authAdmin.unlinkOwnIdentity(request, HASHING)).refusal);
+      throwIfRefused((await authAdmin.unlinkOwnIdentity(request, HASHING)).refusal);
       return undefined;
     }),
 
     implement(account.removeTotp, async ({ body: { password, code }, signedIn, address }) => {
       const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
-      acceptedUnless((await authAdmin.removeTotp(request, HASHING)).refusal);
+      throwIfRefused((await authAdmin.removeTotp(request, HASHING)).refusal);
       return undefined;
     }),
   ];

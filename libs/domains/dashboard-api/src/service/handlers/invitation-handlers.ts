@@ -9,7 +9,7 @@ import {
   invitationTokenOf,
   sessionTokenOf,
 } from '../http/session-cookie';
-import { accepted, acceptedUnless } from '../messages/errors';
+import { throwIfRefused, unwrap } from '../messages/errors';
 import {
   invitationForGuestView,
   invitationView,
@@ -43,7 +43,7 @@ export function createInvitationHandlers({
         dashboardUrl: dashboardUrlOf(settings, request),
       };
       const { outcome } = await authAdmin.createInvitation(creation, SLOW);
-      const { invitation, link, mailed: emailed } = accepted<CreatedInvitation>(outcome);
+      const { invitation, link, mailed: emailed } = unwrap<CreatedInvitation>(outcome);
       if (!invitation) throw new Error('the response has no invitation');
       return { invitation: invitationView(invitation), link, emailed };
     }),
@@ -51,14 +51,14 @@ export function createInvitationHandlers({
     implement(people.revokeInvitation, async ({ params, actor }) => {
       const { organization_id: organizationId, invitation_id: invitationId } = params;
       const { refusal } = await authAdmin.revokeInvitation({ actor, organizationId, invitationId });
-      acceptedUnless(refusal);
+      throwIfRefused(refusal);
       return undefined;
     }),
 
     implement(session.invitation, async ({ body, address, request, response }) => {
       const token = body.token ?? invitationTokenOf(request) ?? '';
       const { outcome } = await authAdmin.lookUpInvitation({ token, ipAddress: address });
-      const invitation = accepted<InvitationForGuest>(outcome);
+      const invitation = unwrap<InvitationForGuest>(outcome);
       invitationCookies.set(response, token);
       return invitationForGuestView(invitation);
     }),
@@ -69,7 +69,7 @@ export function createInvitationHandlers({
         ...{ sessionToken: sessionTokenOf(request), ipAddress: address, device: deviceOf(request) },
       };
       const { outcome } = await authAdmin.acceptInvitation(acceptance, SLOW);
-      const opened = accepted<SignedIn>(outcome);
+      const opened = unwrap<SignedIn>(outcome);
       cookies.set(response, opened);
       invitationCookies.clear(response);
       return sessionStateView(await authAdmin.getSession({ sessionToken: opened.sessionToken }));

@@ -13,7 +13,7 @@ import { implement, type Implementation } from '../http/implement';
 import { activityOf } from '../key-activity';
 import { requireKnownModels } from '../known-models';
 import { changedKeySettings, UNRESTRICTED_KEY } from '../messages/bodies';
-import { accepted } from '../messages/errors';
+import { unwrap } from '../messages/errors';
 import { keyBoundsView, keyView, pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
@@ -36,7 +36,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
 
   const boundsOf = async (organizationId: string) => {
     const { outcome } = await authAdmin.getOrganization({ organizationId });
-    return keyBoundsView(accepted<Organization>(outcome).limits);
+    return keyBoundsView(unwrap<Organization>(outcome).limits);
   };
 
   /**
@@ -63,7 +63,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
   }
 
   async function createdView(organizationId: string, { outcome }: CreateKeyResponse) {
-    const { key, secret } = accepted<CreatedKey>(outcome);
+    const { key, secret } = unwrap<CreatedKey>(outcome);
     if (!key) throw new Error('the response has no key');
     return { key: viewOf(key), secret, bounds: await boundsOf(organizationId) };
   }
@@ -134,7 +134,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
 }
 
 function keyOf({ outcome }: KeyResponse): Key {
-  return accepted<Key>(outcome);
+  return unwrap<Key>(outcome);
 }
 
 function staleKey(current: unknown): DashboardError {

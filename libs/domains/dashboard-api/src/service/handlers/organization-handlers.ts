@@ -3,7 +3,7 @@ import { endpoints } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { organizationLimitsMessage } from '../messages/bodies';
-import { accepted } from '../messages/errors';
+import { unwrap } from '../messages/errors';
 import { organizationView, pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
@@ -77,5 +77,5 @@ function isStale({ outcome }: OrganizationResponse): boolean {
 }
 
 function viewOf({ outcome }: OrganizationResponse) {
-  return organizationView(accepted<Organization>(outcome));
+  return organizationView(unwrap<Organization>(outcome));
 }

@@ -1,7 +1,7 @@
 import type { Member, OrganizationDomain, OrganizationMember } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
-import { accepted, acceptedUnless } from '../messages/errors';
+import { throwIfRefused, unwrap } from '../messages/errors';
 import {
   memberView,
   organizationDomainView,
@@ -28,18 +28,18 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
         memberId: params.member_id,
         role: organizationRoleMessage(body.role),
       });
-      return { member: organizationMemberView(accepted<OrganizationMember>(outcome)) };
+      return { member: organizationMemberView(unwrap<OrganizationMember>(outcome)) };
     }),
 
     implement(people.removeMember, async ({ params, actor }) => {
       const target = { actor, organizationId: params.organization_id, memberId: params.member_id };
-      acceptedUnless((await authAdmin.removeOrganizationMember(target)).refusal);
+      throwIfRefused((await authAdmin.removeOrganizationMember(target)).refusal);
       return undefined;
     }),
 
     implement(people.leave, async ({ params, actor }) => {
       const target = { actor, organizationId: params.organization_id, memberId: actor.id };
-      acceptedUnless((await authAdmin.removeOrganizationMember(target)).refusal);
+      throwIfRefused((await authAdmin.removeOrganizationMember(target)).refusal);
       return undefined;
     }),
 
@@ -55,12 +55,12 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
         domain: params.domain,
         role: organizationRoleMessage(body.role),
       });
-      return { domain: organizationDomainView(accepted<OrganizationDomain>(outcome)) };
+      return { domain: organizationDomainView(unwrap<OrganizationDomain>(outcome)) };
     }),
 
     implement(people.unmapDomain, async ({ params, actor }) => {
       const target = { actor, organizationId: params.organization_id, domain: params.domain };
-      acceptedUnless((await authAdmin.unmapDomain(target)).refusal);
+      throwIfRefused((await authAdmin.unmapDomain(target)).refusal);
       return undefined;
     }),
 
@@ -72,12 +72,12 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
     implement(people.setOperator, async ({ params, body, actor }) => {
       const change = { actor, memberId: params.member_id, operator: body.operator };
       const { outcome } = await authAdmin.setOperator(change);
-      return { member: memberView(accepted<Member>(outcome)) };
+      return { member: memberView(unwrap<Member>(outcome)) };
     }),
 
     implement(people.unlinkPersonIdentity, async ({ params, body, actor }) => {
       const identity = { actor, memberId: params.member_id, issuer: body.issuer };
-      acceptedUnless((await authAdmin.unlinkIdentity(identity)).refusal);
+      throwIfRefused((await authAdmin.unlinkIdentity(identity)).refusal);
       return undefined;
     }),
   ];

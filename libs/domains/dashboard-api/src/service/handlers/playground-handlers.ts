@@ -4,7 +4,7 @@ import { endpoints } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { accepted } from '../messages/errors';
+import { unwrap } from '../messages/errors';
 import { offeredModelView } from '../messages/operator-views';
 import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
@@ -24,7 +24,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
 
   const readOrganization = async (organizationId: string) => {
     const { outcome } = await authAdmin.getOrganization({ organizationId });
-    return accepted<Organization>(outcome);
+    return unwrap<Organization>(outcome);
   };
 
   return [
@@ -69,7 +69,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
         },
       };
       const { outcome } = await authAdmin.createSessionKey(creation, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
-      const { key, secret } = accepted<CreatedKey>(outcome);
+      const { key, secret } = unwrap<CreatedKey>(outcome);
       if (key?.expiresUnixMs === undefined) throw new Error('the response has no key or no expiry');
       return {
         key_id: key.id,

@@ -3,7 +3,7 @@ import { endpoints } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { createSessionCookies, deviceOf, sessionTokenOf } from '../http/session-cookie';
-import { acceptedUnless } from '../messages/errors';
+import { throwIfRefused } from '../messages/errors';
 import { sessionStateView, sessionView } from '../messages/people-views';
 import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
@@ -60,7 +60,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
 
     implement(session.end, async ({ params, actor, signedIn, response }) => {
       const { refusal } = await authAdmin.endSession({ actor, sessionId: params.session_id }, ENDS_KEYS);
-      acceptedUnless(refusal);
+      throwIfRefused(refusal);
       if (params.session_id === signedIn.session.id) cookies.clear(response);
       return undefined;
     }),

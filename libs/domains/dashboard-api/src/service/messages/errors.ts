@@ -31,7 +31,7 @@ function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): D
 }
 
 /** Returns the value of a response, or throws its refusal. */
-export function accepted<Value>(
+export function unwrap<Value>(
   outcome: { $case: 'refusal'; value: AdminRefusal } | { $case: string; value: Value } | undefined,
 ): Value {
   if (outcome === undefined) throw new Error('the response has no outcome');
@@ -40,7 +40,7 @@ export function accepted<Value>(
 }
 
 /** Throws the refusal of a response without a value. */
-export function acceptedUnless(refusal: AdminRefusal | undefined): void {
+export function throwIfRefused(refusal: AdminRefusal | undefined): void {
   if (refusal) throw refusalError(refusal);
 }
 
