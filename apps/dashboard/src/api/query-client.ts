@@ -2,7 +2,7 @@ import { ApiError } from '@gateway/dashboard-contract/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { isTransient } from './transient-error';
 
-/** Older data is shown immediately and refetched in the background. */
+/** Older data is shown immediately and reloaded in the background. */
 const STALE_MS = 10_000;
 
 /** @param onSignedOut called when a request finds no session. */

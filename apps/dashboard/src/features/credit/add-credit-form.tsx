@@ -83,7 +83,7 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
   );
 }
 
-/** Refetches an organization's balance and statement after a change. */
+/** Reloads an organization's balance and statement after a change. */
 export async function refreshCredit(
   queryClient: ReturnType<typeof useQueryClient>,
   organizationId: string,

@@ -226,7 +226,7 @@ function outcomeLabel(outcome: string): string {
 
 function AttemptSection({ of: { attempts } }: { readonly of: GenerationDetail }) {
   return (
-    <Section title="Provider attempts" description="In order.">
+    <Section title="Provider attempts" description="In the order in which they were tried.">
       {attempts === null ? (
         <p className="text-sm text-ink-soft">Provider attempts were not recorded.</p>
       ) : (

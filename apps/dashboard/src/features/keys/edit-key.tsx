@@ -18,7 +18,7 @@ interface EditKeyProps {
 
 /** Saves with optimistic locking; a conflict lets the person choose. */
 export function EditKey({ of, bounds, onDone }: EditKeyProps) {
-  // The version when the form was opened, not that of later refetches.
+  // The version when the form was opened, not that of later reloads.
   const [readVersion, setReadVersion] = useState(of.version);
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -77,7 +77,7 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
   );
 }
 
-/** Refetches a key and the lists that contain it after a change. */
+/** Reloads a key and the lists that contain it after a change. */
 export async function refreshKey(queryClient: ReturnType<typeof useQueryClient>, key: Key): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: ['key', key.organization_id, key.id] }),

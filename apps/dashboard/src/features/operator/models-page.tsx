@@ -108,6 +108,12 @@ function Targets({ of: { targets } }: { readonly of: Model }) {
   );
 }
 
+/** "JSON mode" for "json_mode". */
+function capabilityLabel(name: string): string {
+  const text = name.replaceAll('_', ' ').replace(/\bjson\b/, 'JSON');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 const COLUMNS: readonly Column<Model>[] = [
   {
     id: 'id',
@@ -141,7 +147,7 @@ const COLUMNS: readonly Column<Model>[] = [
     cell: ({ row: { original: model } }) => (
       <div className="flex max-w-52 flex-wrap gap-1">
         {model.capabilities.map((one) => (
-          <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
+          <Badge key={one}>{capabilityLabel(one)}</Badge>
         ))}
         {model.capabilities.length === 0 && <span className="text-ink-faint">Text only</span>}
       </div>

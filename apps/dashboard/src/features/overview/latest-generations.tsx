@@ -9,7 +9,7 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { generationColumns } from '../generations/generation-columns';
 
-/** Refetched when the live figures report a newer generation. */
+/** Reloads when the live figures report a newer generation. */
 export function LatestGenerations({ organizationId }: { readonly organizationId: string }) {
   const { data: live } = useQuery(liveQuery(organizationId));
   const latest = useQuery(latestGenerationsQuery(organizationId));

@@ -38,8 +38,8 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
         </Field>
         <p className="text-xs text-ink-soft">
           <Money usd={model.prices.input_usd_per_million} /> input,{' '}
-          <Money usd={model.prices.output_usd_per_million} /> output per 1M tokens. Context{' '}
-          {count(model.context_length)}.
+          <Money usd={model.prices.output_usd_per_million} /> output per 1M tokens. Context window:{' '}
+          {count(model.context_length)} tokens.
         </p>
       </div>
       <Field label="System instructions" optional>

@@ -31,7 +31,7 @@ const CODE_OF_REASON: Readonly<
   [OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY]: 'oidc_identity_mismatch',
 };
 
-/** Both endpoints are browser navigations, so errors redirect to the sign-in page, which shows them. */
+/** Browsers navigate to both endpoints, so errors redirect to the sign-in page, which shows them. */
 export function createSingleSignOnHandlers({
   authAdmin,
   settings,
