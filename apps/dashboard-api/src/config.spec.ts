@@ -8,12 +8,12 @@ describe('docs/cluster.md', () => {
     expect([...documented.keys()].sort()).toEqual(Object.keys(settings.shape).sort());
   });
 
-  it('states every default', () => {
+  it('tells every default', () => {
     for (const [name, text] of documented) {
       const read = settings.shape[name as keyof typeof settings.shape].safeParse(undefined);
       const value: unknown = read.success ? read.data : undefined;
-      const isUnset = value === undefined || (Array.isArray(value) && value.length === 0);
-      expect([name, text]).toEqual([name, isUnset ? undefined : String(value)]);
+      const hasNone = value === undefined || (Array.isArray(value) && value.length === 0);
+      expect([name, text]).toEqual([name, hasNone ? undefined : String(value)]);
     }
   });
 });

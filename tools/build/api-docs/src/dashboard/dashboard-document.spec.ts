@@ -9,7 +9,7 @@ const document = createDashboardDocument() as unknown as {
 };
 const text = JSON.stringify(document);
 
-it('describes every endpoint of the contract, each under a name of its own', () => {
+it('describes every endpoint of the contract with a unique operation ID', () => {
   const operations = Object.entries(document.paths).flatMap(([at, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${at}`),
   );
@@ -24,12 +24,12 @@ it('describes every endpoint of the contract, each under a name of its own', () 
   expect(ids).toEqual([...new Set(ids)]);
 });
 
-it('refers to no schema that it does not have, and has none that nothing refers to', () => {
+it('has exactly the schemas that it refers to', () => {
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 
-it('says of each endpoint for a role that it may be refused to who is in another one', () => {
+it('documents 401 and 403 for every endpoint that needs a session or a permission', () => {
   for (const { method, path: at, access } of allEndpoints()) {
     const responses = document.paths[at]?.[method.toLowerCase()]?.responses ?? {};
     expect([at, '403' in responses]).toEqual([

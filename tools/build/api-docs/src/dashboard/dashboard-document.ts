@@ -16,13 +16,13 @@ type Json = Readonly<Record<string, unknown>>;
 const SCHEMAS = '#/components/schemas/';
 const SESSION = [{ session: [] }];
 const SUCCESS_TEXTS: Readonly<Record<number, string>> = {
-  200: 'Success.',
+  200: 'Done.',
   201: 'Created.',
-  204: 'Success, without a body.',
+  204: 'Done; there is no body.',
   303: 'Redirect.',
 };
 
-/** The dashboard API as an OpenAPI 3.1 document, from the table by which it is routed and validated. */
+/** The dashboard API as an OpenAPI 3.1 document, generated from the table that routes and validates requests. */
 export function createDashboardDocument(): Json {
   const components: Record<string, unknown> = { Error: errorSchema() };
   const paths: Record<string, Record<string, unknown>> = {};
@@ -42,9 +42,9 @@ export function createDashboardDocument(): Json {
       title: 'Inference Gateway: dashboard API',
       version: '1',
       description:
-        'For the dashboard and for programs that manage the gateway. Sign in with `POST /api/session`, which sets the ' +
-        'session cookie. Write requests must be JSON and, from browsers, same-origin. Unknown fields and parameters ' +
-        'are errors.',
+        'For the dashboard and for programs that manage the gateway. Sign in with POST /api/session, which sets the ' +
+        'cookie. Requests that change data must be JSON and, from browsers, same-origin. Unknown fields and ' +
+        'parameters are rejected.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8081' }],
@@ -79,9 +79,9 @@ function operation(endpoint: Endpoint, components: Record<string, unknown>): Jso
 }
 
 function accessText(access: Endpoint['access']): string {
-  if (access === 'anyone') return 'Requires no session.';
+  if (access === 'anyone') return 'Public.';
   if (access === 'signed_in') return 'Requires a session.';
-  return `Requires the permission \`${access}\`${isPlatformPermission(access) ? ', which only operators have' : ''}: ${permissions[access]}`;
+  return `Requires the permission \`${access}\`${isPlatformPermission(access) ? ' (operators)' : ''}: ${permissions[access]}`;
 }
 
 function parametersOf(schema: z.ZodObject | undefined, place: string, components: Record<string, unknown>) {
@@ -115,7 +115,7 @@ function responsesOf(endpoint: Endpoint, components: Record<string, unknown>): J
   return { [response.status]: success, ...Object.fromEntries(refusals) };
 }
 
-/** As JSON Schema; those with a name become components, in the order in which they are met. */
+/** As JSON Schema; named schemas become components. */
 function schemaOf(schema: z.ZodType, components: Record<string, unknown>): Json {
   const {
     $schema: _dialect,
@@ -132,7 +132,7 @@ function schemaOf(schema: z.ZodType, components: Record<string, unknown>): Json 
   return { $ref: `${SCHEMAS}${id}` };
 }
 
-/** Its name is where it is. */
+/** The key of a component is its name. */
 function withoutId({ id: _name, ...schema }: Json): Json {
   return schema;
 }
@@ -145,7 +145,7 @@ function errorSchema(): Json {
   const error = z.object({
     message: z.string(),
     type: z.enum([...new Set(Object.values(dashboardErrors).map(({ type }) => type))]),
-    param: z.string().optional().meta({ description: 'The invalid field, such as `ip_allowlist[0]`.' }),
+    param: z.string().optional().meta({ description: 'The invalid field, such as ip_allowlist[0].' }),
     code: z.enum(Object.keys(dashboardErrors)),
     metadata: z.record(z.string(), z.unknown()),
   });
