@@ -1,5 +1,6 @@
 import type { CancelSignal } from '@gateway/base';
-/** Callers that wait for the next time something happens. */
+
+/** A condition variable: callers wait for the next `wake`. */
 export class Waiters {
   private readonly waiting = new Set<() => void>();
 

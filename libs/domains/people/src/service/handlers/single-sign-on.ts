@@ -47,7 +47,7 @@ const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>
   other_identity: OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY,
 };
 
-/** Sign-ins at the identity provider, and whose people come in by it. */
+/** Sign-ins at the identity provider, mapped domains and linked identities. */
 export function createSingleSignOnHandlers(
   ports: PeoplePorts,
   { countSignOn }: PeopleMetrics,
