@@ -1,10 +1,9 @@
-import { retry } from '@gateway/base';
+import { Condition, retry } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool, PoolClient } from 'pg';
 import type { Invalidation, InvalidationFeed } from '@gateway/auth-shared';
 import { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from '@gateway/auth-shared/adapters';
 import { InvalidationRing } from './invalidation-ring';
-import { Waiters } from './waiters';
 
 export interface InvalidationFeedOptions {
   readonly pool: Pool;
@@ -49,8 +48,8 @@ export function createPostgresInvalidationFeed({
   capacity = DEFAULT_CAPACITY,
 }: InvalidationFeedOptions): RunningInvalidationFeed {
   const ring = new InvalidationRing(0n, capacity);
-  const appends = new Waiters();
-  const acknowledgements = new Waiters();
+  const appends = new Condition();
+  const acknowledgements = new Condition();
   const stopping = new AbortController();
   let listener: PoolClient | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -80,7 +79,7 @@ export function createPostgresInvalidationFeed({
       const { rows } = await pool.query<InvalidationRow>(READ, [before]);
       if (rows.length === 0) return;
       ring.append(rows.map(invalidationOf));
-      appends.wake();
+      appends.notifyAll();
       if (rows.length < READ_LIMIT) return;
     }
   }
@@ -89,7 +88,7 @@ export function createPostgresInvalidationFeed({
     const client = await sessions.connect();
     try {
       client.on('notification', ({ channel }) => {
-        if (channel === ACKNOWLEDGEMENTS_CHANNEL) acknowledgements.wake();
+        if (channel === ACKNOWLEDGEMENTS_CHANNEL) acknowledgements.notifyAll();
         else catchUpOrLog();
       });
       client.on('error', () => undefined);
@@ -142,8 +141,8 @@ export function createPostgresInvalidationFeed({
       if (stopping.signal.aborted) return;
       stopping.abort();
       clearInterval(timer);
-      appends.wake();
-      acknowledgements.wake();
+      appends.notifyAll();
+      acknowledgements.notifyAll();
       await reading?.catch(() => undefined);
       const client = listener;
       listener = undefined;

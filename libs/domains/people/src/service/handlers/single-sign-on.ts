@@ -39,7 +39,7 @@ const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>
   not_configured: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_CONFIGURED,
   too_many_attempts: OidcRefusalReason.OIDC_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
   unavailable: OidcRefusalReason.OIDC_REFUSAL_REASON_UNAVAILABLE,
-  not_begun: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN,
+  not_started: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN,
   denied: OidcRefusalReason.OIDC_REFUSAL_REASON_DENIED,
   failed: OidcRefusalReason.OIDC_REFUSAL_REASON_FAILED,
   email_not_verified: OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED,
