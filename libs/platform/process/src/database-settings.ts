@@ -1,13 +1,12 @@
 import { databaseUrlSetting } from '@gateway/runtime';
 import type { z } from 'zod';
 
-/** Where a service keeps its data. */
 export const databaseSettings = {
-  /** The domain's own database, or that of a pooler before it. */
+  /** The service's database, directly or through a connection pooler. */
   DATABASE_URL: databaseUrlSetting,
   /**
-   * Past the pooler, when DATABASE_URL is that of one that lends connections for
-   * a transaction: for migrations, notifications and locks that last.
+   * A direct URL, if DATABASE_URL is that of a pooler in transaction mode. Used
+   * for migrations, LISTEN and session-level locks.
    */
   DATABASE_DIRECT_URL: databaseUrlSetting.optional(),
 };

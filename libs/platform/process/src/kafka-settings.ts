@@ -4,9 +4,9 @@ import { z } from 'zod';
 const MAX_PARTITIONS = 1_024;
 const broker = /^[^\s,:]+:\d{1,5}$/;
 
-/** How the event log is reached, of every service that writes or reads it. */
+/** Settings of each service that writes or reads the event log. */
 export const kafkaSettings = {
-  /** `host:port`, several with commas between. */
+  /** `host:port`, several separated by commas. */
   KAFKA_BROKERS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
@@ -17,21 +17,21 @@ export const kafkaSettings = {
   KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
   KAFKA_USERNAME: z.string().optional(),
   KAFKA_PASSWORD: z.string().optional(),
-  /** Of topics that are made. As many members of a group can share the work; it cannot be lowered later. */
+  /** Partitions of new topics: the maximum number of active members of a consumer group. Cannot be lowered later. */
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(MAX_PARTITIONS).default(12),
-  /** Of topics that are made; the brokers' default when absent. */
+  /** Replication factor of new topics. Absent: the brokers' default. */
   KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(100).optional(),
 };
 
 export type KafkaSettings = z.output<z.ZodObject<typeof kafkaSettings>>;
 
-/** What `createKafkaEventLog` wants to know of the settings. */
+/** The options of `createKafkaEventLog` from the settings. */
 export function kafkaOptionsOf(settings: KafkaSettings) {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_USERNAME: username, KAFKA_PASSWORD: password } = settings;
   const connection: KafkaConnection = {
     brokers: settings.KAFKA_BROKERS,
     ssl: settings.KAFKA_TLS === 'true',
-    // The types of the mechanisms differ in name alone.
+    // The types of the mechanisms differ only in their name.
     ...(mechanism && {
       sasl: { mechanism, username: username ?? '', password: password ?? '' } as KafkaConnection['sasl'],
     }),

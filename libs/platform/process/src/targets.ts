@@ -1,7 +1,7 @@
 import { checkTarget } from '@gateway/rpc/grpc';
 import { z } from 'zod';
 
-/** Where another service is: `host:port`, or several with commas between. */
+/** The address of a service: `host:port`, or several separated by commas. */
 const target = z.string().superRefine((text, context) => {
   try {
     checkTarget(text);
@@ -10,7 +10,7 @@ const target = z.string().superRefine((text, context) => {
   }
 });
 
-/** Where each service is, for those that call it: a name that resolves to every replica. */
+/** Settings for the addresses of services. A name must resolve to every replica. */
 export const targets = {
   auth: { GATEWAY_AUTH_TARGET: target },
   rateLimit: { GATEWAY_RATE_LIMIT_TARGET: target },
