@@ -19,20 +19,20 @@ const MAX_KINDS = 100;
  * @param now a monotonic clock in milliseconds.
  */
 export function createLogSampler(now: () => number, { everyMs }: LogSamplerOptions): LogSampler {
-  const kinds = new Map<string, { loggedAtMs: number; untold: number }>();
+  const kinds = new Map<string, { loggedAtMs: number; suppressed: number }>();
   return {
     sample(kind) {
       const at = now();
       const known = kinds.get(kind);
       if (known && at - known.loggedAtMs < everyMs) {
-        known.untold += 1;
+        known.suppressed += 1;
         return undefined;
       }
       kinds.delete(kind);
-      kinds.set(kind, { loggedAtMs: at, untold: 0 });
+      kinds.set(kind, { loggedAtMs: at, suppressed: 0 });
       const oldest = kinds.size > MAX_KINDS ? kinds.keys().next().value : undefined;
       if (oldest !== undefined) kinds.delete(oldest);
-      return known?.untold ?? 0;
+      return known?.suppressed ?? 0;
     },
   };
 }

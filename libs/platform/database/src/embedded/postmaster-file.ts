@@ -71,7 +71,7 @@ async function exitsWithin(pid: number, dataDirectory: string, timeoutMs: number
 /**
  * Replaces the pid in a stale file with that of this process. PostgreSQL refuses
  * to start while a process with the pid in the file is running, even an unrelated
- * one, but ignores the pid of its parent. The rest is unchanged: it tells the new
+ * one, but ignores the pid of its parent. The rest is unchanged: it shows the new
  * server whether backends of the previous one are still running.
  */
 async function neutralize(dataDirectory: string): Promise<void> {

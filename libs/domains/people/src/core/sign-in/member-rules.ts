@@ -35,7 +35,7 @@ export function checkPassword(password: string, email: string): AdminRefusal | u
   return undefined;
 }
 
-/** Minimum number of characters besides a common password. */
+/** Minimum number of characters in addition to a common password. */
 const MIN_UNCOMMON_CHARACTERS = 5;
 
 /** The most common passwords, which people repeat or extend to reach ten characters. */
