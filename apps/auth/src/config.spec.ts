@@ -4,16 +4,16 @@ import { settings } from './config';
 describe('docs/cluster.md', () => {
   const documented = documentedSettings('auth');
 
-  it('documents exactly the settings of this service', () => {
+  it('names every setting of this service, and no other', () => {
     expect([...documented.keys()].sort()).toEqual(Object.keys(settings.shape).sort());
   });
 
-  it('documents every default', () => {
+  it('tells every default', () => {
     for (const [name, text] of documented) {
       const read = settings.shape[name as keyof typeof settings.shape].safeParse(undefined);
       const value: unknown = read.success ? read.data : undefined;
-      const hasNoDefault = value === undefined || (Array.isArray(value) && value.length === 0);
-      expect([name, text]).toEqual([name, hasNoDefault ? undefined : String(value)]);
+      const hasNone = value === undefined || (Array.isArray(value) && value.length === 0);
+      expect([name, text]).toEqual([name, hasNone ? undefined : String(value)]);
     }
   });
 });

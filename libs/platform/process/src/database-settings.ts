@@ -2,13 +2,14 @@ import { databaseUrlSetting } from '@gateway/runtime';
 import type { z } from 'zod';
 
 export const databaseSettings = {
-  /** The service's database, directly or through a connection pooler. */
-  DATABASE_URL: databaseUrlSetting,
-  /**
-   * A direct URL, if DATABASE_URL is that of a pooler in transaction mode. Used
-   * for migrations, LISTEN and session-level locks.
-   */
-  DATABASE_DIRECT_URL: databaseUrlSetting.optional(),
+  DATABASE_URL: databaseUrlSetting.describe(
+    'PostgreSQL database of the service: `postgres://user:password@host:port/database`. The embedded gateway starts its own PostgreSQL without it.',
+  ),
+  DATABASE_DIRECT_URL: databaseUrlSetting
+    .optional()
+    .describe(
+      'The same database without the pooler, when `DATABASE_URL` leads to one in transaction mode. Used for migrations, notifications and session locks.',
+    ),
 };
 
 export type DatabaseSettings = z.output<z.ZodObject<typeof databaseSettings>>;

@@ -6,21 +6,36 @@ const broker = /^[^\s,:]+:\d{1,5}$/;
 
 /** Settings of each service that writes or reads the event log. */
 export const kafkaSettings = {
-  /** `host:port`, several separated by commas. */
   KAFKA_BROKERS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .refine((brokers) => brokers.every((each) => broker.test(each)), {
       error: 'must be host:port, separated by commas',
-    }),
-  KAFKA_TLS: z.enum(['true', 'false']).default('false'),
-  KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
-  KAFKA_USERNAME: z.string().optional(),
-  KAFKA_PASSWORD: z.string().optional(),
-  /** Partitions of new topics: the maximum number of active members of a consumer group. Cannot be lowered later. */
-  KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(MAX_PARTITIONS).default(12),
-  /** Replication factor of new topics. Absent: the brokers' default. */
-  KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(100).optional(),
+    })
+    .describe('Bootstrap brokers: `host:port`, several separated by commas.'),
+  KAFKA_TLS: z.enum(['true', 'false']).default('false').describe('Whether to use TLS to the brokers.'),
+  KAFKA_SASL_MECHANISM: z
+    .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
+    .optional()
+    .describe('SASL mechanism: `plain`, `scram-sha-256` or `scram-sha-512`. Default: no SASL.'),
+  KAFKA_USERNAME: z.string().optional().describe('User for SASL.'),
+  KAFKA_PASSWORD: z.string().optional().describe('Password for SASL.'),
+  KAFKA_PARTITIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_PARTITIONS)
+    .default(12)
+    .describe(
+      'Partitions of the topics that the gateway creates: the most replicas of one consumer that can share the work. It cannot be lowered later.',
+    ),
+  KAFKA_REPLICATION_FACTOR: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Replication factor of the topics that the gateway creates. Default: that of the brokers.'),
 };
 
 export type KafkaSettings = z.output<z.ZodObject<typeof kafkaSettings>>;

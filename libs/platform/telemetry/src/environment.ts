@@ -16,28 +16,62 @@ const exporter = z.enum(['otlp', 'none']);
 
 /** The supported settings of OpenTelemetry, with the names of its specification. */
 export const telemetryEnvironment = {
-  /** The collector's HTTP endpoint. Without it, telemetry is off. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-    .optional(),
-  /** Headers of requests to the collector: comma-separated `name=value` pairs with percent-encoded values. */
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(pairsOf).optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').optional(),
-  OTEL_TRACES_EXPORTER: exporter.default('otlp'),
-  OTEL_LOGS_EXPORTER: exporter.default('otlp'),
-  OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).default('parentbased_always_on'),
-  /** The ratio of sampled traces, for ratio samplers. */
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  OTEL_SERVICE_NAME: z.string().min(1).optional(),
-  /** Attributes of every span and log line, as `name=value` pairs. */
-  OTEL_RESOURCE_ATTRIBUTES: z.string().transform(pairsOf).optional(),
-  /** How long spans and log lines are batched before export, in milliseconds. */
-  OTEL_BSP_SCHEDULE_DELAY: delayMs.default(5_000),
-  OTEL_BLRP_SCHEDULE_DELAY: delayMs.default(1_000),
+    .optional()
+    .describe(
+      'URL of an OpenTelemetry collector (OTLP over HTTP), such as `http://collector:4318`. Turns traces and log export on; without it OpenTelemetry is not loaded.',
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .transform(pairsOf)
+    .optional()
+    .describe(
+      'Headers sent to the collector, such as its API key: `name=value` pairs separated by commas, values percent-encoded.',
+    ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .literal('http/protobuf')
+    .optional()
+    .describe('Protocol of the exporter; `http/protobuf` is the only one.'),
+  OTEL_TRACES_EXPORTER: exporter.default('otlp').describe('`otlp`, or `none` to send no traces.'),
+  OTEL_LOGS_EXPORTER: exporter
+    .default('otlp')
+    .describe('`otlp`, or `none` to write the log to standard output only.'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLERS)
+    .default('parentbased_always_on')
+    .describe(
+      "Which traces are recorded: `always_on`, `always_off`, `traceidratio`, or `parentbased_` and one of them, which follows the sampled flag of the client's `traceparent`.",
+    ),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('Share of traces that a ratio sampler records, from 0 to 1.'),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Service name in traces and exported log lines. Default: the name of the process.'),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .transform(pairsOf)
+    .optional()
+    .describe(
+      'Attributes of everything that is exported, as `name=value` pairs separated by commas, such as `deployment.environment.name=production`.',
+    ),
+  OTEL_BSP_SCHEDULE_DELAY: delayMs
+    .default(5_000)
+    .describe('Milliseconds for which spans are batched before they are sent.'),
+  OTEL_BLRP_SCHEDULE_DELAY: delayMs
+    .default(1_000)
+    .describe('Milliseconds for which log lines are batched before they are sent.'),
   OTEL_SDK_DISABLED: z
     .enum(['true', 'false'])
     .default('false')
-    .transform((text) => text === 'true'),
+    .transform((text) => text === 'true')
+    .describe('Turns traces and log export off, whatever the other settings say.'),
 };
 
 export type TelemetrySettings = z.output<z.ZodObject<typeof telemetryEnvironment>>;

@@ -44,7 +44,7 @@ export async function finishSignOn(
   const state = new URLSearchParams(request.callbackQuery).get('state') ?? '';
   const browser = browserSecretsOf(ports.secrets, request.browserToken);
   const signOn = await ports.signOns.consume(ports.secrets.sha256(state), browser.browserSha256);
-  if (!signOn || signOn.expiresAt <= ports.clock.now()) return refused('not_started');
+  if (!signOn || signOn.expiresAt <= ports.clock.now()) return refused('state_invalid');
 
   const identity = await identify(ports.identityProvider, { request, state, browser, signOn });
   if (identity.kind === 'refused') return identity;

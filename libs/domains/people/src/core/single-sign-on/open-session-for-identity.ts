@@ -65,7 +65,7 @@ async function openForNew(
 ): Promise<Opened | SignOnRefused | undefined> {
   const { email, issuer, subject } = identity;
   const existing = await ports.members.findByEmail(email);
-  if (existing && (await ports.identities.isLinked(existing.id, issuer))) return refused('other_identity');
+  if (existing && (await ports.identities.isLinked(existing.id, issuer))) return refused('identity_mismatch');
   const member: Member = existing ?? { id: ports.newId('mem'), email, role: 'member' };
   const belongs = existing && (await ports.memberships.find(organizationId, member.id)).role !== undefined;
   const actor = { id: member.id, label: email, ipAddress: from.ipAddress };

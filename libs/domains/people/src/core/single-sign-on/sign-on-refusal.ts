@@ -5,7 +5,7 @@ export type SignOnRefusalReason =
   /** The provider did not respond in time. */
   | 'unavailable'
   /** Not started in this browser, already used, or expired. */
-  | 'not_started'
+  | 'state_invalid'
   /** The person or the provider declined. */
   | 'denied'
   /** The provider's response is invalid. */
@@ -13,7 +13,7 @@ export type SignOnRefusalReason =
   | 'email_not_verified'
   | 'domain_not_mapped'
   /** The member with this email is linked to another identity at the provider. */
-  | 'other_identity';
+  | 'identity_mismatch';
 
 export interface SignOnRefused {
   readonly kind: 'refused';
