@@ -9,7 +9,7 @@ export const schemas = [AUTH];
 
 export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics } = deps;
-  const { pool, sessions, answers } = await openSchema(AUTH, deps);
+  const { pool, sessions, isAvailable } = await openSchema(AUTH, deps);
   const module = openAuthModule({
     config,
     pool,
@@ -19,5 +19,5 @@ export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring
     log,
     metrics,
   });
-  return { modules: [module], ready: answers };
+  return { modules: [module], ready: isAvailable };
 }

@@ -74,5 +74,5 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
     log,
     metrics,
   });
-  return { modules: [billingLedger, statements], events, ready: ledger.answers };
+  return { modules: [billingLedger, statements], events, ready: ledger.isAvailable };
 }

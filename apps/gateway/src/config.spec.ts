@@ -5,7 +5,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(settings, environment);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.issues;
     throw error;
   }
   return [];

@@ -35,9 +35,9 @@ describe('a gateway whose database does not answer', () => {
     await rm(path.join(gateway.stateDirectory, 'postgres/postgres/data/global/pg_control'));
     process.kill(databaseProcessesOf(gateway.pid).postmaster, 'SIGKILL');
     expect(await gateway.exited).toBe(1);
-    expect(gateway.output()).toMatch(/the process cannot go on/);
+    expect(gateway.output()).toMatch(/the process cannot continue/);
     expect(gateway.output()).toMatch(
-      /PostgreSQL ended 6 times and was never up for a minute, at last with: .*pg_control/,
+      /PostgreSQL failed 6 times without running for a minute; last failure: .*pg_control/,
     );
   });
 });

@@ -92,7 +92,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       inferenceRouter: await open(domains.inferenceRouter),
       usage: await open(domains.usage),
     };
-    return { pools, failed, answers: () => probe.answers(), close };
+    return { pools, failed, answers: () => probe.isAvailable(), close };
   } catch (error) {
     await close();
     throw error;

@@ -7,6 +7,6 @@ const USAGE: ServiceSchema = { ...usageSchema, maxConnections: 8 };
 export const schemas = [USAGE];
 
 export async function wireGenerationQuery(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
-  const { pool, answers } = await openSchema(USAGE, deps);
-  return { modules: [openGenerationQueryModule({ pool })], ready: answers };
+  const { pool, isAvailable } = await openSchema(USAGE, deps);
+  return { modules: [openGenerationQueryModule({ pool })], ready: isAvailable };
 }

@@ -34,5 +34,5 @@ export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<Se
   });
   life.onStop(() => events.stop());
   const module = openUsageAggregatorModule({ config, pool: usage.pool, events, log, metrics });
-  return { modules: [module], events, ready: usage.answers };
+  return { modules: [module], events, ready: usage.isAvailable };
 }

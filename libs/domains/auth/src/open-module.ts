@@ -11,7 +11,7 @@ export interface OpenAuthOptions
   readonly config: PeopleEnvironment;
 }
 
-/** The module with its adapters, for each app that runs it. */
+/** Creates the module with its adapters. */
 export function openAuthModule({ config, log, metrics, ...options }: OpenAuthOptions): GatewayModule {
   return createAuthModule({
     adapters: createAuthAdapters({ ...options, log, oidc: oidcSettingsOf(config) }),

@@ -7,7 +7,7 @@ export { createEncryptionKey } from './adapters/crypto/secret-cipher';
 export { refuseUnlessPermitted, SYSTEM_ACTOR_ID } from './core/access/authorize';
 export type { PeoplePorts, PeopleSettings } from './core/ports';
 export { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from './core/sign-in/sign-in-throttle';
-export { isEncryptionKey } from './core/sign-in/sealing-key';
+export { isEncryptionKey } from './core/sign-in/encryption-key';
 export {
   DEFAULT_PEOPLE_SETTINGS,
   oidcSettingsOf,

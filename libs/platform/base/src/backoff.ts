@@ -1,14 +1,14 @@
-/** How pauses between attempts grow: they double from the first up to the longest. */
+/** Exponential backoff: pauses double from `firstMs` up to `maxMs`. */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
 /**
- * How many milliseconds to wait before trying again after failure number
- * `failures` (from 1): anything from 0 up to a ceiling that doubles each time
- * ("full jitter"), so that those who failed together do not come back together.
+ * The pause before the next attempt, with full jitter, so that clients that
+ * failed together do not retry together.
  *
+ * @param failures the number of failures so far, from 1.
  * @param random from 0 up to 1.
  */
 export function backoffMs(failures: number, { firstMs, maxMs }: Backoff, random: number): number {

@@ -19,7 +19,7 @@ it('a batch without a bad item runs once', async () => {
   expect(batches).toHaveLength(1);
 });
 
-it('bad items are rejected alone and the others succeed, in order', async () => {
+it('bad items are rejected individually and the others succeed, in order', async () => {
   const { batches, run } = squaring();
   const rejected: number[] = [];
   const rejectItem = (item: number) => {
@@ -31,7 +31,7 @@ it('bad items are rejected alone and the others succeed, in order', async () => 
   expect(batches.map(({ length }) => length)).toEqual([5, 3, 2, 1, 1, 1, 2, 1, 1]);
 });
 
-it('any other error rejects, and nothing is repeated', async () => {
+it('any other error rejects without a retry', async () => {
   let runs = 0;
   const run = async () => {
     runs += 1;

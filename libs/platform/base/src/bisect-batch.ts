@@ -1,9 +1,9 @@
 /**
- * Runs a batch. When it fails because of one of its items, it is halved until
- * each such item is alone, so that the others succeed.
+ * Runs a batch. If an item makes it fail, the batch is bisected until each such
+ * item is in a batch of its own, so that the others succeed.
  *
  * @param isItemError whether an item of the batch caused the error. Other errors reject.
- * @param rejectItem the results of an item that fails alone.
+ * @param rejectItem returns the results of an item that fails.
  */
 export async function bisectBatch<Item, Result, ItemError>(
   items: readonly Item[],

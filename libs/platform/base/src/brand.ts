@@ -1,4 +1,4 @@
 declare const brand: unique symbol;
 
-/** A primitive that cannot be swapped for another of the same shape by accident. */
+/** A nominal type: a primitive that cannot be confused with another of the same type. */
 export type Brand<Base, Name extends string> = Base & { readonly [brand]: Name };

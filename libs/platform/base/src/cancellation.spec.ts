@@ -7,75 +7,75 @@ describe.each([
     () => new AbortController(),
     (controller: object) => (controller as AbortController).signal,
   ],
-] as const)('%s', (_, make, signalOf) => {
+] as const)('%s', (_, create, signalOf) => {
   const open = () => {
-    const source = make();
+    const source = create();
     return { source, signal: signalOf(source as never) as CancelSignal };
   };
 
-  it('tells every listener once, in the order of their coming', () => {
+  it('calls every listener once, in the order of registration', () => {
     const { source, signal } = open();
-    const told: string[] = [];
-    for (const name of ['a', 'b', 'c']) signal.addEventListener('abort', () => told.push(name));
-    const twice = () => told.push('d');
+    const called: string[] = [];
+    for (const name of ['a', 'b', 'c']) signal.addEventListener('abort', () => called.push(name));
+    const twice = () => called.push('d');
     signal.addEventListener('abort', twice);
     signal.addEventListener('abort', twice);
     source.abort();
     source.abort();
-    expect(told).toEqual(['a', 'b', 'c', 'd']);
+    expect(called).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('tells objects as well', () => {
+  it('supports listener objects', () => {
     const { source, signal } = open();
-    const listener = { told: 0, handleEvent: () => void (listener.told += 1) };
+    const listener = { calls: 0, handleEvent: () => void (listener.calls += 1) };
     signal.addEventListener('abort', listener);
     source.abort();
-    expect(listener.told).toBe(1);
+    expect(listener.calls).toBe(1);
   });
 
-  it.each([0, 1, 2])('forgets a listener that was removed, the others not (%i)', (removed) => {
+  it.each([0, 1, 2])('does not call a removed listener (%i)', (removed) => {
     const { source, signal } = open();
-    const told: number[] = [];
-    const listeners = [0, 1, 2].map((index) => () => void told.push(index));
+    const called: number[] = [];
+    const listeners = [0, 1, 2].map((index) => () => void called.push(index));
     for (const listener of listeners) signal.addEventListener('abort', listener);
     signal.removeEventListener('abort', listeners[removed] as () => void);
     source.abort();
-    expect(told).toEqual([0, 1, 2].filter((index) => index !== removed));
+    expect(called).toEqual([0, 1, 2].filter((index) => index !== removed));
   });
 
-  it('does not tell a listener that another one removed before its turn', () => {
+  it('does not call a listener that another listener has removed', () => {
     const { source, signal } = open();
-    const told: string[] = [];
-    const second = () => told.push('second');
+    const called: string[] = [];
+    const second = () => called.push('second');
     signal.addEventListener('abort', () => {
-      told.push('first');
+      called.push('first');
       signal.removeEventListener('abort', second);
     });
     signal.addEventListener('abort', second);
-    signal.addEventListener('abort', () => told.push('third'));
+    signal.addEventListener('abort', () => called.push('third'));
     source.abort();
-    expect(told).toEqual(['first', 'third']);
+    expect(called).toEqual(['first', 'third']);
   });
 
-  it('does not tell who comes afterwards, and keeps its first reason', () => {
+  it('does not call listeners that are added after the abort, and retains the first reason', () => {
     const { source, signal } = open();
     expect(signal).toMatchObject({ aborted: false, reason: undefined });
     source.abort(new Error('first'));
     source.abort(new Error('second'));
-    let told = false;
-    signal.addEventListener('abort', () => (told = true));
+    let isCalled = false;
+    signal.addEventListener('abort', () => (isCalled = true));
     expect(signal.aborted).toBe(true);
     expect(signal.reason).toEqual(new Error('first'));
-    expect(told).toBe(false);
+    expect(isCalled).toBe(false);
   });
 
-  it('has a reason when none is given', () => {
+  it('has a default reason', () => {
     const { source, signal } = open();
     source.abort();
     expect(signal.reason).toMatchObject({ name: 'AbortError' });
   });
 
-  it('is an abort signal to whom needs one, with its reason, before and afterwards', () => {
+  it('converts to an abort signal with its reason, before and after the abort', () => {
     const { source, signal } = open();
     const before = toAbortSignal(signal);
     expect(before.aborted).toBe(false);

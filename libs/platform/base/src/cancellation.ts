@@ -1,27 +1,24 @@
 type Listener = (() => void) | { handleEvent(): void };
 
-/**
- * What tells that work is no longer wanted. An `AbortSignal` is one; those of
- * requests are {@link Cancellation}s, of which a request has several.
- */
+/** A signal to cancel work: an `AbortSignal`, or a {@link Cancellation}, which requests use. */
 export interface CancelSignal {
   readonly aborted: boolean;
-  /** Why; undefined until then. */
+  /** Undefined until the signal aborts. */
   readonly reason: unknown;
-  /** Not called for what has aborted before. */
+  /** The listener is not called if the signal has already aborted. */
   addEventListener(type: 'abort', listener: Listener, options?: { readonly once?: boolean }): void;
   removeEventListener(type: 'abort', listener: Listener): void;
 }
 
 /**
- * Its own signal and the means to abort it. It costs a twentieth of an
- * `AbortController` with a listener, for it is neither an event target nor
- * followed by the garbage collector.
+ * A signal and its controller in one. It costs a twentieth of an
+ * `AbortController` with a listener: it is no event target, and the garbage
+ * collector does not track it.
  */
 export class Cancellation implements CancelSignal {
   private isAborted = false;
   private abortReason: unknown;
-  /** Most have one; an array only when there are more. */
+  /** Stored separately, since there is rarely more than one. */
   private first: Listener | undefined;
   private others: Listener[] | undefined;
 
@@ -33,16 +30,16 @@ export class Cancellation implements CancelSignal {
     return this.abortReason;
   }
 
-  /** Tells every listener once, in the order of their coming. Later calls change nothing. */
+  /** Calls every listener once, in the order of registration. Later calls have no effect. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
     if (this.isAborted) return;
     this.isAborted = true;
     this.abortReason = reason;
-    // One that is removed by another before its turn is not told.
+    // A listener may remove listeners that were not called yet.
     while (this.first !== undefined) {
       const listener = this.first;
       this.first = this.others?.shift();
-      tell(listener);
+      call(listener);
     }
   }
 
@@ -59,8 +56,8 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** A listener that throws is a bug; it must not keep the others from hearing. */
-function tell(listener: Listener): void {
+/** A listener that throws is a bug. It must not prevent calls of the other listeners. */
+function call(listener: Listener): void {
   try {
     if (typeof listener === 'function') listener();
     else listener.handleEvent();
@@ -76,7 +73,7 @@ export function throwIfAborted(signal: CancelSignal): void {
   if (signal.aborted) throw signal.reason;
 }
 
-/** For what takes nothing else, such as Node's timers. */
+/** For APIs that require an `AbortSignal`, such as Node's timers. */
 export function toAbortSignal(signal: CancelSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();

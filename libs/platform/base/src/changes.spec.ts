@@ -1,6 +1,6 @@
 import { createChangeTracker } from './changes';
 
-it('tells what appears and what is gone, each once', () => {
+it('reports each added and each removed item once', () => {
   const changesTo = createChangeTracker<{ name: string }>(({ name }) => name);
   const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name })) as [
     { name: string },

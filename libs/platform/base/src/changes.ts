@@ -1,13 +1,10 @@
 export interface Changes<Item> {
   readonly appeared: readonly Item[];
-  /** The names of those that are not there any more. */
+  /** The names of removed items. */
   readonly gone: readonly string[];
 }
 
-/**
- * Tells what changed in a set since the last time, so that what lasts is said
- * once and not at every look.
- */
+/** Reports the changes of a set since the last call, so that a lasting item is logged only once. */
 export function createChangeTracker<Item>(nameOf: (item: Item) => string) {
   let known = new Set<string>();
   return function changesTo(items: readonly Item[]): Changes<Item> {

@@ -1,4 +1,4 @@
-/** What a chunk holds at most, in the unit of `measure`. */
+/** The maximum size of a chunk, in the unit of `measure`. */
 export interface ChunkLimit<Item> {
   readonly max: number;
   readonly measure: (item: Item) => number;

@@ -4,6 +4,7 @@ export * from './bisect-batch';
 export * from './brand';
 export * from './changes';
 export * from './chunks';
+export * from './condition';
 export * from './minute-window';
 export * from './money';
 export * from './pricing';

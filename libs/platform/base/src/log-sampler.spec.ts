@@ -1,6 +1,6 @@
 import { createLogSampler } from './log-sampler';
 
-it('tells the first of a kind, then one per interval with the number of those untold', () => {
+it('logs the first event of a kind, then one per interval with the number of suppressed ones', () => {
   let now = 0;
   const sampler = createLogSampler(() => now, { everyMs: 1_000 });
   expect(sampler.sample('a')).toBe(0);
@@ -12,7 +12,7 @@ it('tells the first of a kind, then one per interval with the number of those un
   expect(sampler.sample('a')).toBe(0);
 });
 
-it('remembers a bounded number of kinds', () => {
+it('tracks a bounded number of kinds', () => {
   const sampler = createLogSampler(() => 0, { everyMs: 1_000 });
   sampler.sample('first');
   for (let kind = 0; kind < 100; kind += 1) sampler.sample(`kind ${kind}`);

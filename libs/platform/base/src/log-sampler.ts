@@ -1,38 +1,38 @@
-/** Says which of many alike events is worth a line. */
+/** Limits the log lines of frequent events. */
 export interface LogSampler {
-  /** @returns how many of this kind went unsaid since the last line; undefined when this one goes unsaid, too. */
+  /** @returns the number of suppressed events of this kind since its last line; undefined to suppress this one. */
   sample(kind: string): number | undefined;
 }
 
 export interface LogSamplerOptions {
-  /** A line per kind and this long. */
+  /** The interval between lines of one kind. */
   readonly everyMs: number;
 }
 
-/** Kinds are few and of our own naming; should they not be, the oldest is forgotten. */
+/** Kinds are few constants. Beyond this number, the oldest kind is evicted. */
 const MAX_KINDS = 100;
 
 /**
- * The first event of a kind is told at once, and of a flood one in so many
- * milliseconds, with the number of those that were not.
+ * Logs the first event of a kind immediately, then at most one per interval with
+ * the number of suppressed events.
  *
- * @param now ascending milliseconds.
+ * @param now a monotonic clock in milliseconds.
  */
 export function createLogSampler(now: () => number, { everyMs }: LogSamplerOptions): LogSampler {
-  const kinds = new Map<string, { toldAtMs: number; untold: number }>();
+  const kinds = new Map<string, { loggedAtMs: number; suppressed: number }>();
   return {
     sample(kind) {
       const at = now();
       const known = kinds.get(kind);
-      if (known && at - known.toldAtMs < everyMs) {
-        known.untold += 1;
+      if (known && at - known.loggedAtMs < everyMs) {
+        known.suppressed += 1;
         return undefined;
       }
       kinds.delete(kind);
-      kinds.set(kind, { toldAtMs: at, untold: 0 });
+      kinds.set(kind, { loggedAtMs: at, suppressed: 0 });
       const oldest = kinds.size > MAX_KINDS ? kinds.keys().next().value : undefined;
       if (oldest !== undefined) kinds.delete(oldest);
-      return known?.untold ?? 0;
+      return known?.suppressed ?? 0;
     },
   };
 }

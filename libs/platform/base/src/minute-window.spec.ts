@@ -10,7 +10,7 @@ describe('the minute window', () => {
     expect(minuteWindow(at('2026-11-20T09:01:00.000Z'))).toBe(window + 1);
   });
 
-  it('never says that nothing is left of it', () => {
+  it('always has at least one millisecond left', () => {
     expect(msLeftInMinute(at('2026-11-20T09:00:00.000Z'))).toBe(60_000);
     expect(msLeftInMinute(at('2026-11-20T09:00:59.999Z'))).toBe(1);
   });

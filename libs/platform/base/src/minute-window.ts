@@ -1,10 +1,6 @@
 import { MINUTE_MS, type UnixMs } from './time';
 
-/**
- * The fixed window that limits are counted in: the UTC minute, by its number.
- * Nothing has to happen when one ends: what was counted under its number just
- * does not count under the next.
- */
+/** The number of the UTC minute: the fixed window in which limits are counted. Counts of other windows do not apply. */
 export function minuteWindow(at: UnixMs): number {
   return Math.floor(at / MINUTE_MS);
 }

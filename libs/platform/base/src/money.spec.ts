@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { formatUsd, nanoUsd, parseUsd, usdNumber, ZERO_NANO_USD } from './money';
 
 describe('money', () => {
-  it('begins at nothing', () => {
+  it('has a zero', () => {
     expect(ZERO_NANO_USD).toBe(0n);
   });
 
-  it('reads what it writes, to the nano-dollar', () => {
+  it('parses what it formats, to the nano-dollar', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), (amount) => {
         expect(parseUsd(formatUsd(nanoUsd(amount)))).toBe(amount);
@@ -19,7 +19,7 @@ describe('money', () => {
     (text) => expect(parseUsd(text)).toBeUndefined(),
   );
 
-  it('gives JSON numbers that keep every nano-dollar below eight million dollars', () => {
+  it('converts to JSON numbers that are exact below eight million dollars', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 8_000_000n * 10n ** 9n }), (amount) => {
         expect(parseUsd(usdNumber(nanoUsd(amount)).toFixed(9))).toBe(amount);
@@ -27,7 +27,7 @@ describe('money', () => {
     );
   });
 
-  it('writes amounts without superfluous zeros', () => {
+  it('formats amounts without superfluous zeros', () => {
     expect(formatUsd(nanoUsd(1_500_000n))).toBe('0.0015');
     expect(formatUsd(nanoUsd(-2_000_000_000n))).toBe('-2');
     expect(formatUsd(nanoUsd(0n))).toBe('0');

@@ -13,10 +13,10 @@ export function nanoUsd(amount: bigint): NanoUsd {
 }
 
 /**
- * Reads a decimal amount of US dollars such as "12.5". At most nine digits
- * after the point; no exponent, no sign but a leading minus.
+ * Parses a decimal amount of US dollars such as "12.5", with at most nine digits
+ * after the point, an optional leading minus, and no exponent.
  *
- * @returns undefined when the text is not such an amount.
+ * @returns undefined if the text is not such an amount.
  */
 export function parseUsd(text: string): NanoUsd | undefined {
   const match = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text);
@@ -34,10 +34,7 @@ export function formatUsd(amount: NanoUsd): string {
   return `${amount < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`;
 }
 
-/**
- * The amount as a JSON number of US dollars. Amounts below eight million
- * dollars keep every nano-dollar.
- */
+/** The amount as a JSON number of US dollars; exact for amounts below eight million dollars. */
 export function usdNumber(amount: NanoUsd): number {
   return Number(formatUsd(amount));
 }

@@ -32,7 +32,7 @@ describe('costOfUsage', () => {
     expect(costOfUsage(nothing, prices)).toBe(0n);
   });
 
-  it('never costs more than the worst case that was held for it, and the kinds add up to it', () => {
+  it('never exceeds the worst case that was held, and is the sum of the costs by kind', () => {
     const tokens = fc.nat({ max: 2_000_000 });
     const price = fc.bigInt({ min: 0n, max: 10n ** 12n });
     fc.assert(

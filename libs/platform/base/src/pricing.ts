@@ -34,9 +34,9 @@ export interface CostOfKind extends PricedTokens {
 }
 
 /**
- * Every token once, under the kind that it is charged as. A provider that
- * reports more cached and image tokens than prompt tokens, or more reasoning
- * than completion tokens, is not believed beyond the whole.
+ * Assigns every token to the one kind that it is charged as. Cached and image
+ * tokens are capped at the prompt tokens, reasoning tokens at the completion
+ * tokens, in case a provider reports more.
  */
 function pricedTokens(usage: Usage, prices: Prices): readonly PricedTokens[] {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
@@ -59,14 +59,14 @@ function pricedTokens(usage: Usage, prices: Prices): readonly PricedTokens[] {
   ];
 }
 
-/** What a generation costs: usage times prices, rounded up once to a whole nano-dollar. */
+/** The cost of a generation: usage times prices, rounded up once to a whole nano-dollar. */
 export function costOfUsage(usage: Usage, prices: Prices): NanoUsd {
   return nanoUsd(roundUp(tokenPricesOf(pricedTokens(usage, prices))));
 }
 
 /**
- * The same by kind of token; the kinds add up to the whole. What is less than
- * a nano-dollar is rounded where the running sum passes the next whole one.
+ * The cost by kind of token, which adds up to `costOfUsage`. Fractions of a
+ * nano-dollar are carried over to the next kind.
  */
 export function costByKind(usage: Usage, prices: Prices): readonly CostOfKind[] {
   let tokenPrices = 0n;
@@ -86,10 +86,7 @@ function tokenPricesOf(priced: readonly PricedTokens[]): bigint {
   );
 }
 
-/**
- * The most that a request can cost: every input token at the dearest input
- * price, every output token at the dearest output price.
- */
+/** The maximum cost of a request: all tokens at the highest input and output prices. */
 export function worstCaseCost(inputTokens: number, outputTokens: number, prices: Prices): NanoUsd {
   const input = max(
     prices.inputNanoUsdPerMillion,

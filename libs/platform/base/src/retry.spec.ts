@@ -25,7 +25,7 @@ function failing(times: number) {
 }
 
 describe('retry', () => {
-  it('repeats until the operation succeeds, with pauses that grow up to the longest', async () => {
+  it('repeats until the operation succeeds, with pauses that grow up to the maximum', async () => {
     const { pausesMs, timing } = timingWithoutWaits();
     const seen: unknown[] = [];
     const onRetry = (error: unknown, { failures }: { failures: number }) =>
@@ -36,7 +36,7 @@ describe('retry', () => {
     expect(seen[1]).toEqual(['Error: failure 2', 2]);
   });
 
-  it('throws the last error after the last attempt, and at once what is not retryable', async () => {
+  it('throws the last error after the last attempt, and a non-retryable error immediately', async () => {
     const { pausesMs, timing } = timingWithoutWaits();
     await expect(retry(failing(9), { backoff, timing, maxAttempts: 3 })).rejects.toThrow('failure 3');
     expect(pausesMs).toHaveLength(2);
@@ -59,7 +59,7 @@ describe('retry', () => {
 });
 
 describe('keepOpen', () => {
-  it('opens again what failed or was closed, and starts with small pauses after a success', async () => {
+  it('reopens a failed or closed connection, and resets its pauses after a success', async () => {
     const { pausesMs, timing } = timingWithoutWaits();
     const stopping = new AbortController();
     const failures: string[] = [];

@@ -2,7 +2,7 @@ import { backoffMs, type Backoff } from './backoff';
 import { throwIfAborted, type CancelSignal } from './cancellation';
 import { sleep } from './sleep';
 
-/** Replaced in tests. */
+/** For tests. */
 export interface RetryTiming {
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -10,17 +10,17 @@ export interface RetryTiming {
 }
 
 export interface FailedAttempt {
-  /** Failures in a row, from 1. */
+  /** Consecutive failures, from 1. */
   readonly failures: number;
-  /** How long until the next attempt. */
+  /** Time until the next attempt. */
   readonly pauseMs: number;
 }
 
 export interface RetryOptions {
   readonly backoff: Backoff;
-  /** With the first; unlimited when absent. */
+  /** Including the first. Absent: unlimited. */
   readonly maxAttempts?: number;
-  /** All errors are when absent. */
+  /** Absent: all errors are retryable. */
   readonly isRetryable?: (error: unknown) => boolean;
   /** Called before each pause. */
   readonly onRetry?: (error: unknown, attempt: FailedAttempt) => void;
@@ -33,8 +33,8 @@ const realTiming: RetryTiming = { random: Math.random, sleep };
 /**
  * Runs `operation` until it succeeds.
  *
- * @throws the last error when it is not retryable or the attempts are used up;
- * the signal's reason when that aborts.
+ * @throws the last error if it is not retryable or no attempts are left; the
+ * signal's reason when the signal aborts.
  */
 export async function retry<Result>(
   operation: () => Promise<Result>,
@@ -58,19 +58,18 @@ export async function retry<Result>(
 export interface KeepOpenOptions {
   readonly backoff: Backoff;
   readonly signal: CancelSignal;
-  /** The connection failed and is opened again after the pause. Not called after an abort. */
+  /** The connection failed and is reopened after the pause. Not called after an abort. */
   readonly onFailure: (error: unknown, attempt: FailedAttempt) => void;
   readonly timing?: Partial<RetryTiming>;
 }
 
 /**
- * Keeps a connection or subscription open until the signal aborts: whenever
- * `connect` rejects, or resolves because the other side closed, it is called
+ * Reconnects until the signal aborts: whenever `connect` settles, it is called
  * again after a pause. Never rejects.
  *
  * @param connect resolves or rejects when the connection is closed, and closes it
- * when the signal aborts. It calls `opened` once the connection works, so that
- * the pauses start small again.
+ * when the signal aborts. It calls `opened` once the connection works, which
+ * resets the backoff.
  */
 export async function keepOpen(
   connect: (opened: () => void) => Promise<void>,

@@ -1,6 +1,6 @@
 import type { CancelSignal } from './cancellation';
 
-/** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
+/** Resolves after `ms`, or when the signal aborts. Never rejects. */
 export function sleep(ms: number, signal?: CancelSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {

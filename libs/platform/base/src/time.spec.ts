@@ -17,7 +17,7 @@ describe('UTC time', () => {
     (text) => expect(isUtcDay(text)).toBe(false),
   );
 
-  it('takes days that exist', () => {
+  it('accepts days that exist', () => {
     expect(isUtcDay('2028-02-29')).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ export type UnixMs = Brand<number, 'UnixMs'>;
 /** A calendar day in UTC, as YYYY-MM-DD. */
 export type UtcDay = Brand<string, 'UtcDay'>;
 
-/** Tells the time. Core code takes it as a port. */
+/** The current time, as a port of core code. */
 export interface Clock {
   now(): UnixMs;
 }
@@ -15,7 +15,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** Asked several times for every request, nearly always about the same day. */
+/** Cached, since every request formats the same day several times. */
 let latestDay: { readonly sinceEpoch: number; readonly text: UtcDay } | undefined;
 
 export function utcDay(at: UnixMs): UtcDay {

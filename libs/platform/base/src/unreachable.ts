@@ -1,4 +1,4 @@
-/** For the default branch of an exhaustive switch: does not compile while a case is missing. */
+/** For the default branch of an exhaustive switch. Does not compile if a case is missing. */
 export function unreachable(value: never): never {
   throw new Error(`unexpected variant: ${JSON.stringify(value)}`);
 }

@@ -3,9 +3,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * The result of `work`, or a rejection with a TimeoutError after `ms`. A
- * function receives a signal that aborts at that time; a promise continues
- * unobserved.
+ * Returns the result of `work`, or rejects with a TimeoutError after `ms`. A
+ * function receives a signal that aborts then; a promise continues unobserved.
  *
  * @param what names the work in the error, such as "writing to Kafka".
  */

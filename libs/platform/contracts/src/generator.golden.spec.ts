@@ -8,11 +8,11 @@ const source = join(root, 'libs/platform/contracts/golden');
 const golden = join(source, 'golden.ts.txt');
 
 /**
- * Both ends of every call, and the events on disk, rest on what the generator
- * makes of a message. When an upgrade of ts-proto or buf changes it, look at the
- * difference before accepting it: `UPDATE_GOLDEN=1 npx jest libs/platform/contracts`.
+ * RPCs and stored events depend on the generated codecs. If an upgrade of
+ * ts-proto or buf changes them, review the difference before you accept it:
+ * `UPDATE_GOLDEN=1 npx jest libs/platform/contracts`.
  */
-it('the generator makes the same code of the same contract', () => {
+it('the generator output for the golden contract is unchanged', () => {
   const output = mkdtempSync(join(tmpdir(), 'gateway-golden-'));
   try {
     execFileSync(

@@ -19,14 +19,14 @@ describe('the database probe', () => {
   });
   afterAll(() => database.drop());
 
-  it('says that a database answers, to all who ask at once', async () => {
-    const asked = probe(database.url);
-    expect(await Promise.all([asked.answers(), asked.answers()])).toEqual([true, true]);
+  it('reports an available database to concurrent callers', async () => {
+    const created = probe(database.url);
+    expect(await Promise.all([created.isAvailable(), created.isAvailable()])).toEqual([true, true]);
   });
 
-  it('says so when it does not, and again when it does', async () => {
-    const nobody = new URL(database.url);
-    nobody.port = '1';
-    expect(await probe(nobody.toString()).answers()).toBe(false);
+  it('reports an unreachable database', async () => {
+    const unreachable = new URL(database.url);
+    unreachable.port = '1';
+    expect(await probe(unreachable.toString()).isAvailable()).toBe(false);
   });
 });

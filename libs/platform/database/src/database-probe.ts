@@ -1,18 +1,17 @@
 import { withTimeout } from '@gateway/base';
 import { createPool, type PoolOptions } from './pool';
 
-/** Whether a database answers right now. */
+/** Checks whether a database is available. */
 export interface DatabaseProbe {
-  answers(): Promise<boolean>;
+  isAvailable(): Promise<boolean>;
   end(): Promise<void>;
 }
 
-/** What has not answered by then would keep requests waiting, too. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Asks by a connection of its own, so that a busy pool does not look like a
- * database that is away. Whoever asks while an answer is awaited gets that one.
+ * Uses a connection of its own, so that a busy pool does not look like an
+ * unavailable database. Concurrent calls share one check.
  */
 export function createDatabaseProbe(
   options: Pick<PoolOptions, 'url' | 'schema' | 'log' | 'throughPooler'>,
@@ -24,22 +23,22 @@ export function createDatabaseProbe(
     acquireTimeoutMs: TIMEOUT_MS,
     statementTimeoutMs: TIMEOUT_MS,
   });
-  let asking: Promise<boolean> | undefined;
+  let checking: Promise<boolean> | undefined;
 
-  async function ask(): Promise<boolean> {
+  async function check(): Promise<boolean> {
     try {
-      // A frozen server keeps neither of the pool's two timeouts.
+      // The timeouts of the pool do not apply if the server is frozen.
       await withTimeout(pool.query('select 1'), TIMEOUT_MS, 'the probe of the database');
       return true;
     } catch {
       return false;
     } finally {
-      asking = undefined;
+      checking = undefined;
     }
   }
 
   return {
-    answers: () => (asking ??= ask()),
+    isAvailable: () => (checking ??= check()),
     end: () => pool.end(),
   };
 }

@@ -11,13 +11,13 @@ export interface SchemaFunctions {
 }
 
 /**
- * Makes the functions of a schema equal to their texts: replaces those whose text
- * has changed and drops those without a text. The checksum of a function's text
- * is its comment in the database. All or nothing; call it under the migrations'
- * lock, with the schema as search path.
+ * Replaces the functions of a schema whose SQL text has changed, and drops those
+ * without a text, in one transaction. A function's comment in the database is the
+ * checksum of its text. Call it under the migration lock, with the schema as
+ * search path.
  *
- * @throws MigrationError when one fails. A function with other arguments or
- *   another result needs another name, since running processes call the old one.
+ * @throws MigrationError if a function fails. A function with other arguments or
+ *   another result type needs another name, since running processes call the old one.
  */
 export async function applyFunctions(client: PoolClient, { schema, functions, log }: SchemaFunctions) {
   const applied = await readApplied(client, schema);
@@ -34,7 +34,7 @@ export async function applyFunctions(client: PoolClient, { schema, functions, lo
     for (const [name, sql] of changed) {
       current = name;
       await client.query(sql);
-      // Fails when there are two functions of this name.
+      // Fails if there are two functions with this name.
       await client.query(`comment on function "${name}" is '${checksumOf(sql)}'`);
     }
     await client.query('commit');

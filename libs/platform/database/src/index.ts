@@ -4,7 +4,7 @@ export { MigrationError } from './migration-error';
 export * from './migrations';
 export * from './partitions';
 export { createPool, MAX_IDLE_IN_TRANSACTION_MS, type PoolOptions } from './pool';
-export { settleRole } from './settle-role';
+export { configureRole } from './configure-role';
 export * from './sql-arrays';
 export * from './transaction';
 export { isDatabaseUnavailable, isTransientDatabaseError } from './transient-error';

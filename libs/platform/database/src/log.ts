@@ -1,4 +1,4 @@
 import type { Logger } from 'pino';
 
-/** What this library needs of a logger; pino's fits. */
+/** The used methods of a logger. Compatible with pino. */
 export type DatabaseLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;

@@ -1,4 +1,4 @@
-/** A schema that cannot be brought up to date: trying again does not help. */
+/** A schema cannot be migrated. A retry does not help. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }

@@ -38,7 +38,7 @@ describe('applyMigrations', () => {
     expect(await rowsOf('select * from shop.things')).toEqual([{ id: 1, name: 'a;b' }]);
   });
 
-  it('keeps the history that Prisma reads: name, SHA-256 of the text, finished, one step', async () => {
+  it('writes the history in the format of Prisma: name, SHA-256 of the text, finished, one step', async () => {
     await migrate(CREATE);
     const [row] = await rowsOf<Record<string, unknown>>('select * from shop."_prisma_migrations"');
     expect(row).toMatchObject({
@@ -51,43 +51,43 @@ describe('applyMigrations', () => {
     expect(row?.['finished_at']).toBeInstanceOf(Date);
   });
 
-  it('refuses a migration that was edited after it had been applied, and touches nothing', async () => {
+  it('refuses a migration that was edited after it was applied, and changes nothing', async () => {
     await migrate(CREATE);
     const edited = { ...CREATE, sql: `${CREATE.sql} -- edited` };
     await expect(migrate(edited, ADD)).rejects.toThrow(/20260101000000_create .* was edited/);
     expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(1);
   });
 
-  it('leaves no trace of a migration that fails half-way', async () => {
+  it('rolls back a failed migration', async () => {
     const broken = { name: '20260103000000_broken', sql: 'create table half (id int); select 1/0;' };
     await expect(migrate(CREATE, broken)).rejects.toThrow(/20260103000000_broken .* division by zero/);
     expect(await rowsOf(`select to_regclass('shop.half') as half`)).toEqual([{ half: null }]);
     await migrate(CREATE, { ...broken, sql: 'create table half (id int);' });
   });
 
-  it('lets processes that start at once apply everything exactly once', async () => {
+  it('applies everything exactly once when processes start concurrently', async () => {
     await Promise.all(Array.from({ length: 4 }, () => migrate(CREATE, ADD)));
     expect(await rowsOf('select * from shop.things')).toHaveLength(1);
     expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(2);
   });
 
-  it('runs next to a newer version: unknown applied migrations are left alone', async () => {
+  it('ignores applied migrations of a newer version', async () => {
     await migrate(CREATE, ADD);
     await migrate(CREATE);
     expect(await rowsOf('select * from shop."_prisma_migrations"')).toHaveLength(2);
   });
 
-  it('refuses one that another tool began and did not finish', async () => {
+  it('refuses a migration that another tool started and did not finish', async () => {
     await migrate(CREATE);
     await pool.query(`update shop."_prisma_migrations" set finished_at = null`);
-    await expect(migrate(CREATE)).rejects.toThrow(/begun by another tool/);
+    await expect(migrate(CREATE)).rejects.toThrow(/started by another tool/);
   });
 
   it('refuses a list that is out of order', async () => {
     await expect(migrate(ADD, CREATE)).rejects.toThrow(/out of order/);
   });
 
-  it('keeps the histories of schemas apart', async () => {
+  it('has a separate history for each schema', async () => {
     await migrate(CREATE);
     await applyMigrations(pool, {
       schema: 'other',
@@ -98,7 +98,7 @@ describe('applyMigrations', () => {
   });
 });
 
-describe('a schema of a version before the baseline', () => {
+describe('a schema from before the baseline', () => {
   const OLD: Migration = { name: '20251231000000_first', sql: 'create table things (id int primary key);' };
 
   it('is refused and left unchanged', async () => {
@@ -112,7 +112,7 @@ describe('a schema of a version before the baseline', () => {
     expect(await rowsOf('select * from shop.things')).toEqual([]);
   });
 
-  it('is refused when it has tables and no migrations', async () => {
+  it('is refused if it has tables and no migrations', async () => {
     await pool.query('create schema shop; create table shop.goods ()');
     await expect(migrate(CREATE)).rejects.toThrow(/before 0\.1\.0 .*goods and no migrations/);
     expect(await rowsOf(`select to_regclass('shop."_prisma_migrations"') as history`)).toEqual([
@@ -148,20 +148,20 @@ describe('the functions of a schema', () => {
     expect(await price()).toBe(1);
   });
 
-  it('are dropped when they have no text any more', async () => {
+  it('are dropped when their text is removed', async () => {
     await apply({ price: ONE, tax: TAX });
     await apply({ price: ONE });
     expect(await names()).toEqual(['price']);
   });
 
-  it('stay those of a newer version when an older one starts next to it', async () => {
+  it('remain those of a newer version when an older one starts next to it', async () => {
     await apply({ price: ONE });
     await apply({ price: TWO, tax: TAX }, [CREATE, ADD]);
     await apply({ price: ONE });
     expect([await price(), await names()]).toEqual([2, ['price', 'tax']]);
   });
 
-  it('are applied once by processes that start at once, while others call them', async () => {
+  it('are applied once by concurrent processes, while others call them', async () => {
     await apply({ price: ONE });
     let replacing = true;
     const calls = (async () => {
@@ -177,7 +177,7 @@ describe('the functions of a schema', () => {
     ['other arguments', ONE.replace('price()', 'price(quantity int)'), /function price .*not unique/],
     ['another result', ONE.replace('returns int', 'returns text'), /function price .*return type/],
     ['an error', 'create or replace function price(', /function price .*syntax error/],
-  ])('stay as they were, all of them, when one has %s', async (_, changed, message) => {
+  ])('are all unchanged if one has %s', async (_, changed, message) => {
     await apply({ price: ONE });
     await expect(apply({ another: ONE.replace('price', 'another'), price: changed })).rejects.toThrow(
       message,
@@ -187,7 +187,7 @@ describe('the functions of a schema', () => {
 });
 
 describe('createPool', () => {
-  it('resolves unqualified names in the schema and gives int8 as bigint', async () => {
+  it('resolves unqualified names in the schema and returns int8 as bigint', async () => {
     await migrate(CREATE);
     const [row] = await rowsOf<Record<string, unknown>>(
       `select 9007199254740993::int8 as big, '{1,null,-2}'::int8[] as bigs, '{}'::int8[] as none,
@@ -202,7 +202,7 @@ describe('createPool', () => {
     });
   });
 
-  it('survives the loss of its idle connections', async () => {
+  it('survives the loss of idle connections', async () => {
     const lost: unknown[] = [];
     const watched = createPool({
       url: database.url,
@@ -222,8 +222,8 @@ describe('createPool', () => {
     await watched.end();
   });
 
-  it('refuses a schema name that would have to be quoted', () => {
+  it('rejects a schema name that requires quoting', () => {
     const options = { url: database.url, applicationName: 'test', maxConnections: 1 };
-    expect(() => createPool({ ...options, schema: 'a; drop' })).toThrow(/no schema name/);
+    expect(() => createPool({ ...options, schema: 'a; drop' })).toThrow(/not a valid schema name/);
   });
 });

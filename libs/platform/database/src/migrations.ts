@@ -5,17 +5,17 @@ import type { DatabaseLog } from './log';
 import { MigrationError } from './migration-error';
 import { assertSchemaName } from './schema-name';
 
-/** One step of a schema's history. Once applied anywhere its text never changes. */
+/** One step of a schema's history. Its text must never change once it is applied anywhere. */
 export interface Migration {
-  /** The baseline's, or the time of writing and a name, such as "20270114093000_add_note"; names ascend. */
+  /** The name of the baseline, or a timestamp and a name such as "20270114093000_add_note"; names ascend. */
   readonly name: string;
   readonly sql: string;
 }
 
-/** Everything that a domain keeps in its database. */
+/** The database schema of a domain. */
 export interface DatabaseSchema {
   readonly schema: string;
-  /** The first is the baseline: the tables of the first release. */
+  /** The first is the baseline, with the tables of the first release. */
   readonly migrations: readonly Migration[];
   /** Each function's `create or replace function` statement, by name. */
   readonly functions: Readonly<Record<string, string>>;
@@ -23,11 +23,11 @@ export interface DatabaseSchema {
 
 export interface MigrationOptions extends DatabaseSchema {
   readonly log?: Pick<DatabaseLog, 'info'>;
-  /** How long to wait for another process that migrates. Default 2 minutes. */
+  /** How long to wait while another process migrates. Default 2 minutes. */
   readonly lockTimeoutMs?: number;
 }
 
-/** The key that Prisma's own migrate command locks, so that the two exclude each other. */
+/** The lock key of Prisma's migrate command, so that the two exclude each other. */
 const MIGRATION_LOCK = 72_707_369;
 const DEFAULT_LOCK_TIMEOUT_MS = 120_000;
 
@@ -52,19 +52,18 @@ interface AppliedMigration {
 type History = ReadonlyMap<string, AppliedMigration>;
 
 /**
- * Creates the schema when it is missing and brings it up to date. New migrations
- * are applied in order, each in a transaction of its own together with its row in
- * `_prisma_migrations` (the table and checksums of Prisma's migrate command).
- * Then the functions are replaced whose text has changed, and those without a
- * text are dropped, in one transaction.
+ * Creates the schema if it is missing and migrates it. Pending migrations are
+ * applied in order, each in a transaction with its row in `_prisma_migrations`
+ * (the table and checksums of Prisma's migrate command). Then functions whose
+ * text has changed are replaced, and those without a text dropped, in one
+ * transaction.
  *
- * Processes that start at once wait for each other. An older version may run
- * next to a newer one: where the database has migrations that this list does not
- * know, they stay, and so do the newer version's functions.
+ * Concurrent processes wait for each other. An older version can run next to a
+ * newer one: it ignores unknown migrations and then leaves functions unchanged.
  *
- * @throws MigrationError when the schema was created by a version before 0.1.0,
- *   an applied migration was edited, one was left unfinished by another tool, or
- *   a new one or a function fails.
+ * @throws MigrationError if the schema was created by a version before 0.1.0, an
+ *   applied migration was edited, another tool left one unfinished, or a
+ *   migration or function fails.
  */
 export async function applyMigrations(pool: Pool, options: MigrationOptions): Promise<void> {
   assertSchemaName(options.schema);
@@ -75,7 +74,7 @@ export async function applyMigrations(pool: Pool, options: MigrationOptions): Pr
       bringUpToDate(client, options),
     );
   } finally {
-    // The session's settings were changed and its lock may be held after a failure: do not reuse it.
+    // Do not reuse the session: its settings have changed, and after a failure it may hold the lock.
     client.release(true);
   }
 }
@@ -92,7 +91,7 @@ async function withLock(client: PoolClient, timeoutMs: number, work: () => Promi
 async function bringUpToDate(client: PoolClient, options: MigrationOptions): Promise<void> {
   const { schema, migrations, functions, log } = options;
   await client.query(`set search_path = "${schema}"`);
-  // Where nothing is missing nothing is written, so that a read-only replica of the database will do.
+  // If nothing is pending, nothing is written, so that a read-only replica suffices.
   if (!(await hasHistory(client, schema))) {
     await assertEmpty(client, schema);
     await client.query(`create schema if not exists "${schema}"`);
@@ -153,7 +152,7 @@ async function applyOne(client: PoolClient, schema: string, migration: Migration
   }
 }
 
-/** Tables that no migration created may be anyone's. */
+/** Refuses a schema with tables that no migration created. */
 async function assertEmpty(client: PoolClient, schema: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     'select relname as name from pg_class where relnamespace = to_regnamespace($1) limit 1',
@@ -162,7 +161,7 @@ async function assertEmpty(client: PoolClient, schema: string): Promise<void> {
   if (rows[0]) throw new MigrationError(unknownOrigin(schema, `it has ${rows[0].name} and no migrations`));
 }
 
-/** Every release has applied the baseline; a version before the first release applied other migrations. */
+/** Refuses a schema without the baseline: only versions before the first release had other migrations. */
 function assertBaseline({ schema, migrations }: MigrationOptions, history: History): void {
   const baseline = migrations[0]?.name;
   const [found] = history.keys();
@@ -181,13 +180,13 @@ function unknownOrigin(schema: string, evidence: string): string {
 function assertUnchanged(schema: string, migration: Migration, known: AppliedMigration, checksum: string) {
   if (!known.finished) {
     throw new MigrationError(
-      `migration ${migration.name} of schema ${schema} was begun by another tool and not finished`,
+      `migration ${migration.name} of schema ${schema} was started by another tool and not finished`,
     );
   }
   if (known.checksum !== checksum) {
     throw new MigrationError(
-      `migration ${migration.name} of schema ${schema} was edited after it had been applied; ` +
-        'restore its text and put the change into a new migration',
+      `migration ${migration.name} of schema ${schema} was edited after it was applied; ` +
+        'restore its text and add a new migration instead',
     );
   }
 }

@@ -43,7 +43,7 @@ async function placeOf(time: string): Promise<string | undefined> {
   return rows[0]?.place;
 }
 
-it('makes the present period and those ahead, each with the indexes of the table, and once', async () => {
+it('creates the current and future periods once, with the indexes of the table', async () => {
   expect(await make(days, '2026-12-30T13:00', 2)).toBe(3);
   expect(await names()).toEqual(['log_until_20261231', 'log_until_20270101', 'log_until_20270102']);
   expect(await make(days, '2026-12-30T23:59', 2)).toBe(0);
@@ -58,12 +58,12 @@ it('makes the present period and those ahead, each with the indexes of the table
   expect(rowCount).toBe(1);
 });
 
-it('makes months, over the end of a year and from the 31st on', async () => {
+it('creates months, over the end of a year and from the 31st on', async () => {
   expect(await make(months, '2026-12-31T12:00', 2)).toBe(3);
   expect(await names()).toEqual(['log_until_20270101', 'log_until_20270201', 'log_until_20270301']);
 });
 
-it('spans a rest with one partition, so that there is no gap', async () => {
+it('spans a downtime with one partition, without a gap', async () => {
   await make(days, '2026-01-01T12:00', 0);
   await make(days, '2026-01-20T12:00', 0);
   expect(await names()).toEqual(['log_until_20260102', 'log_until_20260121']);
@@ -71,13 +71,13 @@ it('spans a rest with one partition, so that there is no gap', async () => {
   expect(await placeOf('2026-01-10T00:00')).toBe('log_until_20260121');
 });
 
-it('goes on from a partition that ends within a period', async () => {
+it('continues from a partition that ends within a period', async () => {
   await make(days, '2026-01-10T12:00', 0);
   await make(months, '2026-01-10T12:00', 0);
   expect(await names()).toEqual(['log_until_20260111', 'log_until_20260201']);
 });
 
-it('moves what the default partition has taken, and leaves there what belongs to none', async () => {
+it('moves matching rows of the default partition, and leaves the others', async () => {
   await write('2026-01-10T01:00');
   await write('2031-01-01T00:00');
   await make(days, '2026-01-10T12:00', 1);
@@ -85,32 +85,32 @@ it('moves what the default partition has taken, and leaves there what belongs to
   expect(await placeOf('2031-01-01T00:00')).toBe('log_default');
 });
 
-it('drops what ends by then, oldest first, unless it may not go', async () => {
+it('drops old partitions, oldest first, unless `mayDrop` refuses', async () => {
   await make(days, '2026-01-10T12:00', 3);
-  const asked: string[] = [];
+  const candidates: string[] = [];
   const dropped = await dropPartitions(pool, days, {
     untilUnixMs: at('2026-01-13T00:00'),
     mayDrop: async (_client, { name }) => {
-      asked.push(name);
+      candidates.push(name);
       return name !== 'log_until_20260112';
     },
   });
   expect(dropped).toBe(2);
-  expect(asked).toEqual(['log_until_20260111', 'log_until_20260112', 'log_until_20260113']);
+  expect(candidates).toEqual(['log_until_20260111', 'log_until_20260112', 'log_until_20260113']);
   expect(await names()).toEqual(['log_until_20260112', 'log_until_20260114']);
 });
 
-it('keeps the partition when what is to be written down with its end fails', async () => {
+it('does not drop a partition if `mayDrop` fails', async () => {
   await make(days, '2026-01-10T12:00', 0);
   const dropping = dropPartitions(pool, days, {
     untilUnixMs: at('2026-02-01T00:00'),
-    mayDrop: () => Promise.reject(new Error('cannot be written down')),
+    mayDrop: () => Promise.reject(new Error('cannot be recorded')),
   });
-  await expect(dropping).rejects.toThrow('cannot be written down');
+  await expect(dropping).rejects.toThrow('cannot be recorded');
   expect(await names()).toHaveLength(1);
 });
 
-/** Somebody with a lock for as long as `work` takes. */
+/** Runs `work` while another connection holds a lock. */
 async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
   const other = await pool.connect();
   try {
@@ -123,44 +123,45 @@ async function whileLocked(lock: string, work: () => Promise<void>): Promise<voi
   }
 }
 
-describe('beside a long reader of the table', () => {
+describe('with a long-running reader of the table', () => {
   const READ = 'select from log';
   const FEBRUARY = { untilUnixMs: at('2026-02-01T00:00') };
 
-  it('stops at the first partition that it cannot drop, after a few tries, and drops them all the next time', async () => {
+  it('stops at the first partition that it cannot drop, after several attempts, and drops all of them next time', async () => {
     await make(days, '2026-01-10T12:00', 3);
-    const asked: string[] = [];
-    const mayDrop = async (_client: unknown, { name }: { readonly name: string }) => asked.push(name) > 0;
+    const candidates: string[] = [];
+    const mayDrop = async (_client: unknown, { name }: { readonly name: string }) =>
+      candidates.push(name) > 0;
     await whileLocked(READ, async () => {
       expect(await dropPartitions(pool, days, { ...FEBRUARY, mayDrop })).toBe(0);
-      expect(asked).toEqual(Array.from({ length: 5 }, () => 'log_until_20260111'));
+      expect(candidates).toEqual(Array.from({ length: 5 }, () => 'log_until_20260111'));
     });
     expect(await dropPartitions(pool, days, FEBRUARY)).toBe(4);
   });
 
-  it('lets those who write pass, also while it waits for the reader', async () => {
+  it('lets writers proceed while it waits for the reader', async () => {
     await make(days, '2026-01-10T12:00', 3);
-    const oneMore = await pool.connect();
-    // Whoever stands in the queue for longer fails; the reader itself never ends before they are through.
-    await oneMore.query(`set lock_timeout = '20s'`);
+    const writer = await pool.connect();
+    // A writer that is queued longer fails. The reader ends only after all writes.
+    await writer.query(`set lock_timeout = '20s'`);
     try {
       await whileLocked(READ, async () => {
         let isDropping = true;
         const dropping = dropPartitions(pool, days, FEBRUARY).finally(() => (isDropping = false));
         let written = 0;
         while (isDropping) {
-          await oneMore.query(`insert into log values ('2026-01-13T12:00Z', 'x')`);
+          await writer.query(`insert into log values ('2026-01-13T12:00Z', 'x')`);
           written += 1;
         }
         expect(await dropping).toBe(0);
         expect(written).toBeGreaterThan(0);
       });
     } finally {
-      oneMore.release(true);
+      writer.release(true);
     }
   });
 
-  it('makes none and says so, and all of them once the reader has gone', async () => {
+  it('fails to create partitions, and creates them once the reader has finished', async () => {
     await make(days, '2026-01-10T12:00', 0);
     await whileLocked(READ, async () => {
       await expect(make(days, '2026-01-11T12:00', 0)).rejects.toMatchObject({ code: '55P03' });
@@ -168,31 +169,31 @@ describe('beside a long reader of the table', () => {
     expect(await make(days, '2026-01-11T12:00', 0)).toBe(1);
   });
 
-  it('makes and drops when the reader goes between two tries', async () => {
+  it('drops partitions when the reader finishes between two attempts', async () => {
     await make(days, '2026-01-10T12:00', 0);
     let dropping: Promise<number> | undefined;
-    let readerLeft = () => {};
-    const readerHasLeft = new Promise<void>((resolve) => (readerLeft = resolve));
+    let finishReader = () => {};
+    const readerHasFinished = new Promise<void>((resolve) => (finishReader = resolve));
     await whileLocked(READ, async () => {
-      let tries = 0;
-      await new Promise<void>((secondTry) => {
+      let attempts = 0;
+      await new Promise<void>((secondAttempt) => {
         const mayDrop = async () => {
-          tries += 1;
-          if (tries === 2) {
-            secondTry();
-            await readerHasLeft;
+          attempts += 1;
+          if (attempts === 2) {
+            secondAttempt();
+            await readerHasFinished;
           }
           return true;
         };
         dropping = dropPartitions(pool, days, { ...FEBRUARY, mayDrop });
       });
     });
-    readerLeft();
+    finishReader();
     expect(await dropping).toBe(1);
   });
 });
 
-it('passes over a partition that a vacuum is at', async () => {
+it('skips a partition that is being vacuumed', async () => {
   await make(days, '2026-01-10T12:00', 2);
   await whileLocked('lock table log_until_20260112 in share update exclusive mode', async () => {
     expect(await dropPartitions(pool, days, { untilUnixMs: at('2026-01-13T00:00') })).toBe(2);
@@ -200,10 +201,10 @@ it('passes over a partition that a vacuum is at', async () => {
   });
 });
 
-it('is made and dropped by any number of processes at once', async () => {
-  const tries = Array.from({ length: 4 }, () => make(days, '2026-01-10T12:00', 5));
-  const made = await Promise.all(tries);
-  expect(made.reduce((total, count) => total + count)).toBe(6);
+it('creates and drops partitions once in concurrent processes', async () => {
+  const attempts = Array.from({ length: 4 }, () => make(days, '2026-01-10T12:00', 5));
+  const created = await Promise.all(attempts);
+  expect(created.reduce((total, count) => total + count)).toBe(6);
   const untilUnixMs = at('2026-01-10T12:00') + 3 * DAY_MS;
   const dropped = await Promise.all(
     Array.from({ length: 4 }, () => dropPartitions(pool, days, { untilUnixMs })),

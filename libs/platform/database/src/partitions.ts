@@ -5,40 +5,39 @@ import { assertSchemaName } from './schema-name';
 
 /**
  * A table that is partitioned by ranges of a key that ascends with time: a time,
- * or an id that begins with one. Its partitions are named after the day on
- * which they end, such as `events_until_20261123`, and follow each other without
- * a gap. It has a default partition, so that a row is never refused for want of
- * its own.
+ * or an id that starts with one. Partitions are contiguous and named after the
+ * day on which they end, such as `events_until_20261123`. A default partition
+ * accepts all other rows.
  */
 export interface PartitionedTable {
   readonly schema: string;
   readonly table: string;
-  /** The column that it is partitioned by. */
+  /** The partition key column. */
   readonly key: string;
-  /** What one partition spans, in UTC. */
+  /** The UTC period of one partition. */
   readonly period: 'day' | 'month';
-  /** The least key of this time, as PostgreSQL reads it. */
+  /** The least key of this time, as SQL text. */
   readonly leastKeyAt: (unixMs: number) => string;
 }
 
 export interface Partition {
   readonly name: string;
-  /** Midnight UTC; all its keys are from before. */
+  /** Midnight UTC; exclusive. */
   readonly untilUnixMs: number;
 }
 
 /**
- * Whoever changes partitions keeps others from the table for an instant, and
- * waits for those who are at it; meanwhile everybody else, requests included,
- * queues behind it. So it waits for this long only, lets the others pass, and
- * tries again a few times; then it leaves the table for the next time.
+ * Changing partitions needs a short exclusive lock on the table. While it waits
+ * for running transactions, all other queries queue behind it. So it waits only
+ * for this time, lets others proceed, retries a few times, and else leaves the
+ * change to the next run.
  */
 const LOCK_TIMEOUT_MS = 50;
 const MAX_ATTEMPTS = 5;
 const BACKOFF = { firstMs: 200, maxMs: 800 };
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The partitions that have an end, oldest first; not the default one. */
+/** The partitions except the default one, oldest first. */
 export async function listPartitions(
   connection: Pool | ClientBase,
   { schema, table }: Pick<PartitionedTable, 'schema' | 'table'>,
@@ -52,7 +51,7 @@ export async function listPartitions(
       where parent.relnamespace = $1::regnamespace and parent.relname = $2 and child.relname like $3`,
     values: [schema, table, `${table.replaceAll('_', '\\_')}\\_until\\_________`],
   };
-  // The two overload `query` differently; each takes this form.
+  // `Pool` and `ClientBase` overload `query` differently, but both have this overload.
   const { rows } = await (connection as ClientBase).query<{ name: string }>(query);
   return rows
     .map(({ name }) => ({ name, untilUnixMs: endOf(name) }))
@@ -60,12 +59,11 @@ export async function listPartitions(
 }
 
 /**
- * Makes the partitions of the present period and of `ahead` further ones, where
- * they are missing; after a long rest the first spans what was missed. Rows that
- * the default partition has taken for them move over. Safe to call from any
- * number of processes.
+ * Creates missing partitions for the current period and `ahead` further ones.
+ * After a downtime, the first one also spans the missed periods. Moves their rows
+ * from the default partition. Processes may call it concurrently.
  *
- * @returns how many it made.
+ * @returns the number of created partitions.
  */
 export async function makePartitions(
   pool: Pool,
@@ -73,37 +71,38 @@ export async function makePartitions(
   { nowUnixMs, ahead }: { readonly nowUnixMs: number; readonly ahead: number },
 ): Promise<number> {
   const wanted = Array.from({ length: ahead + 1 }, (_, index) => periodStart(table, nowUnixMs, index + 1));
-  // Looked at without a lock first: nearly always there is nothing to do.
+  // Check without a lock first, as there is rarely anything to do.
   const last = (await listPartitions(pool, table)).at(-1)?.untilUnixMs ?? 0;
   if (wanted.every((until) => until <= last)) return 0;
-  return changing(pool, table, async (client) => {
+  return changePartitions(pool, table, async (client) => {
     let from = (await listPartitions(client, table)).at(-1)?.untilUnixMs;
-    let made = 0;
+    let created = 0;
     for (const until of wanted) {
       if (from !== undefined && until <= from) continue;
-      await makePartition(client, table, from ?? periodStart(table, nowUnixMs, 0), until);
+      await createPartition(client, table, from ?? periodStart(table, nowUnixMs, 0), until);
       from = until;
-      made += 1;
+      created += 1;
     }
-    return made;
+    return created;
   });
 }
 
 export interface DropOptions {
-  /** Only partitions that end by then. */
+  /** Drops only partitions that end by then. */
   readonly untilUnixMs: number;
   /**
-   * Whether a partition may go, asked in the transaction that drops it, and the
-   * place to write down what is lost with it. By default each may.
+   * Whether to drop a partition. Called in the transaction that drops it, where
+   * it can also record what is deleted. By default, all may be dropped.
    */
   readonly mayDrop?: (client: ClientBase, partition: Partition) => Promise<boolean>;
 }
 
 /**
- * Drops old partitions, each in a transaction of its own, oldest first; answers
- * how many. One that somebody is at by its own name, such as a vacuum, stays
- * until the next time; so do all when somebody is at the table for long, since
- * each further try would keep the others waiting once more.
+ * Drops old partitions, oldest first, each in a transaction of its own. Skips a
+ * partition that is locked itself, for example by a vacuum. Stops if the table is
+ * locked for long, since each further attempt would block other queries again.
+ *
+ * @returns the number of dropped partitions.
  */
 export async function dropPartitions(
   pool: Pool,
@@ -114,7 +113,7 @@ export async function dropPartitions(
   for (const partition of await listPartitions(pool, table)) {
     if (partition.untilUnixMs > untilUnixMs) break;
     try {
-      dropped += await changing(pool, table, async (client) => {
+      dropped += await changePartitions(pool, table, async (client) => {
         const known = await listPartitions(client, table);
         if (!known.some(({ name }) => name === partition.name)) return 0;
         if (!(await mayDrop(client, partition))) return 0;
@@ -130,12 +129,12 @@ export async function dropPartitions(
   return dropped;
 }
 
-/** Somebody is at a partition who is not at its table. */
+/** A partition is locked, but not its table. */
 class PartitionInUse extends Error {
   override readonly name = 'PartitionInUse';
 }
 
-/** The table first, as its readers and writers do; then nobody comes to the partition any more. */
+/** Locks the table before the partition, in the order of its readers and writers, to avoid deadlocks. */
 async function dropPartition(
   client: ClientBase,
   table: PartitionedTable,
@@ -149,8 +148,8 @@ async function dropPartition(
   await client.query(`drop table ${partition}`);
 }
 
-/** One process at a time changes the partitions of a table; `work` may be done several times. */
-async function changing<Result>(
+/** Runs `work` in one process at a time, and retries it after lock timeouts. */
+async function changePartitions<Result>(
   pool: Pool,
   table: PartitionedTable,
   work: (client: ClientBase) => Promise<Result>,
@@ -170,7 +169,7 @@ function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
-async function makePartition(
+async function createPartition(
   client: ClientBase,
   table: PartitionedTable,
   fromUnixMs: number,
@@ -179,20 +178,20 @@ async function makePartition(
   const { key, leastKeyAt } = table;
   const parent = qualified(table, table.table);
   const byDefault = qualified(table, `${table.table}_default`);
-  const made = qualified(table, `${table.table}_until_${dayName(untilUnixMs)}`);
+  const created = qualified(table, `${table.table}_until_${dayName(untilUnixMs)}`);
   const [from, until] = [leastKeyAt(fromUnixMs), leastKeyAt(untilUnixMs)].map((bound) => `'${bound}'`);
-  // Made beside the table and attached, which is the way that keeps readers and writers going.
-  await client.query(`create table ${made} (like ${parent} including defaults including constraints)`);
+  // Create the partition as a separate table and attach it, which does not block readers and writers.
+  await client.query(`create table ${created} (like ${parent} including defaults including constraints)`);
   await client.query(`lock table ${byDefault} in access exclusive mode`);
   await client.query(`
     with moved as (delete from ${byDefault} where ${key} >= ${from} and ${key} < ${until} returning *)
-    insert into ${made} select * from moved`);
+    insert into ${created} select * from moved`);
   await client.query(
-    `alter table ${parent} attach partition ${made} for values from (${from}) to (${until})`,
+    `alter table ${parent} attach partition ${created} for values from (${from}) to (${until})`,
   );
 }
 
-/** Midnight UTC at the beginning of the period that lies `later` periods after that of `unixMs`. */
+/** The start of the period that is `later` periods after the period of `unixMs`. */
 function periodStart({ period }: PartitionedTable, unixMs: number, later: number): number {
   if (period === 'day') return (Math.floor(unixMs / DAY_MS) + later) * DAY_MS;
   const day = new Date(unixMs);

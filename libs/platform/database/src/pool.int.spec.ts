@@ -15,17 +15,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('looks names up in its schema, tells times in UTC, and has no statement compiled', async () => {
+it('sets the search path, UTC as its time zone, and no JIT compilation', async () => {
   const { rows } = await pool.query(`
     select current_schema as schema, current_setting('TimeZone') as zone, current_setting('jit') as jit`);
   expect(rows).toEqual([{ schema: 'public', zone: 'UTC', jit: 'off' }]);
 });
 
-describe('a connection that is lost', () => {
-  it('between two statements of its holder does not end the process, and the next one is refused', async () => {
+describe('a lost connection', () => {
+  it('between two statements does not end the process, and the next statement fails', async () => {
     const client = await pool.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    // Were nobody listening, this event would be thrown.
+    // Without a listener, this event would be thrown.
     const ended = new Promise((resolve) => client.once('end', resolve));
     await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
     await ended;

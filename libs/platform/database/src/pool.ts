@@ -8,19 +8,18 @@ import { valueTypes } from './value-types';
 
 export interface PoolOptions {
   readonly url: string;
-  /** The domain's schema; unqualified names in SQL mean this one. */
+  /** The domain's schema: the search path of the connections. */
   readonly schema: string;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly maxConnections: number;
   /**
-   * The URL is of a pooler that lends a connection for one transaction. It knows
-   * nothing of settings of a session, so those come with the role (see
-   * `settleRole`), and no statement has a name. Locks and subscriptions that
-   * last longer than a transaction need a pool without this.
+   * The URL is that of a pooler in transaction mode. Settings then belong to the
+   * role (see `configureRole`), and statements are unnamed. LISTEN and
+   * session-level locks need a pool without this.
    */
   readonly throughPooler?: boolean;
-  /** The server gives a statement up after this. Default 30 s. */
+  /** The server cancels a statement after this time. Default 30 s. */
   readonly statementTimeoutMs?: number;
   /** How long a caller waits for a free connection. Default 10 s. */
   readonly acquireTimeoutMs?: number;
@@ -32,16 +31,16 @@ const DEFAULT_ACQUIRE_TIMEOUT_MS = 10_000;
 const IDLE_CONNECTION_MS = 60_000;
 
 /**
- * Between two statements of one transaction. Nobody thinks in between, so what
- * takes this long is a process that was stopped or cut off, and its locks stop
- * all others; a process that is merely slow repeats its transaction.
+ * The server aborts a transaction that is idle for this long between two
+ * statements. The process is then frozen or disconnected, and its locks would
+ * block others. A process that is only slow retries its transaction.
  */
 export const MAX_IDLE_IN_TRANSACTION_MS = 1_500;
 
 /**
- * A pool of connections to one domain's schema. int8 columns arrive as bigint.
- * A lost connection is replaced, never fatal, whoever has it. The caller ends
- * the pool.
+ * Creates a connection pool on one domain's schema. int8 columns are returned as
+ * bigint. Lost connections are replaced and never end the process. The caller
+ * ends the pool.
  */
 export function createPool(options: PoolOptions): Pool {
   assertSchemaName(options.schema);
@@ -54,24 +53,23 @@ export function createPool(options: PoolOptions): Pool {
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
     types: valueTypes,
-    // What is asked of a connection before an answer has come is sent behind it, not kept until then.
+    // Send queries without waiting for the results of earlier ones.
     pipeline: true,
     ...(options.throughPooler
       ? { Client: UnnamedStatements }
       : {
           statement_timeout: statementTimeoutMs,
           idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
-          // Compiling a statement takes PostgreSQL longer than any of these takes to run.
+          // JIT compilation takes longer than any of these statements runs.
           options: `-c search_path=${options.schema} -c timezone=UTC -c jit=off`,
         }),
   });
-  // A connection that is lost while a caller has it, but between two of its
-  // statements, says so by an event. The caller learns of it from its next
-  // statement; unheard, the event would end the process.
+  // A connection that is lost between two statements emits 'error'. The next
+  // statement fails anyway; without a listener, the event would end the process.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
-  // The same for those that nobody has.
+  // The same for idle connections.
   pool.on('error', (error) => {
     if (pool.ending) return;
     options.log?.warn({ err: error, schema: options.schema }, 'idle database connection lost');

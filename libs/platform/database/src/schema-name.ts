@@ -1,6 +1,8 @@
-/** Throws unless the text can stand in SQL as a schema name without quoting. */
+/** Throws unless the text is a valid schema name without quoting. */
 export function assertSchemaName(schema: string): void {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new Error(`"${schema}" is no schema name: lower-case letters, digits and underscores only`);
+    throw new Error(
+      `"${schema}" is not a valid schema name: use only lower-case letters, digits and underscores`,
+    );
   }
 }

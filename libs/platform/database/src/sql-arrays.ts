@@ -1,11 +1,11 @@
 /**
- * Arrays as PostgreSQL reads them. The driver's own encoding quotes and escapes
- * every element; the hot path sends thousands of plain numbers a second.
+ * Array literals of PostgreSQL. The driver quotes and escapes every element,
+ * which is too slow for the hot path with thousands of plain numbers a second.
  */
 
 type Value = bigint | number | boolean | undefined;
 
-/** For int8[], boolean[] and date[] (days as YYYY-MM-DD are plain too). */
+/** For int8[], boolean[] and date[] (as YYYY-MM-DD). */
 export function plainArray<Item>(items: readonly Item[], valueOf: (item: Item) => Value | string): string {
   let text = '';
   for (const item of items) {
@@ -24,7 +24,7 @@ export function textArray<Item>(items: readonly Item[], valueOf: (item: Item) =>
   return `{${text}}`;
 }
 
-/** To look first takes a third of the time: hardly any value needs it. */
+/** Testing first takes a third of the time, as few values need escaping. */
 function escaped(value: string): string {
   return /["\\]/.test(value) ? value.replace(/["\\]/g, '\\$&') : value;
 }

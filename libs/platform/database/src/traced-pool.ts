@@ -1,7 +1,7 @@
 import { failureOf, tracing, type SpanStart } from '@gateway/telemetry';
 import { Pool } from 'pg';
 
-/** What a span says of statements: what they are called, never what they hold. */
+/** The span of a statement, with its name but without its values. */
 export function statementSpan(name: string | undefined): SpanStart {
   return {
     kind: 'client',
@@ -10,28 +10,29 @@ export function statementSpan(name: string | undefined): SpanStart {
 }
 
 /**
- * A pool whose own statements are spans, from asking for a connection to the
- * answer. Those of a transaction are one together, see `inTransaction`.
+ * A pool with a span for each statement, from acquiring a connection to the
+ * result. A transaction has one span for all its statements; see `inTransaction`.
  */
 export class TracedPool extends Pool {
-  // `query` has a dozen overloads, all of which begin with the statement.
+  // `query` has a dozen overloads, all of which start with the statement.
   override query(statement: unknown, ...rest: unknown[]): never {
-    const ask = (): unknown => (super.query as (...all: unknown[]) => unknown).call(this, statement, ...rest);
+    const send = (): unknown =>
+      (super.query as (...all: unknown[]) => unknown).call(this, statement, ...rest);
     const tracer = tracing();
-    if (tracer?.current() === undefined) return ask() as never;
+    if (tracer?.current() === undefined) return send() as never;
     const span = tracer.start('postgresql', statementSpan(summaryOf(statement)));
-    const answer = ask();
-    if (answer instanceof Promise) {
-      answer.then(
+    const result = send();
+    if (result instanceof Promise) {
+      result.then(
         () => span.end(),
         (error: unknown) => span.end(failureOf(error)),
       );
     } else span.end();
-    return answer as never;
+    return result as never;
   }
 }
 
-/** A statement's name, or what it begins with, such as "select". */
+/** A statement's name, or its first word, such as "select". */
 function summaryOf(statement: unknown): string | undefined {
   const { name, text } =
     typeof statement === 'string'

@@ -34,7 +34,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('inTransaction', () => {
-  it('commits what the work did and returns its result', async () => {
+  it('commits the work and returns its result', async () => {
     const result = await inTransaction(pool, async (client) => {
       await client.query('update counters set value = 5 where id = 1');
       return 'done';
@@ -52,7 +52,7 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([0n, 0n]);
   });
 
-  it('runs the loser of a deadlock again until both are done', async () => {
+  it('retries the victim of a deadlock', async () => {
     let attempts = 0;
     let arrived = 0;
     let release: () => void = () => undefined;
@@ -71,7 +71,7 @@ describe('inTransaction', () => {
     expect(attempts).toBe(3);
   });
 
-  it('gives up on conflicts after the named number of attempts', async () => {
+  it('rejects after the maximum number of conflicts', async () => {
     let attempts = 0;
     const conflict = Object.assign(new Error('could not serialize access'), { code: '40001' });
     const work = inTransaction(
@@ -86,7 +86,7 @@ describe('inTransaction', () => {
     expect(attempts).toBe(3);
   });
 
-  it('does not claim success when the work swallowed an error of the database', async () => {
+  it('rejects if the work swallowed a database error', async () => {
     const work = inTransaction(pool, async (client) => {
       await client.query('update counters set value = 9');
       await client.query('select 1/0').catch(() => undefined);
@@ -95,7 +95,7 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([0n, 0n]);
   });
 
-  it('rejects as transient when the connection is killed, and the pool goes on', async () => {
+  it('rejects as transient when the connection is killed, and the pool stays usable', async () => {
     const work = inTransaction(pool, async (client) => {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
@@ -117,7 +117,7 @@ describe('inOneRoundTrip', () => {
     expect(await values()).toEqual([5n, 7n]);
   });
 
-  it.each([0, 1, 2])('undoes all when the one at %i fails, and says what that one said', async (failing) => {
+  it.each([0, 1, 2])('rolls back if statement %i fails, and rejects with its error', async (failing) => {
     const statements = [add(1, 5), add(2, 7)];
     statements.splice(failing, 0, { text: 'select $1::int / $2::int', values: [1, 0] });
     const work = inOneRoundTrip(pool, (client) => statements.map((statement) => client.query(statement)));
@@ -127,18 +127,18 @@ describe('inOneRoundTrip', () => {
     expect(await values()).toEqual([1n, 0n]);
   });
 
-  it('has sent all of it, the commit too, before the first answer comes', async () => {
+  it('sends all statements and the commit before the first result', async () => {
     const holder = await pool.connect();
     await holder.query('begin');
     await holder.query(add(1, 1));
     const work = inOneRoundTrip(pool, (client) => {
       const sent = [client.query(add(1, 5)), client.query(add(2, 7))];
-      // Behind all that is written: who waits for an answer before the next statement never sends it.
+      // Ends the socket after everything is written. A statement that waited for a result would never be sent.
       setImmediate(() => socketOf(client).end());
       return sent;
     });
     void work.catch(() => undefined);
-    await eventually('one that waits for the row', async () => {
+    await eventually('a transaction that waits for the row', async () => {
       const { rowCount } = await pool.query(
         "select from pg_stat_activity where wait_event = 'transactionid'",
       );
@@ -149,7 +149,7 @@ describe('inOneRoundTrip', () => {
     await eventually('both', async () => ((await values()).join() === '6,7' ? true : undefined));
   });
 
-  it('rejects as transient when the connection is killed, and the pool goes on', async () => {
+  it('rejects as transient when the connection is killed, and the pool stays usable', async () => {
     const work = inOneRoundTrip(pool, (client) => [
       client.query(add(1, 5)),
       client.query('select pg_terminate_backend(pg_backend_pid())'),
@@ -166,7 +166,7 @@ describe('inTwoRoundTrips', () => {
   const set = (client: PoolClient, id: number, value: bigint) =>
     client.query('update counters set value = $2 where id = $1', [id, value]);
 
-  it('writes what was decided by what was read, and returns what it comes to', async () => {
+  it('writes the decision on the read rows, and returns its result', async () => {
     const increment = () =>
       inTwoRoundTrips(pool, read, (value) => ({
         result: value + 1n,
@@ -182,12 +182,12 @@ describe('inTwoRoundTrips', () => {
       throw new Error('changed my mind');
     });
     await expect(work).rejects.toThrow('changed my mind');
-    // Nor does it keep the row.
+    // The row is not locked any longer.
     await inOneRoundTrip(pool, (client) => [set(client, 1, 4n)]);
     expect(await values()).toEqual([4n, 0n]);
   });
 
-  it('undoes all when a statement fails, the first or a later one', async () => {
+  it('rolls back if any statement fails', async () => {
     const nonsense = (client: PoolClient) => client.query('select 1/0');
     const early = inTwoRoundTrips(pool, nonsense, () => ({ result: 'decided', write: () => [] }));
     await expect(early).rejects.toThrow('division by zero');
@@ -205,18 +205,18 @@ function socketOf(client: PoolClient): Socket {
 }
 
 describe('isTransientDatabaseError', () => {
-  it('takes a refused connection for transient', async () => {
+  it('is true for a refused connection', async () => {
     const client = new Client({ host: '127.0.0.1', port: 1 });
     expect(isTransientDatabaseError(await failureOf(client.connect()))).toBe(true);
   });
 
-  it('takes a violated constraint and a wrong statement for final', async () => {
+  it('is false for a violated constraint and an invalid statement', async () => {
     const duplicate = await failureOf(pool.query('insert into counters values (1, 1)'));
     const nonsense = await failureOf(pool.query('selec 1'));
     expect([duplicate, nonsense].map(isTransientDatabaseError)).toEqual([false, false]);
   });
 
-  it('looks through causes', () => {
+  it('checks the causes of an error', () => {
     const cause = Object.assign(new Error('deadlock detected'), { code: '40P01' });
     expect(isTransientDatabaseError(new Error('query failed', { cause }))).toBe(true);
   });

@@ -5,7 +5,7 @@ import { statementSpan } from './traced-pool';
 import { isTransactionConflict } from './transient-error';
 
 export interface TransactionOptions {
-  /** Runs at most this often. Default 5. */
+  /** Default 5. */
   readonly maxAttempts?: number;
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
 }
@@ -14,10 +14,9 @@ const DEFAULT_MAX_ATTEMPTS = 5;
 const BACKOFF = { firstMs: 10, maxMs: 200 };
 
 /**
- * Runs `work` in one transaction and commits it; a rejection rolls it back.
- * Deadlocks and serialization failures run `work` again, a bounded number of
- * times after a jittered pause, so `work` must have no effects outside the
- * transaction. Any other error is the caller's.
+ * Runs `work` in a transaction and commits it; a rejection rolls it back. Retries
+ * `work` after deadlocks and serialization failures, with jittered pauses, so
+ * `work` must have no effects outside the transaction. Other errors reject.
  */
 export async function inTransaction<Result>(
   pool: Pool,
@@ -35,31 +34,30 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Sends statements none of which waits for another's answer, and returns their
- * answers. Whatever could keep one from being sent was checked before: the
- * commit is sent behind them.
+ * Sends statements without waiting for results, and returns their promises. It
+ * must not fail after sending some of them, since the commit follows.
  */
 export type SendAll = (client: PoolClient) => readonly Promise<unknown>[];
 
 const BEGIN = 'begin isolation level read committed';
 
 /**
- * A transaction whose statements, and the commit, are sent at once, so that what
- * they lock is locked for as long as the server works on them. The first that
- * fails undoes all.
+ * A transaction whose statements and commit are sent in one round trip, so that
+ * locks are held only while the server executes them. Any failure rolls back all.
  */
 export function inOneRoundTrip(pool: Pool, send: SendAll): Promise<void> {
   return traced('postgresql transaction', statementSpan('transaction'), () =>
     withClient(pool, async (client) => {
-      await allAnswers([client.query(BEGIN), ...send(client), client.query('commit')]);
+      await allResults([client.query(BEGIN), ...send(client), client.query('commit')]);
     }),
   );
 }
 
 /**
- * The same where what is written depends on what is read, and locked, first.
+ * As `inOneRoundTrip`, but first reads and locks the rows that determine what is
+ * written.
  *
- * @param decide when it throws, nothing is written.
+ * @param decide if it throws, nothing is written.
  */
 export function inTwoRoundTrips<Read, Result>(
   pool: Pool,
@@ -67,27 +65,27 @@ export function inTwoRoundTrips<Read, Result>(
   decide: (read: Read) => { readonly result: Result; readonly write: SendAll },
 ): Promise<Result> {
   return traced('postgresql transaction', statementSpan('transaction'), () =>
-    withClient(pool, async (client, giveUp) => {
-      const begun = client.query(BEGIN);
+    withClient(pool, async (client, markUnusable) => {
+      const started = client.query(BEGIN);
       const reading = read(client);
       let decided: ReturnType<typeof decide>;
       try {
-        await allAnswers([begun, reading]);
+        await allResults([started, reading]);
         decided = decide(await reading);
       } catch (error) {
-        await client.query('rollback').catch(giveUp);
+        await client.query('rollback').catch(markUnusable);
         throw error;
       }
-      await allAnswers([...decided.write(client), client.query('commit')]);
+      await allResults([...decided.write(client), client.query('commit')]);
       return decided.result;
     }),
   );
 }
 
-/** Waits for all, whatever becomes of the others, and rejects with the first that was rejected. */
-async function allAnswers(sent: readonly Promise<unknown>[]): Promise<void> {
-  const answers = await Promise.allSettled(sent);
-  const failed = answers.find((answer) => answer.status === 'rejected');
+/** Waits until all have settled, and rejects with the first rejection. */
+async function allResults(sent: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(sent);
+  const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
@@ -96,37 +94,37 @@ async function attemptTransaction<Result>(
   work: (client: PoolClient) => Promise<Result>,
   isolation: string,
 ): Promise<Result> {
-  return withClient(pool, async (client, giveUp) => {
+  return withClient(pool, async (client, markUnusable) => {
     try {
       await client.query(`begin isolation level ${isolation}`);
       const result = await work(client);
       const { command } = await client.query('commit');
-      // The server answers ROLLBACK when an earlier error was swallowed by `work`.
+      // The server responds with ROLLBACK if `work` swallowed an earlier error.
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back after a swallowed error');
       return result;
     } catch (error) {
-      await client.query('rollback').catch(giveUp);
+      await client.query('rollback').catch(markUnusable);
       throw error;
     }
   });
 }
 
-/** Lends a connection; one that was given up, or died meanwhile, is nobody's afterwards. */
+/** Runs `work` with a connection of the pool, and closes the connection if it became unusable. */
 async function withClient<Result>(
   pool: Pool,
-  work: (client: PoolClient, giveUp: (reason: unknown) => void) => Promise<Result>,
+  work: (client: PoolClient, markUnusable: (reason: unknown) => void) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
   let unusable: Error | undefined;
-  const giveUp = (reason: unknown): void => {
+  const markUnusable = (reason: unknown): void => {
     unusable = reason instanceof Error ? reason : new Error(String(reason));
   };
-  // A connection that dies between two statements says so by an event; unheard, it would end the process.
-  client.on('error', giveUp);
+  // A connection that is lost between two statements emits 'error'; without a listener, it would end the process.
+  client.on('error', markUnusable);
   try {
-    return await work(client, giveUp);
+    return await work(client, markUnusable);
   } finally {
-    client.off('error', giveUp);
+    client.off('error', markUnusable);
     client.release(unusable);
   }
 }

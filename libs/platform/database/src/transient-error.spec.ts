@@ -1,7 +1,7 @@
 import { isTransientDatabaseError } from './transient-error';
 
-/** As Prisma words what it has no code of its own for; the server's is two levels down. */
-function ofPrisma(sqlState: string): Error {
+/** Prisma's error for a code of the server that Prisma does not map; the code is two levels down. */
+function prismaError(sqlState: string): Error {
   const cause = { originalCode: sqlState, kind: 'postgres', code: sqlState, message: 'the server said so' };
   const driverAdapterError = Object.assign(new Error('DriverAdapterError'), { cause });
   return Object.assign(new Error('Invalid `prisma.account.findUnique()` invocation'), {
@@ -13,13 +13,13 @@ function ofPrisma(sqlState: string): Error {
 it.each([
   ['a server that starts up', '57P03', true],
   ['a server that shuts down', '57P01', true],
-  ['a database that is closed to connections', '55000', true],
-  ['a fault of the query', '42703', false],
-])('%s, told by Prisma: %s', (_name, sqlState, expected) => {
-  expect(isTransientDatabaseError(ofPrisma(sqlState))).toBe(expected);
+  ['a database that accepts no connections', '55000', true],
+  ['an invalid query', '42703', false],
+])('%s, reported by Prisma: %s', (_name, sqlState, expected) => {
+  expect(isTransientDatabaseError(prismaError(sqlState))).toBe(expected);
 });
 
-it('a connection that is refused, as the driver says it and as a cause', () => {
+it('a refused connection, as an error of the driver and as a cause', () => {
   const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   expect(isTransientDatabaseError(refused)).toBe(true);
   expect(isTransientDatabaseError(new Error('x', { cause: refused }))).toBe(true);

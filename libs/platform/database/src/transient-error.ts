@@ -7,7 +7,7 @@ const TRANSIENT_SQLSTATES = new Set([
   '53200', // out_of_memory
   '53300', // too_many_connections
   '53400', // configuration_limit_exceeded
-  '55000', // object_not_in_prerequisite_state: a database that takes no connections now, a partition on its way out
+  '55000', // object_not_in_prerequisite_state: a database that accepts no connections, a partition that is being detached
   '55P03', // lock_not_available
   '57014', // query_canceled, by a statement timeout
   '57P01', // admin_shutdown
@@ -34,7 +34,7 @@ const TRANSIENT_NODE_CODES = new Set([
 /** Prisma: server unreachable, timed out, connection closed, pool exhausted, write conflict. */
 const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037']);
 
-/** Failures that the driver reports by text alone. */
+/** Failures that the driver reports only by their text. */
 const TRANSIENT_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
@@ -45,12 +45,12 @@ const TRANSIENT_MESSAGES = [
 const MAX_CAUSES = 5;
 
 /**
- * Whether the same work may succeed when tried again: the server is away,
- * restarting or full, or the transaction lost to another. The work may have
- * been done all the same when the connection was lost during COMMIT.
+ * Whether a retry may succeed: the server is unavailable, restarting or out of
+ * resources, or the transaction had a conflict. If the connection was lost during
+ * COMMIT, the work may have been done.
  */
 export function isTransientDatabaseError(error: unknown): boolean {
-  // Judged by shape, not by class: errors also come from other realms and bundled copies of a driver.
+  // Checks the shape, not the class: errors also come from other realms and bundled copies of a driver.
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && isErrorLike(current); depth += 1) {
     const code = codeOf(current);
@@ -63,7 +63,7 @@ export function isTransientDatabaseError(error: unknown): boolean {
   return false;
 }
 
-/** A transient error as it came from the database, not one that already has its code. */
+/** Whether it is a transient error of the database that is not yet mapped to a GatewayError. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return !(error instanceof GatewayError) && isTransientDatabaseError(error);
 }
@@ -71,9 +71,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 interface ErrorLike {
   readonly message: string;
   readonly cause?: unknown;
-  /** Where Prisma puts what the driver said, of codes that it knows no name for. */
+  /** Prisma's field for the driver's error, if Prisma does not map its code. */
   readonly meta?: { readonly driverAdapterError?: unknown } | null;
-  /** Of an AggregateError, as when several addresses of a host refuse. */
+  /** The errors of an AggregateError, for example when several addresses of a host refuse. */
   readonly errors?: unknown;
 }
 
@@ -83,7 +83,7 @@ function isErrorLike(value: unknown): value is ErrorLike {
   );
 }
 
-/** Whether the server undid the transaction so that another may proceed, and asks to try again. */
+/** Whether the server rolled back the transaction because of a conflict with another. */
 export function isTransactionConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code === '40001' || code === '40P01';

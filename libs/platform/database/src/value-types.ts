@@ -5,17 +5,14 @@ type Parse = (text: string) => unknown;
 const INT8 = 20;
 const INT8_ARRAY = 1016;
 
-/** Reads a one-dimensional array of int8 such as "{1,2,NULL}". */
+/** Parses a one-dimensional array of int8 such as "{1,2,NULL}". */
 function parseBigintArray(text: string): (bigint | null)[] {
   const items = text.slice(1, -1);
   if (items === '') return [];
   return items.split(',').map((item) => (item === 'NULL' ? null : BigInt(item)));
 }
 
-/**
- * How values of the database arrive: as the driver's defaults, except that
- * int8 is a bigint, since amounts of money must never pass through a float.
- */
+/** The driver's default parsers, except that int8 is a bigint: amounts of money must never be floats. */
 export const valueTypes = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): Parse {
     if (format !== 'binary') {

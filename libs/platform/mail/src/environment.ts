@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { createSmtpMailer, type Mailer } from './smtp-mailer';
 
-/** Settings of each app that sends mail. */
+/** Settings of each app that sends email. */
 export const mailEnvironment = {
   GATEWAY_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
   GATEWAY_SMTP_FROM: z.string().min(3).max(320).optional(),
 };
 
-/** @returns undefined when there is no mail server. */
+/** @returns undefined if no SMTP server is configured. */
 export function openMailer({
   GATEWAY_SMTP_URL: url,
   GATEWAY_SMTP_FROM: from,

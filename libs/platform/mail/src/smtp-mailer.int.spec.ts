@@ -7,8 +7,8 @@ const MAIL = {
   text: 'A link:\n\nhttps://d.example/x#token\n',
 };
 
-describe('mail by SMTP', () => {
-  it('is taken by a server, from whom and to whom it was meant, as text', async () => {
+describe('email by SMTP', () => {
+  it('is delivered as plain text with its sender and recipient', async () => {
     const server = await startMailServer();
     const url = `smtp://gateway:p%40ss@127.0.0.1:${server.port}`;
     await createSmtpMailer({ url, from: 'Gateway <gateway@example.com>' }).send(MAIL);
@@ -20,7 +20,7 @@ describe('mail by SMTP', () => {
     expect(server.mails[0]?.data).toContain('https://d.example/x#token');
   });
 
-  it('goes to one address, whatever the text in its place', async () => {
+  it('has one recipient, even if the address or subject is malicious', async () => {
     const server = await startMailServer();
     const mailer = createSmtpMailer({ url: `smtp://127.0.0.1:${server.port}`, from: 'gateway@example.com' });
     const to = 'a@example.com,b@example.com';
@@ -31,7 +31,7 @@ describe('mail by SMTP', () => {
     expect(server.mails.flatMap(({ to }) => to)).not.toContain('c@example.com');
   });
 
-  it('rejects when it is refused, and when nobody is there', async () => {
+  it('rejects when the server refuses it or is unreachable', async () => {
     const server = await startMailServer({ refuses: true });
     const settings = { url: `smtp://127.0.0.1:${server.port}`, from: 'gateway@example.com' };
     await expect(createSmtpMailer(settings).send(MAIL)).rejects.toThrow(/no such box/);

@@ -8,25 +8,25 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Rejects when the mail was not taken; it bounds its own time. */
+  /** Rejects if the server did not accept the email. Has its own timeout. */
   send(mail: Mail): Promise<void>;
 }
 
 export interface SmtpSettings {
-  /** Such as "smtp://mail.example.com:587" or "smtps://…"; may hold user and password. */
+  /** Such as "smtp://mail.example.com:587" or "smtps://…"; may include user and password. */
   readonly url: string;
-  /** Whom mails are from, such as "Gateway <gateway@example.com>". */
+  /** The sender, such as "Gateway <gateway@example.com>". */
   readonly from: string;
 }
 
-/** Each step of a delivery; a server that does not answer must not hold up whoever invites. */
+/** Timeout of each step of a delivery. Invitations wait for it. */
 const STEP_TIMEOUT_MS = 5_000;
 
-/** Mails as text alone. Where the server offers TLS it is used; smtps:// insists on it. */
+/** Sends plain-text email. Uses STARTTLS if the server offers it; smtps:// requires TLS. */
 export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
   let transport: Promise<Transporter> | undefined;
 
-  /** Loaded for the first mail: few processes send any. */
+  /** Imports nodemailer on first use, since most processes send no email. */
   async function open(): Promise<Transporter> {
     const { createTransport } = await import('nodemailer');
     return createTransport({
@@ -35,7 +35,7 @@ export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
       greetingTimeout: STEP_TIMEOUT_MS,
       socketTimeout: STEP_TIMEOUT_MS,
       dnsTimeout: STEP_TIMEOUT_MS,
-      // No content of ours comes from elsewhere, and no mail may read files.
+      // Email content must not include files or remote content.
       disableFileAccess: true,
       disableUrlAccess: true,
     });

@@ -1,7 +1,7 @@
 import type { EventHandler } from '@gateway/events';
 import type { BoundService } from '@gateway/rpc';
 
-/** A consumer group of a module: which topic it reads and what it does with each batch. */
+/** A consumer group of a module: its topic and the handler of its batches. */
 export interface ModuleConsumer {
   readonly topic: string;
   /** Such as "billing-ledger". */
@@ -10,9 +10,9 @@ export interface ModuleConsumer {
 }
 
 /**
- * One domain, ready to be run alone in a process or beside others. It reaches
- * other modules only through their generated clients, so where they run is the
- * wiring's business alone.
+ * One domain, which can run in a process of its own or with others. It calls
+ * other modules only through generated clients, so only the wiring knows where
+ * they run.
  */
 export interface GatewayModule {
   /** Such as "billing-ledger". */
@@ -21,8 +21,8 @@ export interface GatewayModule {
   readonly consumers: readonly ModuleConsumer[];
   /** Starts timers and watches. Called once, after the database is migrated. */
   start(): Promise<void>;
-  /** Whether it should be sent requests now; it should when absent. */
+  /** Whether the module can serve requests. Absent: always. */
   isReady?(): boolean | Promise<boolean>;
-  /** Finishes what runs and releases everything. Safe to call twice. */
+  /** Finishes running work and releases all resources. Idempotent. */
   stop(): Promise<void>;
 }

@@ -4,57 +4,57 @@ import { createLifecycle } from './lifecycle';
 
 const lifecycle = () => createLifecycle({ log: createSilentLogger() });
 
-function moduleCalled(name: string, told: string[], failing?: 'start' | 'stop'): GatewayModule {
-  const tell = async (what: 'start' | 'stop') => {
-    told.push(`${what} ${name}`);
+function moduleNamed(name: string, events: string[], failing?: 'start' | 'stop'): GatewayModule {
+  const record = async (what: 'start' | 'stop') => {
+    events.push(`${what} ${name}`);
     if (what === failing) throw new Error(`${name} cannot ${what}`);
   };
   return {
     name,
     services: [],
     consumers: [{ topic: `${name}.happened`, group: name, handle: async () => undefined }],
-    start: () => tell('start'),
-    stop: () => tell('stop'),
+    start: () => record('start'),
+    stop: () => record('stop'),
   };
 }
 
 describe('the lifecycle', () => {
   it('starts in order and stops in reverse', async () => {
-    const told: string[] = [];
+    const events: string[] = [];
     const life = lifecycle();
-    life.onStop(async () => void told.push('stop database'));
-    await life.startModules([moduleCalled('auth', told), moduleCalled('edge', told)]);
+    life.onStop(async () => void events.push('stop database'));
+    await life.startModules([moduleNamed('auth', events), moduleNamed('edge', events)]);
     await life.stop();
-    expect(told).toEqual(['start auth', 'start edge', 'stop edge', 'stop auth', 'stop database']);
+    expect(events).toEqual(['start auth', 'start edge', 'stop edge', 'stop auth', 'stop database']);
   });
 
-  it('stops what was started, the module that failed to start included', async () => {
-    const told: string[] = [];
+  it('stops all started modules, including the module that failed to start', async () => {
+    const events: string[] = [];
     const life = lifecycle();
     const modules = [
-      moduleCalled('auth', told),
-      moduleCalled('edge', told, 'start'),
-      moduleCalled('last', told),
+      moduleNamed('auth', events),
+      moduleNamed('edge', events, 'start'),
+      moduleNamed('last', events),
     ];
     await expect(life.startModules(modules)).rejects.toThrow('edge cannot start');
     await life.stop();
-    expect(told).toEqual(['start auth', 'start edge', 'stop edge', 'stop auth']);
+    expect(events).toEqual(['start auth', 'start edge', 'stop edge', 'stop auth']);
   });
 
-  it('goes on stopping when something does not stop cleanly', async () => {
-    const told: string[] = [];
+  it('stops the others when one fails to stop', async () => {
+    const events: string[] = [];
     const life = lifecycle();
-    await life.startModules([moduleCalled('auth', told), moduleCalled('edge', told, 'stop')]);
+    await life.startModules([moduleNamed('auth', events), moduleNamed('edge', events, 'stop')]);
     await life.stop();
-    expect(told).toContain('stop auth');
+    expect(events).toContain('stop auth');
   });
 
-  it('stops everything once, however often it is asked', async () => {
-    const told: string[] = [];
+  it('stops everything once, even if called repeatedly', async () => {
+    const events: string[] = [];
     const life = lifecycle();
-    await life.startModules([moduleCalled('auth', told)]);
+    await life.startModules([moduleNamed('auth', events)]);
     await Promise.all([life.stop(), life.stop()]);
-    expect(told).toEqual(['start auth', 'stop auth']);
+    expect(events).toEqual(['start auth', 'stop auth']);
   });
 
   it('subscribes every consumer group of every module', async () => {
@@ -65,7 +65,7 @@ describe('the lifecycle', () => {
         return { stop: async () => undefined };
       },
     };
-    await lifecycle().subscribe([moduleCalled('ledger', []), moduleCalled('usage', [])], subscriber);
+    await lifecycle().subscribe([moduleNamed('ledger', []), moduleNamed('usage', [])], subscriber);
     expect(groups).toEqual(['ledger reads ledger.happened', 'usage reads usage.happened']);
   });
 });

@@ -2,15 +2,15 @@ import type { EventSubscriber } from '@gateway/events';
 import type { Logger } from '@gateway/runtime';
 import type { GatewayModule } from './gateway-module';
 
-/** What a process has started, to be stopped in reverse. */
+/** Starts the components of a process and stops them in reverse order. */
 export interface Lifecycle {
-  /** Remembers how to stop what was just started. */
+  /** Registers how to stop a component that was just started. */
   onStop(stop: () => Promise<void>): void;
-  /** Starts modules in the given order: those that others stand on come first. */
+  /** Starts modules in the given order: dependencies first. */
   startModules(modules: readonly GatewayModule[]): Promise<void>;
-  /** Lets every consumer group of the modules read from the log. */
+  /** Subscribes every consumer group of the modules to the event log. */
   subscribe(modules: readonly GatewayModule[], subscriber: EventSubscriber): Promise<void>;
-  /** Stops everything, latest first, whatever fails on the way; works after half a start, too. */
+  /** Stops everything in reverse order, even if some of it fails or the start was incomplete. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export function createLifecycle({ log }: { readonly log: Logger }): Lifecycle {
     },
     async startModules(modules) {
       for (const module of modules) {
-        // Before it starts: a module that fails half-way releases what it has as well.
+        // Registered before the start, so that a module that fails to start releases its resources.
         stops.push(() => module.stop());
         await module.start();
       }
@@ -35,7 +35,7 @@ export function createLifecycle({ log }: { readonly log: Logger }): Lifecycle {
     },
     async stop() {
       for (let next = stops.pop(); next; next = stops.pop()) {
-        await next().catch((error: unknown) => log.error({ err: error }, 'something did not stop cleanly'));
+        await next().catch((error: unknown) => log.error({ err: error }, 'a component did not stop cleanly'));
       }
     },
   };

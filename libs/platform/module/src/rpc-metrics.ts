@@ -4,18 +4,18 @@ import { Counter, type Registry } from 'prom-client';
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 120, 600];
 
-/** Counts and times the calls that a service serves to others. */
+/** Records counts and durations of the calls that a service serves. */
 export function createRpcMetrics(registry: Registry): (end: RpcCallEnd) => void {
   const registers = [registry];
   const calls = new Counter({
     name: 'gateway_rpc_calls_total',
-    help: 'Calls served to other services, by method and outcome ("ok", "cancelled" by the caller or its deadline, or an error code).',
+    help: 'RPCs served, by method and outcome ("ok", "cancelled" by the caller or its deadline, or an error code).',
     labelNames: ['rpc', 'outcome'] as const,
     registers,
   });
   const durations = createLatencyHistogram({
     name: 'gateway_rpc_call_duration_seconds',
-    help: 'From the begin of a call that is served to its end, by method.',
+    help: 'Duration of RPCs served, by method.',
     labelNames: ['rpc'],
     buckets: BUCKETS_S,
     registers,

@@ -7,29 +7,29 @@ const BACKOFF = { firstMs: 200, maxMs: 5_000 };
 export interface AwaitOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** By default any failure is, except a schema that cannot be brought up to date. */
-  readonly isWorthAnotherTry?: (error: unknown) => boolean;
+  /** By default, all errors except failed migrations are retryable. */
+  readonly isRetryable?: (error: unknown) => boolean;
 }
 
 /**
- * Tries until it succeeds: services may be started in any order, so what one
- * stands on may come later. Says so once a try, and gives up when `signal`
- * aborts, with the signal's reason.
+ * Retries until `attempt` succeeds, since services may start before their
+ * dependencies. Logs each failure. Rejects with the signal's reason when `signal`
+ * aborts.
  */
 export async function awaitDependency<Value>(
   what: string,
   attempt: () => Promise<Value>,
-  { log, signal, isWorthAnotherTry = isNoFailedMigration }: AwaitOptions,
+  { log, signal, isRetryable = isRetryableByDefault }: AwaitOptions,
 ): Promise<Value> {
   return retry(attempt, {
     backoff: BACKOFF,
     signal,
-    isRetryable: isWorthAnotherTry,
+    isRetryable: isRetryable,
     onRetry: (error, { pauseMs }) =>
       log.warn({ err: error, waitMs: Math.ceil(pauseMs) }, `waiting for ${what}`),
   });
 }
 
-function isNoFailedMigration(error: unknown): boolean {
+function isRetryableByDefault(error: unknown): boolean {
   return !(error instanceof MigrationError) || isTransientDatabaseError(error);
 }

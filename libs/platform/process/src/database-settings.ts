@@ -1,15 +1,15 @@
 import { databaseUrlSetting } from '@gateway/runtime';
 import type { z } from 'zod';
 
-/** Where a service keeps its data. */
 export const databaseSettings = {
-  /** The domain's own database, or that of a pooler before it. */
-  DATABASE_URL: databaseUrlSetting,
-  /**
-   * Past the pooler, when DATABASE_URL is that of one that lends connections for
-   * a transaction: for migrations, notifications and locks that last.
-   */
-  DATABASE_DIRECT_URL: databaseUrlSetting.optional(),
+  DATABASE_URL: databaseUrlSetting.describe(
+    'PostgreSQL database of the service: `postgres://user:password@host:port/database`. The embedded gateway starts its own PostgreSQL without it.',
+  ),
+  DATABASE_DIRECT_URL: databaseUrlSetting
+    .optional()
+    .describe(
+      'The same database without the pooler, when `DATABASE_URL` leads to one in transaction mode. Used for migrations, notifications and session locks.',
+    ),
 };
 
 export type DatabaseSettings = z.output<z.ZodObject<typeof databaseSettings>>;

@@ -21,16 +21,18 @@ const openssl = {
   },
 };
 
-/** A certificate that signed itself, for this address. */
+/** Creates a self-signed certificate for 127.0.0.1. */
 function certify(folder: string, name: string): { certificate: string; key: string } {
   const [certificate, key] = [path.join(folder, `${name}.crt`), path.join(folder, `${name}.key`)];
-  const of = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
-  const who = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync('openssl', ['req', ...of, ...who, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', certificate], {
+    stdio: 'ignore',
+  });
   return { certificate, key };
 }
 
-describeWith(openssl, 'a database whose server asks for TLS', () => {
+describeWith(openssl, 'a database server with TLS', () => {
   let folder: string;
   let server: EmbeddedPostgres;
   let own: string;
@@ -53,7 +55,7 @@ describeWith(openssl, 'a database whose server asks for TLS', () => {
     await client.query('alter system set ssl = on');
     await client.query('select pg_reload_conf()');
     await client.end();
-    await eventually('the server speaks TLS', async () =>
+    await eventually('the server accepts TLS', async () =>
       (await connect(`sslmode=verify-full&sslrootcert=${own}`)).encrypted ? true : undefined,
     );
   });
@@ -78,18 +80,18 @@ describeWith(openssl, 'a database whose server asks for TLS', () => {
     }
   }
 
-  it('is reached encrypted when its certificate is of the authority that the URL names', async () => {
+  it('is connected with encryption if its certificate is signed by the authority in the URL', async () => {
     expect(await connect(`sslmode=verify-full&sslrootcert=${own}`)).toEqual({ encrypted: true });
   });
 
-  it('is refused when its certificate is of another, or of nobody known', async () => {
+  it('is refused if its certificate is signed by another or an unknown authority', async () => {
     expect(await connect(`sslmode=verify-full&sslrootcert=${foreign}`)).toEqual({
       error: expect.stringMatching(/certificate/),
     });
     expect(await connect('sslmode=verify-full')).toEqual({ error: expect.stringMatching(/certificate/) });
   });
 
-  it('is refused under a name that its certificate does not have', async () => {
+  it('is refused under a host name that is not in its certificate', async () => {
     const elsewhere = server.url.replace('127.0.0.1', 'localhost');
     const url = `${elsewhere}?sslmode=verify-full&sslrootcert=${own}`;
     const pool = createPool({ url, schema: 'public', applicationName: 'test', maxConnections: 1 });

@@ -12,13 +12,13 @@ const SHOP: ServiceSchema = { schema: 'shop', migrations: [CREATE], functions: {
 
 let database: TestDatabase;
 let life: Lifecycle;
-/** What it waited for, with the reason. */
-let waits: string[];
+/** The failed attempts, with their reasons. */
+let failures: string[];
 
 beforeEach(async () => {
   database = await createTestDatabase();
   life = createLifecycle({ log });
-  waits = [];
+  failures = [];
 });
 
 afterEach(async () => {
@@ -31,12 +31,12 @@ const open = (urls: { url: string; directUrl?: string }, schema = SHOP): Promise
     config: { DATABASE_URL: urls.url, DATABASE_DIRECT_URL: urls.directUrl },
     log,
     life,
-    // Once is enough: what fails here would fail for ever.
+    // No retries: failures in these tests are permanent.
     async awaitDependency(what, attempt) {
       try {
         return await attempt();
       } catch (error) {
-        waits.push(`${what}: ${(error as Error).message}`);
+        failures.push(`${what}: ${(error as Error).message}`);
         throw error;
       }
     },
@@ -58,13 +58,13 @@ describe('a schema', () => {
       signal: new AbortController().signal,
     });
     await asOwner(`alter database ${database.name} set default_transaction_read_only = on`);
-    const { pool, answers } = await open({ url: database.url });
+    const { pool, isAvailable } = await open({ url: database.url });
     await expect(pool.query('insert into things values (1)')).rejects.toThrow(/read-only/);
-    expect(await answers()).toBe(true);
-    expect(waits).toEqual([]);
+    expect(await isAvailable()).toBe(true);
+    expect(failures).toEqual([]);
   });
 
-  it('is migrated by a job, which fails at once when a migration does', async () => {
+  it('is migrated by a job, which fails immediately when a migration fails', async () => {
     const broken = { ...SHOP, migrations: [CREATE, { name: '20260102000000_broken', sql: 'no sql at all' }] };
     await expect(
       migrateSchemas({
@@ -84,7 +84,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
     pooler = await startPgBouncer({ databases: { shop: database.url } });
   });
   afterEach(async () => {
-    // Settings of a role outlive the database that they are for.
+    // Settings of a role remain after its database is dropped.
     await asOwner(`alter role current_user in database ${database.name} reset all`);
     await life.stop();
     await pooler.stop();
@@ -93,7 +93,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
   const openBehind = (schema?: ServiceSchema) =>
     open({ url: pooler.databases.shop, directUrl: database.url }, schema);
 
-  it('finds its tables, its time zone and its deadlines on whichever connection it is lent', async () => {
+  it('has its search path, time zone and timeouts on every server connection', async () => {
     const { pool } = await openBehind();
     const seen = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -103,7 +103,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
           const { rows } = await client.query(`
             select pg_backend_pid() as pid, current_schema, current_setting('TimeZone') as zone,
                    current_setting('statement_timeout') as timeout, current_setting('jit') as jit, count(*) from things`);
-          // Nobody else is lent this connection until the transaction ends.
+          // The server connection is reserved until the transaction ends.
           await new Promise((resolve) => setTimeout(resolve, 20));
           await client.query('commit');
           return rows[0];
@@ -124,7 +124,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
     }
   });
 
-  it('runs the same named statement from many callers at once, over connections that none of them keeps', async () => {
+  it('runs the same named statement concurrently over shared server connections', async () => {
     const { pool } = await openBehind();
     const statement = { name: 'shop.add', text: 'insert into things values ($1) returning id' };
     const ids = Array.from({ length: 60 }, (_, index) => index);
@@ -132,32 +132,34 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
     expect(added.flatMap(({ rows }) => rows.map(({ id }) => id)).sort((a, b) => a - b)).toEqual(ids);
   });
 
-  it('has sessions past the pooler, which hear notifications and keep their locks', async () => {
+  it('has direct sessions, which receive notifications and hold locks', async () => {
     const { pool, sessions } = await openBehind();
     const listener = await sessions.connect();
-    const heard = new Promise((resolve) => listener.once('notification', ({ payload }) => resolve(payload)));
+    const received = new Promise((resolve) =>
+      listener.once('notification', ({ payload }) => resolve(payload)),
+    );
     await listener.query('listen news');
     await listener.query('select pg_advisory_lock(1)');
     await pool.query(`select pg_notify('news', 'one')`);
-    expect(await heard).toBe('one');
+    expect(await received).toBe('one');
     const { rows } = await pool.query<{ got: boolean }>('select pg_try_advisory_xact_lock(1) as got');
     expect(rows).toEqual([{ got: false }]);
     listener.release(true);
   });
 
-  it('whose users hold locks and listen is not pooled at all', async () => {
+  it('that needs sessions bypasses the pooler', async () => {
     const { pool, sessions } = await openBehind({ ...SHOP, holdsSessions: true });
     expect(pool).toBe(sessions);
     const { rows } = await pool.query<{ port: number }>('select inet_server_port() as port');
     expect(rows[0]?.port).toBe(Number(new URL(database.url).port));
   });
 
-  it('is refused to a role that another schema has already, and says why', async () => {
+  it('is refused to a role that is configured for another schema', async () => {
     await openBehind();
     await expect(openBehind({ ...SHOP, schema: 'other' })).rejects.toThrow();
-    expect(waits).toEqual([
-      "the database (schema other): the role of schema other looks up its names in 'shop': " +
-        'behind a pooler each domain needs a role, or a database, of its own',
+    expect(failures).toEqual([
+      "the database (schema other): the role of schema other has the search path 'shop': " +
+        'behind a pooler, each domain needs its own role or its own database',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import {
   createDatabaseProbe,
   createPool,
   isTransientDatabaseError,
-  settleRole,
+  configureRole,
   type DatabaseSchema,
 } from '@gateway/database';
 import type { Lifecycle } from '@gateway/module';
@@ -12,10 +12,10 @@ import type { Pool } from 'pg';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
 
-/** A schema that a service keeps in its database. */
+/** A schema that a service owns in its database. */
 export interface ServiceSchema extends DatabaseSchema {
   readonly maxConnections: number;
-  /** Its users hold locks and listen: no pooler may stand between. Its statements name the schema. */
+  /** Session-level locks and LISTEN are used on all connections, so the pooler is bypassed. */
   readonly holdsSessions?: boolean;
 }
 
@@ -28,25 +28,25 @@ export interface OpenSchemaDeps {
 
 export interface OpenSchema {
   readonly pool: Pool;
-  /** For what lasts longer than a transaction; the same as `pool` where there is no pooler. */
+  /** For session state such as LISTEN. The same as `pool` without a pooler. */
   readonly sessions: Pool;
-  /** Whether the database answers. */
-  answers(): Promise<boolean>;
+  /** Whether the database is available. */
+  isAvailable(): Promise<boolean>;
 }
 
-/** Of the pool past a pooler: one that listens, one for what comes and goes. */
+/** Size of the direct pool next to a pooler: one connection for LISTEN, one for other work. */
 const MAX_SESSIONS = 2;
 
 /**
- * A pool on one schema of a database, brought up to date. Any number of
- * processes may do so at once; a database that is not there yet is waited for.
+ * Migrates a schema and opens a pool on it. Waits for an unavailable database.
+ * Processes may do so concurrently.
  */
 export async function openSchema(
-  kept: ServiceSchema,
+  serviceSchema: ServiceSchema,
   { config, log, life, awaitDependency }: OpenSchemaDeps,
 ): Promise<OpenSchema> {
-  const { schema, maxConnections } = kept;
-  const { url, directUrl, throughPooler } = placesOf(kept, config);
+  const { schema, maxConnections } = serviceSchema;
+  const { url, directUrl, throughPooler } = connectionUrls(serviceSchema, config);
   const options = { schema, applicationName: `gateway ${schema}`, log };
   const open = (more: { url: string; maxConnections: number; throughPooler?: boolean }): Pool => {
     const pool = createPool({ ...options, ...more });
@@ -56,33 +56,33 @@ export async function openSchema(
   const pool = open({ url, maxConnections, throughPooler });
   const sessions = throughPooler ? open({ url: directUrl, maxConnections: MAX_SESSIONS }) : pool;
   await awaitDependency(`the database (schema ${schema})`, () =>
-    bringUpToDate(sessions, kept, { log, throughPooler }),
+    bringUpToDate(sessions, serviceSchema, { log, throughPooler }),
   );
   if (throughPooler) {
     await awaitDependency(`the pooler (schema ${schema})`, () => checkPooler(pool, schema));
   }
   const probe = createDatabaseProbe({ url, schema, log, throughPooler });
   life.onStop(() => probe.end());
-  return { pool, sessions, answers: () => probe.answers() };
+  return { pool, sessions, isAvailable: () => probe.isAvailable() };
 }
 
 export interface MigrateOptions {
   readonly schemas: readonly ServiceSchema[];
   readonly config: DatabaseSettings;
   readonly log: Logger;
-  /** Gives up the wait for a database that is away. */
+  /** Stops waiting for an unavailable database. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Brings the schemas up to date and ends: for a job that runs before new
- * replicas start. Any number may run at once, beside services too. A database
- * that is away is waited for; a migration that fails is not tried again.
+ * Migrates the schemas: for a job that runs before new replicas start. Jobs may
+ * run concurrently with each other and with services. Waits for an unavailable
+ * database, but does not retry a failed migration.
  */
 export async function migrateSchemas({ schemas, config, log, signal }: MigrateOptions): Promise<void> {
-  for (const kept of schemas) {
-    const { schema } = kept;
-    const { directUrl, throughPooler } = placesOf(kept, config);
+  for (const serviceSchema of schemas) {
+    const { schema } = serviceSchema;
+    const { directUrl, throughPooler } = connectionUrls(serviceSchema, config);
     const pool = createPool({
       url: directUrl,
       schema,
@@ -93,8 +93,8 @@ export async function migrateSchemas({ schemas, config, log, signal }: MigrateOp
     try {
       await awaitDependency(
         `the database (schema ${schema})`,
-        () => bringUpToDate(pool, kept, { log, throughPooler }),
-        { log, signal, isWorthAnotherTry: isTransientDatabaseError },
+        () => bringUpToDate(pool, serviceSchema, { log, throughPooler }),
+        { log, signal, isRetryable: isTransientDatabaseError },
       );
       log.info({ schema }, 'the schema is up to date');
     } finally {
@@ -103,7 +103,7 @@ export async function migrateSchemas({ schemas, config, log, signal }: MigrateOp
   }
 }
 
-function placesOf({ holdsSessions = false }: ServiceSchema, config: DatabaseSettings) {
+function connectionUrls({ holdsSessions = false }: ServiceSchema, config: DatabaseSettings) {
   const { DATABASE_URL, DATABASE_DIRECT_URL } = config;
   const directUrl = DATABASE_DIRECT_URL ?? DATABASE_URL;
   const throughPooler = DATABASE_DIRECT_URL !== undefined && !holdsSessions;
@@ -112,17 +112,17 @@ function placesOf({ holdsSessions = false }: ServiceSchema, config: DatabaseSett
 
 async function bringUpToDate(
   pool: Pool,
-  kept: ServiceSchema,
+  serviceSchema: ServiceSchema,
   { log, throughPooler }: { readonly log: Logger; readonly throughPooler: boolean },
 ): Promise<void> {
-  const { schema, migrations, functions } = kept;
+  const { schema, migrations, functions } = serviceSchema;
   await applyMigrations(pool, { schema, migrations, functions, log });
-  if (throughPooler) await settleRole(pool, schema);
+  if (throughPooler) await configureRole(pool, schema);
 }
 
-/** Connections that it made before the role had its settings do not know them. */
+/** The pooler may still have connections from before the role was configured. */
 async function checkPooler(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ current_schema: string | null }>('select current_schema');
   const found = rows[0]?.current_schema;
-  if (found !== schema) throw new Error(`connections of the pooler look up names in '${found}' still`);
+  if (found !== schema) throw new Error(`the pooler still has connections with the search path '${found}'`);
 }

@@ -25,14 +25,14 @@ const config = async (): Promise<ServiceConfig> =>
 describe('a service', () => {
   let service: RunningService;
   let settings: ServiceConfig;
-  let told: string[];
+  let events: string[];
 
   const module = (name: string, more: Partial<GatewayModule> = {}): GatewayModule => ({
     name,
     services: [],
     consumers: [],
-    start: async () => void told.push(`start ${name}`),
-    stop: async () => void told.push(`stop ${name}`),
+    start: async () => void events.push(`start ${name}`),
+    stop: async () => void events.push(`stop ${name}`),
     ...more,
   });
 
@@ -41,35 +41,35 @@ describe('a service', () => {
 
   beforeEach(async () => {
     settings = await config();
-    told = [];
+    events = [];
   });
   afterEach(() => service.stop());
 
   const create = (wire: Parameters<typeof createService<ServiceConfig>>[0]['wire']) =>
     createService({ name: 'test', config: settings, log: createSilentLogger(), wire });
 
-  it('is alive while it waits for what it stands on, and ready once it is there', async () => {
-    let database: 'away' | 'there' = 'away';
-    let tries = 0;
+  it('is alive while it waits for a dependency, and ready once that is available', async () => {
+    let isDatabaseUp = false;
+    let attempts = 0;
     service = create(async ({ awaitDependency }) => {
       await awaitDependency('the database', async () => {
-        tries += 1;
-        if (database === 'away') throw new Error('connection refused');
+        attempts += 1;
+        if (!isDatabaseUp) throw new Error('connection refused');
       });
       return { modules: [module('a')] };
     });
     const started = service.start();
-    await eventually('several tries', async () => (tries >= 2 ? true : undefined));
+    await eventually('several attempts', async () => (attempts >= 2 ? true : undefined));
     expect(await statusOf('/livez')).toBe(200);
     expect(await statusOf('/readyz')).toBe(503);
-    database = 'there';
+    isDatabaseUp = true;
     await started;
     expect(await statusOf('/readyz')).toBe(200);
   });
 
-  it('gives up waiting when it is stopped', async () => {
+  it('stops waiting for a dependency when it is stopped', async () => {
     service = create(async ({ awaitDependency }) => {
-      await awaitDependency('the database', () => Promise.reject(new Error('away')));
+      await awaitDependency('the database', () => Promise.reject(new Error('unavailable')));
       return { modules: [] };
     });
     const started = service.start().catch((error: Error) => error.message);
@@ -77,25 +77,25 @@ describe('a service', () => {
       (await statusOf('/livez').catch(() => 0)) === 200 ? true : undefined,
     );
     await service.stop();
-    expect(await started).toBe('the service stops');
+    expect(await started).toBe('the service is stopping');
   });
 
-  it('is ready only while its modules and what they stand on are', async () => {
+  it('is ready only while its modules and their dependencies are', async () => {
     let moduleReady = false;
-    let redisAnswers = true;
+    let isRedisUp = true;
     service = create(async () => ({
       modules: [module('a', { isReady: () => moduleReady })],
-      ready: () => redisAnswers,
+      ready: () => isRedisUp,
     }));
     await service.start();
     expect(await statusOf('/readyz')).toBe(503);
     moduleReady = true;
     expect(await statusOf('/readyz')).toBe(200);
-    redisAnswers = false;
+    isRedisUp = false;
     expect(await statusOf('/readyz')).toBe(503);
   });
 
-  it('ends streams that never would with their module, and closes what they used last', async () => {
+  it('ends unlimited streams with their module, and closes shared resources last', async () => {
     const ending = new AbortController();
     let watching = (): void => undefined;
     const watched = new Promise<void>((resolve) => (watching = resolve));
@@ -107,14 +107,14 @@ describe('a service', () => {
           watching();
           yield { status: ServingStatus.SERVING };
           if (!ending.signal.aborted) await once(ending.signal, 'abort');
-          told.push('the watch ends');
+          events.push('the watch ends');
         },
       },
     };
     service = create(async ({ life }) => {
-      life.onStop(async () => void told.push('the pool closes'));
+      life.onStop(async () => void events.push('the pool closes'));
       const stop = async () => {
-        told.push('stop a');
+        events.push('stop a');
         ending.abort();
       };
       return { modules: [module('a', { services: [watch as never], stop })] };
@@ -128,8 +128,8 @@ describe('a service', () => {
     await service.stop();
     await read;
     transport.close();
-    expect(told.slice(0, 3)).toEqual(['start a', 'stop a', 'the watch ends']);
-    expect(told.at(-1)).toBe('the pool closes');
+    expect(events.slice(0, 3)).toEqual(['start a', 'stop a', 'the watch ends']);
+    expect(events.at(-1)).toBe('the pool closes');
   });
 });
 
@@ -166,18 +166,18 @@ describe('a command of a service', () => {
     return eventually('something written', async () => written.join('') || undefined);
   }
 
-  it('prints what it has to say, instead of serving', async () => {
+  it('prints its result instead of serving', async () => {
     expect(await run(['greet', 'Ada'], async (name) => `Hello ${name}`)).toBe('Hello Ada\n');
     expect(process.exitCode).toBe(exitCode);
   });
 
-  it('says what went wrong, and fails', async () => {
+  it('prints the error and fails', async () => {
     expect(await run(['greet', 'Ada'], () => Promise.reject(new Error('no voice')))).toBe('no voice\n');
     expect(process.exitCode).toBe(1);
   });
 
   it.each([[['greet']], [['greet', 'Ada', 'Bob']], [['toString', 'Ada']]])(
-    'tells how it is used: %p',
+    'prints its usage: %p',
     async (args) => {
       expect(await run(args, async () => '')).toContain('Usage: test [--check-config | greet NAME]');
     },

@@ -20,58 +20,58 @@ import { migrateSchemas, type ServiceSchema } from './open-schema';
 import type { ServiceConfig } from './settings';
 import { openTlsFolder } from './tls-folder';
 
-/** What a service is made of. */
+/** Provided to the wiring of a service. */
 export interface ServiceDeps<Config> {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Stops what was opened, in reverse. */
+  /** Stops opened resources in reverse order. */
   readonly life: Lifecycle;
-  /** Calls another service, every replica of it. */
+  /** Opens a transport to all replicas of another service. */
   connect(target: string): RpcTransport;
-  /** Waits, with a log line for each try, for what the service cannot start without. */
+  /** Retries until a dependency of the service is available, and logs each failure. */
   awaitDependency<Value>(what: string, attempt: () => Promise<Value>): Promise<Value>;
 }
 
 export interface ServiceWiring {
-  /** Those that others stand on first. Their services are served, their consumers subscribed. */
+  /** In start order: dependencies first. */
   readonly modules: readonly GatewayModule[];
   /** For the consumers of the modules. */
   readonly events?: EventSubscriber;
-  /** Whether what it stands on answers; true when absent. */
+  /** Whether the dependencies of the service are available. Absent: always. */
   readonly ready?: () => boolean | Promise<boolean>;
 }
 
 export interface ServiceOptions<Config extends ServiceConfig> {
-  /** As everywhere: of the app, the module, the image. */
+  /** The name of the app, module and image. */
   readonly name: string;
   /** Throws a ConfigError. */
   readonly loadConfig: () => Config;
   readonly wire: (deps: ServiceDeps<Config>) => Promise<ServiceWiring>;
-  /** What `migrate` brings up to date. */
+  /** The schemas of the command `migrate`. */
   readonly schemas?: Config extends DatabaseSettings ? readonly ServiceSchema[] : never;
-  /** By the word that asks for it. */
+  /** Additional commands by name. */
   readonly commands?: Readonly<Record<string, ServiceCommand<Config>>>;
 }
 
-/** What a program does for somebody at a terminal, instead of serving. */
+/** A command for a person at a terminal, which runs instead of the server. */
 export interface ServiceCommand<Config> {
-  /** What it takes, as the usage names it, such as EMAIL. */
+  /** The name of its argument in the usage text, such as EMAIL. */
   readonly argument: string;
-  /** @returns what is printed. What it throws is printed by its message. */
+  /** @returns the text to print. Of an error, the message is printed. */
   run(deps: Pick<ServiceDeps<Config>, 'config' | 'connect'>, argument: string): Promise<string>;
 }
 
-/** Of a process that could not do what it was asked because of how it was asked. */
+/** The exit code for invalid arguments or configuration. */
 const USAGE_EXIT_CODE = 2;
-/** Beyond the grace of what runs: for closing what it used. */
+/** Time to close resources after the grace period of running calls. */
 const STOP_MARGIN_MS = 15_000;
 
 /**
- * The main program of every service: configuration, logs, health and metrics,
- * the gRPC server, and an orderly start and stop. `--check-config` says whether
- * the configuration is valid and ends; `migrate` brings the service's schemas up
- * to date and ends; so do the commands of the service's own.
+ * The main program of every service: configuration, logs, health, metrics, the
+ * gRPC server, and graceful start and stop. `--check-config` validates the
+ * configuration, `migrate` migrates the schemas, and a service may have commands
+ * of its own. Each of these exits when it is done.
  */
 export function runService<Config extends ServiceConfig>(
   { name, loadConfig, wire, schemas, commands = {} }: ServiceOptions<Config>,
@@ -92,14 +92,14 @@ export function runService<Config extends ServiceConfig>(
     process.stdout.write('The configuration is valid.\n');
     return;
   }
-  if (task === 'migrate' && schemas !== undefined && keepsData(config)) {
+  if (task === 'migrate' && schemas !== undefined && hasDatabase(config)) {
     void migrate({ schemas, config, log: createLogger(logOptions(name, config)) });
     return;
   }
   void serve({ name, config, wire });
 }
 
-/** Telemetry comes first: what is made after it looks once whether there is any. */
+/** Starts telemetry first: pools and instruments check only at creation whether it is on. */
 async function serve<Config extends ServiceConfig>({
   name,
   config,
@@ -155,7 +155,7 @@ export function createService<Config extends ServiceConfig>({
       const transport = createReplicatedTransport({
         target,
         ...(tls && { tls: () => tls.read() }),
-        onUnresolved: (error) => log.warn({ err: error, target }, 'a service cannot be found by its name'),
+        onUnresolved: (error) => log.warn({ err: error, target }, 'cannot resolve the name of a service'),
       });
       life.onStop(async () => transport.close());
       return transport;
@@ -168,11 +168,11 @@ export function createService<Config extends ServiceConfig>({
     const admin = createAdminServer({ host, port, metrics, ready: () => ready(), log });
     life.onStop(() => admin.stop());
     const { port: adminPort } = await admin.start();
-    const { modules, events, ready: standsFirm = () => true } = await wire(deps);
+    const { modules, events, ready: dependenciesReady = () => true } = await wire(deps);
     await life.startModules(modules);
     if (events !== undefined) await life.subscribe(modules, events);
     const isReady = async (): Promise<boolean> => {
-      if (stopping.signal.aborted || !(await standsFirm())) return false;
+      if (stopping.signal.aborted || !(await dependenciesReady())) return false;
       const states = await Promise.all(modules.map((module) => module.isReady?.() ?? true));
       return states.every(Boolean);
     };
@@ -191,14 +191,14 @@ export function createService<Config extends ServiceConfig>({
       });
       life.onStop(() => stopServing(server, modules));
       const { port: rpcPort } = await server.start();
-      log.info({ rpcPort, adminPort }, `${name} is open`);
+      log.info({ rpcPort, adminPort }, `${name} is serving`);
     } else {
-      log.info({ adminPort }, `${name} is open`);
+      log.info({ adminPort }, `${name} is running`);
     }
     ready = isReady;
   }
 
-  /** No new calls; those under way end together with the modules, which end the streams that never would. */
+  /** Accepts no new calls. Stops the modules while calls drain, since modules end their unlimited streams. */
   async function stopServing(server: GrpcServer, modules: readonly GatewayModule[]): Promise<void> {
     const drained = server.stop();
     for (const module of [...modules].reverse()) await module.stop();
@@ -206,7 +206,7 @@ export function createService<Config extends ServiceConfig>({
   }
 
   async function stop(): Promise<void> {
-    stopping.abort(new Error('the service stops'));
+    stopping.abort(new Error('the service is stopping'));
     await life.stop();
   }
 
@@ -217,7 +217,7 @@ type Task = 'serve' | 'check-config' | 'migrate';
 
 interface Offer {
   readonly mayMigrate: boolean;
-  /** With what they take. */
+  /** Each with its argument. */
   readonly commands: readonly string[];
 }
 
@@ -234,7 +234,7 @@ function taskOrExit(name: string, args: readonly string[], { mayMigrate, command
   process.exit(USAGE_EXIT_CODE);
 }
 
-/** As a process: it ends with 0 when it is done, with 1 when not. */
+/** Exits with 0 on success, else with 1. */
 async function runCommand<Config extends ServiceConfig>(
   command: ServiceCommand<Config>,
   config: Config,
@@ -258,11 +258,11 @@ async function runCommand<Config extends ServiceConfig>(
   }
 }
 
-function keepsData<Config extends object>(config: Config): config is Config & DatabaseSettings {
+function hasDatabase<Config extends object>(config: Config): config is Config & DatabaseSettings {
   return 'DATABASE_URL' in config;
 }
 
-/** As a process: it ends with 0 when all is up to date, with 1 when not. */
+/** Exits with 0 if all schemas are up to date, else with 1. */
 async function migrate(
   options: Pick<Parameters<typeof migrateSchemas>[0], 'schemas' | 'config' | 'log'>,
 ): Promise<void> {
@@ -273,7 +273,7 @@ async function migrate(
   try {
     await migrateSchemas({ ...options, signal: stopping.signal });
   } catch (error) {
-    options.log.fatal({ err: error }, 'the schemas are not up to date');
+    options.log.fatal({ err: error }, 'cannot migrate the schemas');
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,6 @@
 import { checkTarget } from '@gateway/rpc/grpc';
 import { z } from 'zod';
 
-/** Where another service is: `host:port`, or several with commas between. */
 const target = z.string().superRefine((text, context) => {
   try {
     checkTarget(text);
@@ -10,12 +9,17 @@ const target = z.string().superRefine((text, context) => {
   }
 });
 
-/** Where each service is, for those that call it: a name that resolves to every replica. */
+const targetOf = (service: string) =>
+  target.describe(
+    `Address of ${service}: \`host:port\`, or several separated by commas. A name that resolves to several addresses stands for all of them.`,
+  );
+
+/** Addresses of the services, for those that call them. */
 export const targets = {
-  auth: { GATEWAY_AUTH_TARGET: target },
-  rateLimit: { GATEWAY_RATE_LIMIT_TARGET: target },
-  billingLedger: { GATEWAY_BILLING_LEDGER_TARGET: target },
-  inferenceRouter: { GATEWAY_INFERENCE_ROUTER_TARGET: target },
-  generationQuery: { GATEWAY_GENERATION_QUERY_TARGET: target },
-  usageAggregator: { GATEWAY_USAGE_AGGREGATOR_TARGET: target },
+  auth: { GATEWAY_AUTH_TARGET: targetOf('auth') },
+  rateLimit: { GATEWAY_RATE_LIMIT_TARGET: targetOf('rate-limit') },
+  billingLedger: { GATEWAY_BILLING_LEDGER_TARGET: targetOf('billing-ledger') },
+  inferenceRouter: { GATEWAY_INFERENCE_ROUTER_TARGET: targetOf('inference-router') },
+  generationQuery: { GATEWAY_GENERATION_QUERY_TARGET: targetOf('generation-query') },
+  usageAggregator: { GATEWAY_USAGE_AGGREGATOR_TARGET: targetOf('usage-aggregator') },
 };

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RpcTls, RpcTlsFiles } from '@gateway/rpc/grpc';
 
-/** The certificates of a folder as certificate managers mount it. */
+/** Certificates in a folder, as mounted by certificate managers. */
 export interface TlsFolder {
-  /** For servers, which follow the files. */
+  /** For servers, which watch the files. */
   readonly files: RpcTlsFiles;
-  /** For each new connection of a client: as the files are now. */
+  /** For each new connection of a client: the current contents of the files. */
   read(): RpcTls;
 }
 

@@ -5,13 +5,13 @@ import { openTracedCall, TracedStream } from './traced-call';
 import type { RpcTransport, TransportCall } from './transport';
 
 export interface ClientDefaults {
-  /** Deadline of unary calls that name none. Streams have none unless named. */
+  /** Default deadline of unary calls. Streams have no default. */
   readonly unaryTimeoutMs: number;
 }
 
 const DEFAULTS: ClientDefaults = { unaryTimeoutMs: 5_000 };
 
-/** As protobuf names them. */
+/** Values of the protobuf option `idempotency_level`. */
 const IDEMPOTENT_LEVELS: ReadonlySet<string> = new Set(['IDEMPOTENT', 'NO_SIDE_EFFECTS']);
 
 /** A typed client for one service over any transport. */
@@ -73,7 +73,7 @@ function streamCaller(service: string, method: GeneratedMethod, transport: RpcTr
   };
 }
 
-/** Decodes what it reads. Not an async generator, so that leaving is never queued behind a read. */
+/** Decodes a stream of messages. Not an async generator, so that `return()` is not queued behind a pending read. */
 class DecodedStream implements AsyncIterableIterator<unknown> {
   private readonly decode: (result: IteratorResult<Uint8Array>) => IteratorResult<unknown>;
 
@@ -120,7 +120,7 @@ function callOf<Payload>(
 }
 
 function codecsOf(method: GeneratedMethod) {
-  // Generated codecs always encode as well; only their message types are too narrow to say so here.
+  // Generated codecs also encode, but their invariant types do not fit `GeneratedMethod`.
   return method as unknown as {
     requestType: MessageCodec<unknown>;
     responseType: MessageCodec<unknown>;

@@ -2,13 +2,12 @@ import type { CancelSignal } from '@gateway/base';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 
 /**
- * The shapes that ts-proto generates (`outputServices=generic-definitions`),
- * and the client and handler types derived from them. One generated definition
- * types both ends of a call.
+ * The types that ts-proto generates (`outputServices=generic-definitions`), and
+ * the client and handler types derived from them.
  */
 
 export interface MessageCodec<Message> {
-  /** Writes into the given writer, or one of its own. */
+  /** Writes to the given writer, or to a new one. */
   encode(message: Message, writer?: BinaryWriter): { finish(): Uint8Array };
   decode(bytes: Uint8Array): Message;
 }
@@ -20,27 +19,27 @@ export interface ServiceDefinition {
   readonly methods: Readonly<Record<string, GeneratedMethod>>;
 }
 
-/** A generated method, whose codecs are invariant in their message and so fit no common type. */
+/** A generated method. Its codecs are invariant in their message type, so only `decode` can be typed here. */
 export interface GeneratedMethod {
   readonly name: string;
   readonly requestType: { decode(bytes: Uint8Array): unknown };
   readonly requestStream: boolean;
   readonly responseType: { decode(bytes: Uint8Array): unknown };
   readonly responseStream: boolean;
-  /** What the contract's `idempotency_level` says. */
+  /** The contract's `idempotency_level`. */
   readonly options?: { readonly idempotencyLevel?: string };
 }
 
 export type RequestOf<Method extends GeneratedMethod> = ReturnType<Method['requestType']['decode']>;
 export type ResponseOf<Method extends GeneratedMethod> = ReturnType<Method['responseType']['decode']>;
 
-/** Text pairs that travel beside a call, such as `traceparent` and `x-request-id`. Keys in lower case. */
+/** Headers of a call, such as `traceparent` and `x-request-id`. Names in lower case. */
 export type CallMetadata = Readonly<Record<string, string>>;
 
 export interface CallOptions {
   /** Cancels the call at both ends. */
   readonly signal?: CancelSignal;
-  /** From now; replaces the client's default. The handler sees the same deadline. */
+  /** Overrides the client's default deadline. The handler sees the same deadline. */
   readonly timeoutMs?: number;
   readonly metadata?: CallMetadata;
 }
@@ -48,12 +47,12 @@ export interface CallOptions {
 export interface CallContext {
   /** Aborts when the caller cancels, disconnects, or the deadline passes. */
   readonly signal: CancelSignal;
-  /** Absent when the call has no deadline. */
+  /** Absent if the call has no deadline. */
   readonly deadlineUnixMs?: number;
   readonly metadata: CallMetadata;
 }
 
-/** What a caller holds: a method per RPC. Failures reject with a GatewayError. */
+/** A client: a method per RPC. Failures reject with a GatewayError. */
 export type RpcClient<Service extends ServiceDefinition> = {
   readonly [Name in keyof Service['methods']]: Service['methods'][Name] extends { responseStream: true }
     ? (
@@ -66,7 +65,10 @@ export type RpcClient<Service extends ServiceDefinition> = {
       ) => Promise<ResponseOf<Service['methods'][Name]>>;
 };
 
-/** What a service implements. Expected refusals are values; a thrown GatewayError crosses as it is, anything else as a bare `internal_error`. */
+/**
+ * The handlers of a service. Expected refusals are return values. Callers receive the public fields of a thrown
+ * GatewayError, and a bare `internal_error` for anything else.
+ */
 export type RpcHandlers<Service extends ServiceDefinition> = {
   readonly [Name in keyof Service['methods']]: Service['methods'][Name] extends { responseStream: true }
     ? (
@@ -79,7 +81,7 @@ export type RpcHandlers<Service extends ServiceDefinition> = {
       ) => Promise<ResponseOf<Service['methods'][Name]>>;
 };
 
-/** A service with its handlers, ready for any transport. */
+/** A service with its handlers, for any transport. */
 export interface BoundService {
   readonly definition: ServiceDefinition;
   readonly handlers: Readonly<Record<string, (request: never, context: CallContext) => unknown>>;

@@ -1,14 +1,14 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { MessageCodec } from './definition';
 
-/** V8 keeps arrays up to this size on its own heap, and reading one there moves it off first. */
+/** V8 stores arrays up to this size on its heap, and moves them off the heap when their buffer is accessed. */
 const ON_HEAP_BYTES = 64;
-/** A writer whose buffer grew beyond this is not kept. */
-const MAX_KEPT_BYTES = 256 * 1024;
+/** A writer with a larger buffer is not reused. */
+const MAX_REUSED_BYTES = 256 * 1024;
 
 let shared = new BinaryWriter();
 
-/** The bytes of a message. */
+/** Encodes a message. */
 export function encodeMessage<Message>(
   codec: Pick<MessageCodec<Message>, 'encode'>,
   message: Message,
@@ -17,26 +17,26 @@ export function encodeMessage<Message>(
 }
 
 /**
- * What is written, as bytes. All messages go through one writer, since a buffer
- * of its own for each would cost more than the writing; encoding never yields,
- * so there is only ever one at work.
+ * Returns the bytes that `write` produces. All messages share one writer, since
+ * allocating a buffer per message costs more than encoding. Encoding is
+ * synchronous, so calls never overlap.
  *
- * @param write - answers the writer that it was given.
+ * @param write - returns the given writer.
  */
 export function encodeWith(write: (writer: BinaryWriter) => { finish(): Uint8Array }): Uint8Array {
   let bytes: Uint8Array;
   try {
     bytes = write(shared).finish();
   } catch (error) {
-    // An invalid value stopped it half-way.
+    // An invalid value left the writer with a partial message.
     shared = new BinaryWriter();
     throw error;
   }
-  if (bytes.length > MAX_KEPT_BYTES) shared = new BinaryWriter();
-  return bytes.length <= ON_HEAP_BYTES ? inPool(bytes) : bytes;
+  if (bytes.length > MAX_REUSED_BYTES) shared = new BinaryWriter();
+  return bytes.length <= ON_HEAP_BYTES ? toPooled(bytes) : bytes;
 }
 
-function inPool(bytes: Uint8Array): Uint8Array {
+function toPooled(bytes: Uint8Array): Uint8Array {
   const pooled = Buffer.allocUnsafe(bytes.length);
   pooled.set(bytes);
   return pooled;

@@ -3,7 +3,7 @@ import { errorCodes, errorTable, GatewayError } from '@gateway/errors';
 import { decodeError, encodeError, MAX_ERROR_DETAIL_BYTES } from './error-codec';
 
 describe('the error codec', () => {
-  it.each(errorCodes)('carries %s', (code) => {
+  it.each(errorCodes)('encodes and decodes %s', (code) => {
     expect(decodeError(encodeError(new GatewayError(code)))).toMatchObject({
       code,
       message: new GatewayError(code).message,
@@ -13,18 +13,18 @@ describe('the error codec', () => {
     });
   });
 
-  it.each([true, false])('says whether a provider was called: %s', (providerCalled) => {
+  it.each([true, false])('includes whether a provider was called: %s', (providerCalled) => {
     const error = new GatewayError('upstream_error', { providerCalled });
     expect(decodeError(encodeError(error)).providerCalled).toBe(providerCalled);
   });
 
-  it('rounds waiting times up to whole milliseconds, so that nobody retries too early', () => {
+  it('rounds retry delays up to whole milliseconds, so that no client retries too early', () => {
     expect(
       decodeError(encodeError(new GatewayError('rpm_exceeded', { retryAfterMs: 0.2 }))).retryAfterMs,
     ).toBe(1);
   });
 
-  it('never writes more than fits beside a call', () => {
+  it('never exceeds the size limit', () => {
     const long = '€'.repeat(1_000_000);
     const error = new GatewayError('invalid_request', { message: long, param: long, metadata: { long } });
     const bytes = encodeError(error);
@@ -43,7 +43,7 @@ describe('the error codec', () => {
       'metadata that is no JSON',
       ErrorDetail.encode(ErrorDetail.create({ code: 'rpm_exceeded', metadataJson: '{' })).finish(),
     ],
-  ])('reads %s as a bare internal_error', (_, bytes) => {
+  ])('decodes %s as a bare internal_error', (_, bytes) => {
     expect(decodeError(bytes)).toMatchObject({
       code: 'internal_error',
       message: new GatewayError('internal_error').message,

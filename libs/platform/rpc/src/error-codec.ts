@@ -1,12 +1,13 @@
 import { ErrorDetail } from '@gateway/contracts/common';
 import { GatewayError, isErrorCode, toGatewayError, type ErrorMetadata } from '@gateway/errors';
 
-/** The largest error detail that crosses, in bytes; beyond it metadata and then text is left out. */
+/** Size limit of an encoded error in bytes. Beyond it, metadata is dropped and text is truncated. */
 export const MAX_ERROR_DETAIL_BYTES = 16 * 1024;
 
 /**
- * A thrown value as it crosses a boundary. Only the public parts of an error of
- * the table do, and whether a provider was called; anything else is a bare `internal_error`.
+ * Encodes a thrown value for an RPC response: the public fields of an error of
+ * the error table, and whether a provider was called. Anything else becomes a
+ * bare `internal_error`.
  */
 export function encodeError(thrown: unknown): Uint8Array {
   const error = toGatewayError(thrown);
@@ -20,14 +21,14 @@ export function encodeError(thrown: unknown): Uint8Array {
   };
   const bytes = ErrorDetail.encode(detail).finish();
   if (bytes.length <= MAX_ERROR_DETAIL_BYTES) return bytes;
-  // Headers are bounded; the code matters more than what surrounds it. A
-  // character is at most three bytes of UTF-8.
+  // Trailers have a size limit, and the code matters most. A UTF-16 code unit has
+  // at most three bytes in UTF-8.
   const message = detail.message.slice(0, MAX_ERROR_DETAIL_BYTES / 8);
   const param = detail.param?.slice(0, MAX_ERROR_DETAIL_BYTES / 16);
   return ErrorDetail.encode({ ...detail, message, param, metadataJson: '' }).finish();
 }
 
-/** The error that encodeError wrote; a bare `internal_error` when the bytes are not of its making. */
+/** Decodes the bytes of `encodeError`; a bare `internal_error` if they are invalid. */
 export function decodeError(bytes: Uint8Array): GatewayError {
   try {
     const detail = ErrorDetail.decode(bytes);
@@ -40,13 +41,13 @@ export function decodeError(bytes: Uint8Array): GatewayError {
         providerCalled: detail.providerCalled,
       });
     }
-    return unreadable(`an error has the unknown code ${JSON.stringify(detail.code)}`);
+    return invalidDetail(`an error has the unknown code ${JSON.stringify(detail.code)}`);
   } catch (cause) {
-    return unreadable('an error detail cannot be read', cause);
+    return invalidDetail('an error detail cannot be decoded', cause);
   }
 }
 
-function unreadable(internalMessage: string, cause?: unknown): GatewayError {
+function invalidDetail(internalMessage: string, cause?: unknown): GatewayError {
   return new GatewayError('internal_error', { internalMessage, cause });
 }
 
@@ -55,7 +56,7 @@ function metadataJson(metadata: ErrorMetadata): string {
     try {
       return JSON.stringify(metadata);
     } catch {
-      // A bigint or a cycle is a slip of who raised it; the error itself still counts.
+      // The metadata has a bigint or a cycle. Send the error without it.
       return '';
     }
   }

@@ -1,45 +1,45 @@
 import { forEachMessage } from './for-each-message';
 
-/** A stream of these, which notes when it was left. */
+/** A stream of these messages, which records reads and whether it was closed. */
 function streamOf(messages: readonly number[], failure?: Error) {
-  const seen = { asked: 0, left: false };
+  const seen = { reads: 0, closed: false };
   async function* stream() {
     try {
       for (const message of messages) {
-        seen.asked += 1;
+        seen.reads += 1;
         yield message;
       }
       if (failure) throw failure;
     } finally {
-      seen.left = true;
+      seen.closed = true;
     }
   }
   return { seen, stream: stream() };
 }
 
-it('gives each message in its order, and asks for the next only when the last was taken', async () => {
+it('passes each message in order, and reads the next only when the last is handled', async () => {
   const { seen, stream } = streamOf([1, 2, 3]);
-  const taken: number[] = [];
+  const received: number[] = [];
   await forEachMessage(stream, (message) => {
-    taken.push(message);
-    expect(seen.asked).toBe(message);
+    received.push(message);
+    expect(seen.reads).toBe(message);
     if (message !== 2) return undefined;
     return new Promise((resolve) => {
       setImmediate(() => {
-        expect(seen.asked).toBe(2);
+        expect(seen.reads).toBe(2);
         resolve();
       });
     });
   });
-  expect(taken).toEqual([1, 2, 3]);
+  expect(received).toEqual([1, 2, 3]);
 });
 
-it('fails with what the stream fails with, after the messages before it', async () => {
+it('rejects with the failure of the stream, after the messages before it', async () => {
   const { stream } = streamOf([1], new Error('broken'));
-  const taken: number[] = [];
-  const reading = forEachMessage(stream, (message) => void taken.push(message) as undefined);
+  const received: number[] = [];
+  const reading = forEachMessage(stream, (message) => void received.push(message) as undefined);
   await expect(reading).rejects.toThrow('broken');
-  expect(taken).toEqual([1]);
+  expect(received).toEqual([1]);
 });
 
 it.each([
@@ -50,8 +50,8 @@ it.each([
     },
   ],
   ['rejects', () => Promise.reject(new Error('enough'))],
-])('leaves the stream before it fails with what its reader %s', async (_, take) => {
+])('closes the stream and rejects when its callback %s', async (_, onMessage) => {
   const { seen, stream } = streamOf([1, 2]);
-  await expect(forEachMessage(stream, take)).rejects.toThrow('enough');
-  expect(seen).toEqual({ asked: 1, left: true });
+  await expect(forEachMessage(stream, onMessage)).rejects.toThrow('enough');
+  expect(seen).toEqual({ reads: 1, closed: true });
 });

@@ -2,39 +2,39 @@ import { GatewayError, type ErrorCode } from '@gateway/errors';
 import type { TransportCall } from './transport';
 
 /**
- * Why a call failed without an answer of its handler:
- * - `unreachable`: there was no connection to send it over, so nothing was done.
- * - `unavailable`: its connection broke, or the service stopped; whether it did the work is not known.
- * - `deadline_exceeded`: no answer in time; whether it did the work is not known.
- * - `unimplemented`: the service does not have the method, as one of an earlier version may not; nothing was done.
- * - `cancelled`: the caller's own signal.
+ * Why a call failed without a response of its handler:
+ * - `unreachable`: there was no connection, so the call was never sent.
+ * - `unavailable`: the connection broke or the service stopped; the handler may have run.
+ * - `deadline_exceeded`: no response in time; the handler may have run.
+ * - `unimplemented`: the service lacks the method, for example in an earlier version; nothing ran.
+ * - `cancelled`: the caller's own signal aborted.
  */
 export type RpcFailure = 'unreachable' | 'unavailable' | 'deadline_exceeded' | 'unimplemented' | 'cancelled';
 
 interface FailureRow {
-  /** What it is called in logs. */
+  /** The error name in logs. */
   readonly name: string;
   readonly code: ErrorCode;
-  /** Public text; the error table's when absent. */
+  /** Public text. Defaults to the text of the error table. */
   readonly message?: string;
 }
 
 const FAILURES: Readonly<Record<RpcFailure, FailureRow>> = {
   unreachable: { name: 'RpcUnreachable', code: 'no_capacity' },
   unavailable: { name: 'RpcUnavailable', code: 'no_capacity' },
-  // Not `request_timeout`, which speaks of the model: a service of ours was too slow, and what it did is not known.
+  // Not `request_timeout`, which means a timeout of the model.
   deadline_exceeded: {
     name: 'RpcDeadlineExceeded',
     code: 'no_capacity',
-    message: 'A service on our side did not answer in time. Retry in 10 seconds.',
+    message: 'An internal service did not respond in time. Retry in 10 seconds.',
   },
-  // It passes as soon as the roll-out of the service has come to its end.
+  // Resolved once the rollout of the service completes.
   unimplemented: { name: 'RpcUnimplemented', code: 'no_capacity' },
-  // Shown to nobody: who cancels does not wait for an answer.
+  // Never shown: a caller that cancels ignores the response.
   cancelled: { name: 'RpcCancelled', code: 'internal_error' },
 };
 
-/** A failure of the transport, as opposed to an error that a handler answered with. */
+/** A failure of the transport, as opposed to an error thrown by a handler. */
 export class RpcError extends GatewayError {
   override readonly name: string;
 
@@ -49,32 +49,32 @@ export class RpcError extends GatewayError {
   }
 }
 
-/** Whether the service itself could not be reached, or was lost; false for an answer of `no_capacity`. */
+/** Whether the service was unreachable, or lost during the call. False for a handler's own `no_capacity`. */
 export function isRpcUnavailable(error: unknown): error is RpcError {
   return isRpcUnreachable(error) || isRpcLost(error);
 }
 
-/** Whether there was no response: the service was unavailable, or too slow. */
+/** Whether there was no response: the service was unavailable or too slow. */
 export function isRpcWithoutResponse(error: unknown): error is RpcError {
   return isRpcUnavailable(error) || isRpcDeadlineExceeded(error);
 }
 
-/** Whether the call was never sent, so that the service knows nothing of it. */
+/** Whether the call was never sent. */
 export function isRpcUnreachable(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unreachable';
 }
 
-/** Whether the service was lost with the call under way: it may do the work all the same, even later. */
+/** Whether the connection was lost with the call in flight: the handler may still run, even later. */
 export function isRpcLost(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unavailable';
 }
 
-/** Whether the call's own deadline passed; false for an answer of a handler. */
+/** Whether the call's deadline passed. False for a handler's own error. */
 export function isRpcDeadlineExceeded(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'deadline_exceeded';
 }
 
-/** Whether the service does not know the method: callers of a later version may do without. */
+/** Whether the service lacks the method. Callers of a later version may fall back. */
 export function isRpcUnimplemented(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unimplemented';
 }
@@ -89,11 +89,11 @@ export function cancelledCall(call: { readonly service: string; readonly method:
 }
 
 export function overdueCall(call: { readonly service: string; readonly method: string }): RpcError {
-  return new RpcError('deadline_exceeded', `${call.service}/${call.method} did not answer in time`);
+  return new RpcError('deadline_exceeded', `${call.service}/${call.method} did not respond in time`);
 }
 
-/** Why a call need not even start. */
-export function endedBeforeStart(call: TransportCall, timeoutMs: number | undefined): RpcError | undefined {
+/** The failure of a call that is already cancelled or overdue. */
+export function failureBeforeStart(call: TransportCall, timeoutMs: number | undefined): RpcError | undefined {
   if (call.signal?.aborted) return cancelledCall(call);
   return timeoutMs !== undefined && timeoutMs <= 0 ? overdueCall(call) : undefined;
 }

@@ -48,16 +48,16 @@ const NotesDefinition = {
   name: 'Notes',
   fullName: 'gateway.test.v1.Notes',
   methods: {
-    ask: { ...method, name: 'Ask', responseStream: false },
+    echo: { ...method, name: 'Echo', responseStream: false },
     list: { ...method, name: 'List', responseStream: true },
   },
 } as const;
 
-type Ask = (request: Note, context: CallContext) => Promise<Note>;
+type Echo = (request: Note, context: CallContext) => Promise<Note>;
 type List = (request: Note, context: CallContext) => AsyncIterable<Note>;
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Long enough that no test sees it pass. */
+/** Longer than any test. */
 const LONG_MS = 60_000;
 const note = (number: number, text = ''): Note => ({ number, text });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -79,14 +79,14 @@ function firstRejection(signal: CancelSignal): Promise<never> {
   });
 }
 
-/** The promises of RpcTransport, whatever it carries. */
+/** The guarantees of every RpcTransport. */
 export function describeRpcTransport(
   name: string,
   carries: RpcTransport['carries'],
   open: OpenTransportUnderTest,
 ): void {
   describe(`RPC ${name}`, () => {
-    let ask: Ask;
+    let echo: Echo;
     let list: List;
     let opened: OpenTransport;
     let client: RpcClient<typeof NotesDefinition>;
@@ -98,7 +98,7 @@ export function describeRpcTransport(
         error: (fields) => logged.push({ level: 'error', fields }),
       };
       const service = bindService(NotesDefinition, {
-        ask: (request, context) => ask(request, context),
+        echo: (request, context) => echo(request, context),
         list: (request, context) => list(request, context),
       });
       opened = await open([service], { log, maxMessageBytes: MAX_MESSAGE_BYTES });
@@ -108,82 +108,82 @@ export function describeRpcTransport(
     afterAll(() => opened.close());
     beforeEach(() => {
       logged = [];
-      ask = async (request) => request;
+      echo = async (request) => request;
       list = async function* () {};
     });
 
     describe('unary calls', () => {
-      it('carry a message there and back', async () => {
-        ask = async ({ number, text }) => note(number + 1, `${text}, too`);
-        expect(await client.ask(note(1, 'äöü €'))).toEqual(note(2, 'äöü €, too'));
+      it('send a message and return the response', async () => {
+        echo = async ({ number, text }) => note(number + 1, `${text}, too`);
+        expect(await client.echo(note(1, 'äöü €'))).toEqual(note(2, 'äöü €, too'));
       });
 
-      it('keep what a handler does to its message from the caller', async () => {
+      it('isolate the caller from changes that a handler makes to the request', async () => {
         const request = note(1);
-        ask = async (message) => Object.assign(message, { text: 'changed' });
-        await client.ask(request).catch(() => undefined);
+        echo = async (message) => Object.assign(message, { text: 'changed' });
+        await client.echo(request).catch(() => undefined);
         expect(request).toEqual(note(1));
       });
 
-      it('keep what a caller does to the answer from the handler', async () => {
-        const kept = note(1);
-        ask = async () => kept;
-        const answer = await client.ask(note(0));
+      it('isolate the handler from changes that a caller makes to the response', async () => {
+        const retained = note(1);
+        echo = async () => retained;
+        const response = await client.echo(note(0));
         try {
-          Object.assign(answer, { text: 'changed' });
+          Object.assign(response, { text: 'changed' });
         } catch (error) {
           expect(error).toBeInstanceOf(TypeError);
         }
-        expect(kept).toEqual(note(1));
+        expect(retained).toEqual(note(1));
       });
 
-      it('run side by side, each with its own answer', async () => {
-        const waiting: (() => void)[] = [];
-        ask = (request) =>
+      it('run concurrently, each with its own response', async () => {
+        const pending: (() => void)[] = [];
+        echo = (request) =>
           new Promise((resolve) => {
-            waiting.push(() => resolve(request));
-            // Nobody is answered before everybody has asked, and then the last one first.
-            if (waiting.length === 100) for (const answer of waiting.reverse()) answer();
+            pending.push(() => resolve(request));
+            // Responds in reverse order once all calls have arrived.
+            if (pending.length === 100) for (const respond of pending.reverse()) respond();
           });
         const numbers = Array.from({ length: 100 }, (_, index) => index);
-        const answers = await Promise.all(numbers.map((number) => client.ask(note(number))));
-        expect(answers.map((answer) => answer.number)).toEqual(numbers);
+        const responses = await Promise.all(numbers.map((number) => client.echo(note(number))));
+        expect(responses.map((response) => response.number)).toEqual(numbers);
       });
 
-      it('carry messages of several megabytes', async () => {
+      it('support messages of several megabytes', async () => {
         const text = 'x'.repeat(8 * 1024 * 1024);
-        expect((await client.ask(note(1, text))).text).toHaveLength(text.length);
+        expect((await client.echo(note(1, text))).text).toHaveLength(text.length);
       });
 
-      // What is handed over takes no memory of its own, so that there is nothing to bound.
+      // Messages that are passed by reference need no size limit.
       const bounded = carries === 'bytes' ? ['request', 'response'] : [];
       for (const which of bounded) {
-        it(`refuse a ${which} over the limit, and go on`, async () => {
+        it(`refuse a ${which} over the limit, and recover`, async () => {
           const text = 'x'.repeat(MAX_MESSAGE_BYTES);
-          ask = async (request) => (which === 'response' ? note(0, text) : request);
-          const error = await caught(client.ask(note(1, which === 'request' ? text : '')));
+          echo = async (request) => (which === 'response' ? note(0, text) : request);
+          const error = await caught(client.echo(note(1, which === 'request' ? text : '')));
           expect(error).toMatchObject({ code: 'internal_error' });
-          ask = async (request) => request;
-          expect(await client.ask(note(3))).toEqual(note(3));
+          echo = async (request) => request;
+          expect(await client.echo(note(3))).toEqual(note(3));
         });
       }
     });
 
     describe('metadata', () => {
-      it('arrives as it was sent, and nothing else with it', async () => {
+      it('arrives unchanged and without additions', async () => {
         let received: object | undefined;
-        ask = async (request, { metadata }) => {
+        echo = async (request, { metadata }) => {
           received = metadata;
           return request;
         };
         const metadata = { traceparent: '00-ab-cd-01', 'x-request-id': 'req-1' };
-        await client.ask(note(1), { metadata });
+        await client.echo(note(1), { metadata });
         expect(received).toEqual(metadata);
-        await client.ask(note(1));
+        await client.echo(note(1));
         expect(received).toEqual({});
       });
 
-      it('travels with streams', async () => {
+      it('is sent with streams', async () => {
         list = async function* (_, { metadata }) {
           yield note(0, metadata['x-request-id']);
         };
@@ -199,8 +199,8 @@ export function describeRpcTransport(
         { 'grpc-x': 'x' },
         { name: 'line\nbreak' },
         { name: 'ü' },
-      ])('that not every transport can carry is refused: %j', async (metadata) => {
-        expect(await caught(client.ask(note(1), { metadata }))).toMatchObject({ code: 'internal_error' });
+      ])('that some transport does not support is refused: %j', async (metadata) => {
+        expect(await caught(client.echo(note(1), { metadata }))).toMatchObject({ code: 'internal_error' });
         expect(await caught(client.list(note(1), { metadata }))).toMatchObject({ code: 'internal_error' });
       });
     });
@@ -224,17 +224,17 @@ export function describeRpcTransport(
         cause: undefined,
       };
 
-      it('of the catalogue arrive with every public detail and no internal one', async () => {
-        ask = () => Promise.reject(refusal);
-        const error = await caught(client.ask(note(1)));
+      it('of the error table arrive with all public fields and no internal ones', async () => {
+        echo = () => Promise.reject(refusal);
+        const error = await caught(client.echo(note(1)));
         expect(error).toBeInstanceOf(GatewayError);
         expect(error).toMatchObject(publicParts);
         expect(logged).toEqual([
-          { level: 'warn', fields: { err: refusal, rpc: 'gateway.test.v1.Notes/Ask' } },
+          { level: 'warn', fields: { err: refusal, rpc: 'gateway.test.v1.Notes/Echo' } },
         ]);
       });
 
-      it('of the catalogue arrive from streams as well, after the messages before them', async () => {
+      it('of the error table arrive from streams, after the messages before them', async () => {
         list = async function* () {
           yield note(1);
           yield note(2);
@@ -251,27 +251,27 @@ export function describeRpcTransport(
         expect(received).toEqual([1, 2]);
       });
 
-      it('with nothing hidden in them are not logged', async () => {
-        ask = () => Promise.reject(new GatewayError('rpm_exceeded', { retryAfterMs: 1_000 }));
-        await caught(client.ask(note(1)));
+      it('without internal fields are not logged', async () => {
+        echo = () => Promise.reject(new GatewayError('rpm_exceeded', { retryAfterMs: 1_000 }));
+        await caught(client.echo(note(1)));
         expect(logged).toEqual([]);
       });
 
-      it('with details too large for a header still arrive with their code', async () => {
-        ask = () =>
+      it('that are too large arrive with their code', async () => {
+        echo = () =>
           Promise.reject(
             new GatewayError('invalid_request', {
               message: '€'.repeat(50_000),
               metadata: { long: 'x'.repeat(50_000) },
             }),
           );
-        const error = await caught(client.ask(note(1)));
+        const error = await caught(client.echo(note(1)));
         expect(error).toMatchObject({ code: 'invalid_request', message: expect.stringMatching(/^€{100}/) });
       });
 
-      it('with metadata that is no JSON still arrive', async () => {
-        ask = () => Promise.reject(new GatewayError('invalid_request', { metadata: { amount: 1n } }));
-        expect(await caught(client.ask(note(1)))).toMatchObject({ code: 'invalid_request', metadata: {} });
+      it('with metadata that JSON cannot represent arrive without it', async () => {
+        echo = () => Promise.reject(new GatewayError('invalid_request', { metadata: { amount: 1n } }));
+        expect(await caught(client.echo(note(1)))).toMatchObject({ code: 'invalid_request', metadata: {} });
       });
 
       const unknownThrows: [string, () => never][] = [
@@ -294,7 +294,7 @@ export function describeRpcTransport(
           },
         ],
       ];
-      it.each(unknownThrows)('that are unknown leak nothing, and are logged: %s', async (_, fail) => {
+      it.each(unknownThrows)('that are unknown leak nothing and are logged: %s', async (_, fail) => {
         const leaksNothing = (error: unknown) => {
           expect(error).toMatchObject({
             code: 'internal_error',
@@ -305,10 +305,10 @@ export function describeRpcTransport(
           });
           expect(JSON.stringify(error)).not.toContain('hunter2');
         };
-        ask = fail;
-        leaksNothing(await caught(client.ask(note(1))));
-        ask = async () => fail();
-        leaksNothing(await caught(client.ask(note(1))));
+        echo = fail;
+        leaksNothing(await caught(client.echo(note(1))));
+        echo = async () => fail();
+        leaksNothing(await caught(client.echo(note(1))));
         list = fail;
         leaksNothing(await caught(client.list(note(1))));
         list = async function* () {
@@ -319,21 +319,21 @@ export function describeRpcTransport(
         expect(logged.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
       });
 
-      it('from an unknown method tell that there is none, which may be there later', async () => {
+      it('of an unknown method are unimplemented, and no_capacity for clients', async () => {
         const stranger = createClient(
           { ...NotesDefinition, fullName: 'gateway.test.v1.Stranger' },
           opened.transport,
         );
-        for (const error of [await caught(stranger.ask(note(1))), await caught(stranger.list(note(1)))]) {
+        for (const error of [await caught(stranger.echo(note(1))), await caught(stranger.list(note(1)))]) {
           expect(isRpcUnimplemented(error)).toBe(true);
           expect(error).toMatchObject({ code: 'no_capacity' });
         }
       });
 
-      it('of the error table are not taken for failures of the transport', async () => {
+      it('of the error table are not classified as failures of the transport', async () => {
         for (const code of ['no_capacity', 'request_timeout', 'upstream_error'] as const) {
-          ask = () => Promise.reject(new GatewayError(code));
-          const error = await caught(client.ask(note(1)));
+          echo = () => Promise.reject(new GatewayError(code));
+          const error = await caught(client.echo(note(1)));
           expect(error).toMatchObject({ code });
           expect([isRpcUnavailable(error), isRpcDeadlineExceeded(error), isRpcCancelled(error)]).toEqual([
             false,
@@ -347,27 +347,27 @@ export function describeRpcTransport(
     describe('deadlines', () => {
       it('reach the handler', async () => {
         let deadline: number | undefined;
-        ask = async (request, context) => {
+        echo = async (request, context) => {
           deadline = context.deadlineUnixMs;
           return request;
         };
-        await client.ask(note(1), { timeoutMs: LONG_MS });
+        await client.echo(note(1), { timeoutMs: LONG_MS });
         expect(Math.abs((deadline ?? 0) - Date.now() - LONG_MS)).toBeLessThan(LONG_MS / 2);
       });
 
       it('end a unary call and abort its handler', async () => {
         let handlerEnded: Promise<unknown> = Promise.resolve();
-        ask = (_, { signal }) => {
+        echo = (_, { signal }) => {
           handlerEnded = once(toAbortSignal(signal), 'abort');
           return new Promise(() => undefined);
         };
-        const error = await caught(client.ask(note(1), { timeoutMs: 30 }));
+        const error = await caught(client.echo(note(1), { timeoutMs: 30 }));
         expect(isRpcDeadlineExceeded(error)).toBe(true);
         expect(error).toMatchObject({
           name: 'RpcDeadlineExceeded',
           code: 'no_capacity',
-          message: expect.stringMatching(/^A service on our side did not answer in time/),
-          internalMessage: expect.stringContaining('Ask'),
+          message: expect.stringMatching(/^An internal service did not respond in time/),
+          internalMessage: expect.stringContaining('Echo'),
         });
         await handlerEnded;
       });
@@ -390,18 +390,18 @@ export function describeRpcTransport(
         await cleanedUp;
       });
 
-      it('that have passed keep the handler from running at all', async () => {
+      it('that have passed prevent the handler from running', async () => {
         let ran = false;
-        ask = async (request) => {
+        echo = async (request) => {
           ran = true;
           return request;
         };
-        expect(isRpcDeadlineExceeded(await caught(client.ask(note(1), { timeoutMs: 0 })))).toBe(true);
+        expect(isRpcDeadlineExceeded(await caught(client.echo(note(1), { timeoutMs: 0 })))).toBe(true);
         expect(isRpcDeadlineExceeded(await caught(client.list(note(1), { timeoutMs: 0 })))).toBe(true);
         expect(ran).toBe(false);
       });
 
-      it('do not bind streams that name none', async () => {
+      it('do not apply to streams by default', async () => {
         let deadline: number | undefined = 1;
         list = async function* (_, context) {
           deadline = context.deadlineUnixMs;
@@ -416,37 +416,37 @@ export function describeRpcTransport(
       it('rejects a unary call and reaches its handler', async () => {
         const controller = new AbortController();
         let handlerEnded: Promise<unknown> = Promise.resolve();
-        ask = (_, { signal }) => {
+        echo = (_, { signal }) => {
           handlerEnded = once(toAbortSignal(signal), 'abort');
           controller.abort();
           return new Promise(() => undefined);
         };
-        const error = await caught(client.ask(note(1), { signal: controller.signal }));
+        const error = await caught(client.echo(note(1), { signal: controller.signal }));
         expect(isRpcCancelled(error)).toBe(true);
         await handlerEnded;
       });
 
-      it('is seen by a handler that first looks at its signal afterwards', async () => {
+      it('is visible to a handler that reads its signal later', async () => {
         const controller = new AbortController();
-        let look: () => void = () => undefined;
-        const looked = new Promise<boolean>((resolve) => {
-          ask = async (request, context) => {
+        let readSignal: () => void = () => undefined;
+        const sawAbort = new Promise<boolean>((resolve) => {
+          echo = async (request, context) => {
             await new Promise<void>((go) => {
-              look = go;
+              readSignal = go;
               controller.abort();
             });
-            // Over a network the news may still be under way.
+            // Over a network, the cancellation may not have arrived yet.
             if (!context.signal.aborted) await once(toAbortSignal(context.signal), 'abort');
             resolve(context.signal.aborted);
             return request;
           };
         });
-        await caught(client.ask(note(1), { signal: controller.signal }));
-        look();
-        expect(await looked).toBe(true);
+        await caught(client.echo(note(1), { signal: controller.signal }));
+        readSignal();
+        expect(await sawAbort).toBe(true);
       });
 
-      it('rejects the read of a stream at once, though the handler does not answer', async () => {
+      it('rejects a pending stream read immediately, even if the handler does not respond', async () => {
         const controller = new AbortController();
         let handlerEnded: Promise<unknown> = Promise.resolve();
         list = async function* (_, { signal }) {
@@ -463,21 +463,21 @@ export function describeRpcTransport(
         await handlerEnded;
       });
 
-      it('before the call keeps the handler from running at all', async () => {
+      it('before the call prevents the handler from running', async () => {
         let ran = false;
-        ask = async (request) => {
+        echo = async (request) => {
           ran = true;
           return request;
         };
         const signal = AbortSignal.abort();
-        expect(isRpcCancelled(await caught(client.ask(note(1), { signal })))).toBe(true);
+        expect(isRpcCancelled(await caught(client.echo(note(1), { signal })))).toBe(true);
         expect(isRpcCancelled(await caught(client.list(note(1), { signal })))).toBe(true);
         expect(ran).toBe(false);
       });
 
-      it('is not mistaken for by the normal end of a call', async () => {
+      it('is not triggered by the normal end of a call', async () => {
         const signals: CancelSignal[] = [];
-        ask = async (request, { signal }) => {
+        echo = async (request, { signal }) => {
           signals.push(signal);
           return request;
         };
@@ -485,15 +485,15 @@ export function describeRpcTransport(
           signals.push(signal);
           yield note(1);
         };
-        await client.ask(note(1));
+        await client.echo(note(1));
         for await (const _ of client.list(note(1)));
-        // Connections tell of the end of a call a little later.
-        for (let index = 0; index < 20; index += 1) await client.ask(note(index));
+        // Over a connection, the end of a call is reported later.
+        for (let index = 0; index < 20; index += 1) await client.echo(note(index));
         expect(signals).toHaveLength(22);
         expect(signals.slice(0, 10).map((signal) => signal.aborted)).toEqual(Array(10).fill(false));
       });
 
-      it('after the call has no effect and leaves nothing on the signal', async () => {
+      it('after the call has no effect, and leaves no listener on the signal', async () => {
         const controller = new AbortController();
         let added = 0;
         let removed = 0;
@@ -511,7 +511,7 @@ export function describeRpcTransport(
         list = async function* () {
           yield note(1);
         };
-        await client.ask(note(1), { signal });
+        await client.echo(note(1), { signal });
         for await (const _ of client.list(note(1), { signal }));
         expect(removed).toBeGreaterThanOrEqual(added);
         expect(added).toBe(2);
@@ -520,7 +520,7 @@ export function describeRpcTransport(
     });
 
     describe('streams', () => {
-      it('carry messages in order to their end', async () => {
+      it('deliver all messages in order', async () => {
         list = async function* ({ number }) {
           for (let index = 0; index < number; index += 1) yield note(index);
         };
@@ -544,15 +544,15 @@ export function describeRpcTransport(
         };
         const stream = client.list(note(1))[Symbol.asyncIterator]();
         await stream.next();
-        // Until the handler makes no more progress.
+        // Wait until the handler makes no more progress.
         for (let before = -1; before !== produced;) {
           before = produced;
           for (let turns = 0; turns < 200; turns += 1) await turn();
         }
         expect(produced).toBeLessThan(200);
-        const held = produced;
-        for (let index = 0; index < held + 50; index += 1) await stream.next();
-        expect(produced).toBeGreaterThan(held);
+        const unread = produced;
+        for (let index = 0; index < unread + 50; index += 1) await stream.next();
+        expect(produced).toBeGreaterThan(unread);
         await stream.return?.();
       });
 
@@ -573,7 +573,7 @@ export function describeRpcTransport(
         expect(logged).toEqual([]);
       });
 
-      it('left while the handler waits for something abort it as well', async () => {
+      it('closed while the handler waits abort it as well', async () => {
         let handlerEnded: Promise<unknown> = Promise.resolve();
         list = async function* (_, { signal }) {
           handlerEnded = once(toAbortSignal(signal), 'abort');
@@ -592,11 +592,11 @@ export function describeRpcTransport(
         };
         const stream = client.list(note(1))[Symbol.asyncIterator]();
         await stream.return?.();
-        await client.ask(note(1));
+        await client.echo(note(1));
         expect(ran).toBe(false);
       });
 
-      it('answer reads that do not wait for their turn in order', async () => {
+      it('resolve concurrent reads in order', async () => {
         list = async function* ({ number }) {
           for (let index = 0; index < number; index += 1) yield note(index);
         };

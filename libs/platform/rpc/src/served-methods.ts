@@ -6,27 +6,27 @@ import { encodeMessage } from './encode-message';
 import { RpcError } from './rpc-error';
 import { invokeTraced } from './traced-call';
 
-/** Where a transport notes what its callers do not get to see. A pino logger fits. */
+/** For failures whose details callers do not receive. Compatible with a pino logger. */
 export interface RpcLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** One method of a bound service as a transport sees it. */
+/** One method of a bound service, for transports. */
 export interface ServedMethod {
   readonly service: string;
   readonly method: string;
   readonly streams: boolean;
-  /** A promise, or an async iterable for a method that streams. May throw. */
+  /** Returns a promise, or an async iterable for a streaming method. May throw. */
   invoke(request: unknown, context: CallContext): unknown;
-  /** For transports that carry bytes. */
+  /** For transports of bytes. */
   decode(request: Uint8Array): unknown;
   encode(response: unknown): Uint8Array;
 }
 
 export type ServedMethods = ReadonlyMap<string, ReadonlyMap<string, ServedMethod>>;
 
-/** The methods of the services by service and method name. Throws on a service given twice and on streamed requests, which no transport here carries. */
+/** The methods by service and method name. Throws if a service is given twice, or a method streams its requests. */
 export function servedMethods(services: readonly BoundService[]): ServedMethods {
   const byService = new Map<string, Map<string, ServedMethod>>();
   for (const { definition, handlers } of services) {
@@ -62,13 +62,13 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
   return byService;
 }
 
-/** Calls that are refused for want of capacity: a line per method and this long, with the number of those untold. */
-const REFUSALS_EVERY_MS = 5_000;
-const sampler = createLogSampler(() => performance.now(), { everyMs: REFUSALS_EVERY_MS });
+/** `no_capacity` refusals are logged once per method and interval, with the number of suppressed lines. */
+const REFUSAL_LOG_INTERVAL_MS = 5_000;
+const sampler = createLogSampler(() => performance.now(), { everyMs: REFUSAL_LOG_INTERVAL_MS });
 
 /**
- * Notes a handler's failure where something about it does not cross to the
- * caller. Refusals for want of capacity come by the thousand: they are sampled,
+ * Logs a handler's failure if it has details that the caller does not receive.
+ * `no_capacity` refusals come by the thousand, so they are sampled and logged
  * without their stacks.
  */
 export function reportFailure(log: RpcLog | undefined, served: ServedMethod, thrown: unknown): void {
@@ -76,15 +76,15 @@ export function reportFailure(log: RpcLog | undefined, served: ServedMethod, thr
   const error = toGatewayError(thrown);
   const fields = { err: thrown, rpc: `${served.service}/${served.method}` };
   if (!(thrown instanceof GatewayError) || error.row.advice === 'none') log.error(fields, 'a call failed');
-  else if (error.code === 'no_capacity') tellRefusal(log, fields.rpc, error);
+  else if (error.code === 'no_capacity') logRefusal(log, fields.rpc, error);
   else if (error.internalMessage !== undefined || error.cause !== undefined) {
     log.warn(fields, 'a call failed');
   }
 }
 
-function tellRefusal(log: RpcLog, rpc: string, { internalMessage: reason }: GatewayError): void {
+function logRefusal(log: RpcLog, rpc: string, { internalMessage: reason }: GatewayError): void {
   const untold = sampler.sample(rpc);
-  if (untold !== undefined) log.warn({ rpc, reason, untold }, 'a call is refused for want of capacity');
+  if (untold !== undefined) log.warn({ rpc, reason, untold }, 'a call was refused: no capacity');
 }
 
 export function noSuchMethod(call: { readonly service: string; readonly method: string }): RpcError {

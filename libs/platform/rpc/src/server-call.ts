@@ -3,7 +3,7 @@ import type { CallContext, CallMetadata } from './definition';
 import type { RpcError } from './rpc-error';
 import type { traceOfCall } from './traced-call';
 
-/** The context of a served call. Most handlers never read the signal, so it is created at the first read. */
+/** The context of a served call. Most handlers never read the signal, so it is created lazily. */
 export class ServerCall implements CallContext {
   private cancellation: Cancellation | undefined;
   private reason: RpcError | undefined;
@@ -21,7 +21,7 @@ export class ServerCall implements CallContext {
     return this.cancellation;
   }
 
-  /** Whether the response is no longer wanted. */
+  /** Whether the call was cancelled, so that its response is ignored. */
   get aborted(): boolean {
     return this.reason !== undefined;
   }
@@ -37,9 +37,9 @@ export class ServerCall implements CallContext {
 export interface RpcCallEnd {
   /** Such as `gateway.auth.v1.Auth/VerifyKey`. */
   readonly rpc: string;
-  /** "ok", "cancelled" when the caller or its deadline ended it, or the code of the failure. */
+  /** "ok", "cancelled" (by the caller, a deadline or a shutdown), or the error code. */
   readonly outcome: string;
   readonly durationMs: number;
-  /** The trace that the call belongs to. */
+  /** The trace of the call. */
   readonly trace?: ReturnType<typeof traceOfCall>;
 }

@@ -8,22 +8,22 @@ interface Read<Message> {
 const DONE: Result<never> = { done: true, value: undefined };
 
 /**
- * The reads of one stream that wait, in their order, and how the stream ended:
- * one read hears of its failure, the one that waits or else the next, and all
- * others of the end.
+ * The pending reads of one stream, in order, and how the stream ended. One read
+ * rejects with its failure: the first pending read, or else the next one. All
+ * others resolve as done.
  */
 export class StreamReads<Message> {
-  /** Apart, since it is nearly always the only one. */
+  /** Stored separately, since there is rarely more than one. */
   private first: Read<Message> | undefined;
   private later: Read<Message>[] | undefined;
-  /** Why the stream ended, when nobody was reading at that moment. */
-  private unheard: Error | undefined;
+  /** The failure of the stream, if no read was pending when it ended. */
+  private undelivered: Error | undefined;
 
-  get someWait(): boolean {
+  get hasPending(): boolean {
     return this.first !== undefined;
   }
 
-  /** A read that waits for its message. */
+  /** Adds a pending read. */
   wait(): Promise<Result<Message>> {
     return new Promise((resolve, reject) => {
       const read = { resolve, reject };
@@ -32,15 +32,15 @@ export class StreamReads<Message> {
     });
   }
 
-  /** Gives the message to the read that has waited longest. */
-  give(message: Message): void {
+  /** Resolves the oldest pending read with the message. */
+  deliver(message: Message): void {
     this.shift()?.resolve({ done: false, value: message });
   }
 
   end(error: Error | undefined): void {
     const first = this.shift();
     if (error === undefined) first?.resolve(DONE);
-    else if (first === undefined) this.unheard = error;
+    else if (first === undefined) this.undelivered = error;
     else first.reject(error);
     for (let read = this.shift(); read !== undefined; read = this.shift()) read.resolve(DONE);
   }
@@ -52,15 +52,15 @@ export class StreamReads<Message> {
   }
 
   /** A read after the end. */
-  afterEnd(): Promise<Result<Message>> {
-    const unheard = this.unheard;
-    this.unheard = undefined;
-    return unheard === undefined ? Promise.resolve(DONE) : Promise.reject(unheard);
+  readAfterEnd(): Promise<Result<Message>> {
+    const undelivered = this.undelivered;
+    this.undelivered = undefined;
+    return undelivered === undefined ? Promise.resolve(DONE) : Promise.reject(undelivered);
   }
 
-  /** The reader left, and wants to hear of nothing more. */
-  leave(): Promise<Result<Message>> {
-    this.unheard = undefined;
+  /** The reader closed the stream, so an undelivered failure is dropped. */
+  cancel(): Promise<Result<Message>> {
+    this.undelivered = undefined;
     return Promise.resolve(DONE);
   }
 }

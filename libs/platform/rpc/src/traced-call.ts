@@ -2,8 +2,8 @@ import type { CancelSignal } from '@gateway/base';
 import { endWith, failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
 
-/** What a span says of its call, in OpenTelemetry's terms. */
-function startOf(
+/** The span of a call, with OpenTelemetry's attribute names. */
+function spanStartOf(
   kind: 'client' | 'server',
   service: string,
   method: string,
@@ -20,7 +20,7 @@ function startOf(
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 
-/** The trace that a call says it is of, while traces are recorded. */
+/** The trace of a call, from its metadata; undefined if tracing is off. */
 export function traceOfCall({
   traceparent,
 }: CallMetadata): { readonly traceId: string; readonly isSampled: boolean } | undefined {
@@ -31,14 +31,11 @@ export function traceOfCall({
 
 export interface TracedCall {
   readonly span: Span;
-  /** As the caller gave them, with the span as what the other side is called from. */
+  /** The caller's options, with the span as the parent in the metadata. */
   readonly options: CallOptions;
 }
 
-/**
- * The caller's span, where its call belongs to a trace: that of its metadata, or
- * else the current one. A call that belongs to none begins none.
- */
+/** Starts the client span of a call within the current trace, or else that of its metadata. Never starts a trace. */
 export function openTracedCall(
   tracer: Tracing,
   service: string,
@@ -46,15 +43,15 @@ export function openTracedCall(
   options: CallOptions | undefined,
 ): TracedCall | undefined {
   const { metadata } = options ?? {};
-  // What is under way here is nearer than what the caller's caller said.
+  // The current span is a closer parent than the one in the metadata.
   const current = tracer.current();
   if (current === undefined && metadata?.['traceparent'] === undefined) return undefined;
-  const start = startOf('client', service, method, current === undefined ? metadata : undefined);
+  const start = spanStartOf('client', service, method, current === undefined ? metadata : undefined);
   const span = tracer.start(`${service}/${method}`, start);
   return { span, options: { ...options, metadata: { ...metadata, ...span.headers } } };
 }
 
-/** Ends the span with the last message, a failure, or the reader's leaving. */
+/** Ends the span with the stream: at its last message, a failure, or when the reader closes it. */
 export class TracedStream implements AsyncIterableIterator<unknown> {
   private span: Span | undefined;
 
@@ -95,7 +92,7 @@ export class TracedStream implements AsyncIterableIterator<unknown> {
 
 type Invoke = (context: CallContext) => unknown;
 
-/** Runs a handler as the server's side of a call that belongs to a trace. */
+/** Runs a handler in a server span. */
 export function invokeTraced(
   tracer: Tracing,
   {
@@ -106,12 +103,12 @@ export function invokeTraced(
   context: CallContext,
   invoke: Invoke,
 ): unknown {
-  const span = tracer.start(`${service}/${method}`, startOf('server', service, method, context.metadata));
+  const span = tracer.start(`${service}/${method}`, spanStartOf('server', service, method, context.metadata));
   const seen = new TracedContext(context, span);
   try {
-    const answer = tracer.run(span, () => invoke(seen));
-    if (!streams) return endWith(span, answer as Promise<unknown>);
-    const messages = (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    const result = tracer.run(span, () => invoke(seen));
+    if (!streams) return endWith(span, result as Promise<unknown>);
+    const messages = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
     return new TracedStream(span, inSpan(tracer, span, messages));
   } catch (error) {
     span.end(failureOf(error));
@@ -119,7 +116,7 @@ export function invokeTraced(
   }
 }
 
-/** A handler that streams runs only while it is read, on the reader's side of the trace but for this. */
+/** A streaming handler runs in its reader's async context, so each step must enter the span. */
 function inSpan(
   tracer: Tracing,
   span: Span,
@@ -134,7 +131,7 @@ function inSpan(
   return iterator;
 }
 
-/** What the handler passes on, such as with an event, is a child of its own span. */
+/** A context whose metadata has the handler's span as the parent, for calls and events that it makes. */
 class TracedContext implements CallContext {
   readonly metadata: CallMetadata;
 

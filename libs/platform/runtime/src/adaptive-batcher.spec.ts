@@ -1,11 +1,11 @@
 import { createAdaptiveBatcher, type AdaptiveBatcherOptions } from './adaptive-batcher';
 
-/** A backend whose batches are answered by hand. */
+/** A backend whose batches the test completes. */
 function backend() {
-  const batches: { items: readonly number[]; answer: () => void; fail: (error: Error) => void }[] = [];
+  const batches: { items: readonly number[]; complete: () => void; fail: (error: Error) => void }[] = [];
   const run = (items: readonly number[]) =>
     new Promise<readonly number[]>((resolve, reject) => {
-      batches.push({ items, answer: () => resolve(items.map((item) => item * 10)), fail: reject });
+      batches.push({ items, complete: () => resolve(items.map((item) => item * 10)), fail: reject });
     });
   return { batches, run };
 }
@@ -17,36 +17,36 @@ function setUp(options: Partial<AdaptiveBatcherOptions<number, number>> = {}) {
     maxBatchSize: 100,
     maxConcurrentBatches: 1,
     maxQueuedItems: 1_000,
-    maxGatherMs: 0,
+    maxLingerMs: 0,
     overflow: () => new Error('too many'),
     ...options,
   });
   return { batcher, batches };
 }
 
-/** Until what an answer set going has begun: a batch starts at the end of a turn of the event loop. */
+/** Waits until the next batch has started, which is at the end of a turn of the event loop. */
 async function turn(): Promise<void> {
   for (let turns = 0; turns < 2; turns += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 describe('adaptive batching', () => {
-  it('what is submitted together travels together, and each item gets its own answer', async () => {
+  it('items submitted together form one batch, and each item gets its own result', async () => {
     const { batcher, batches } = setUp();
-    const answers = Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
+    const results = Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
     await turn();
     expect(batches.map((batch) => batch.items)).toEqual([[1, 2, 3]]);
-    batches[0]?.answer();
-    expect(await answers).toEqual([10, 20, 30]);
+    batches[0]?.complete();
+    expect(await results).toEqual([10, 20, 30]);
   });
 
-  it('what comes from several events of one turn travels together', async () => {
+  it('items from several events of one turn form one batch', async () => {
     const { batcher, batches } = setUp();
     for (const item of [1, 2]) setImmediate(() => void batcher.submit(item));
     await turn();
     expect(batches.map((batch) => batch.items)).toEqual([[1, 2]]);
   });
 
-  it('what arrives while a batch is under way forms the next one', async () => {
+  it('items that arrive while a batch is in flight form the next one', async () => {
     const { batcher, batches } = setUp();
     void batcher.submit(1);
     await turn();
@@ -55,28 +55,28 @@ describe('adaptive batching', () => {
     void batcher.submit(3);
     await turn();
     expect(batches).toHaveLength(1);
-    batches[0]?.answer();
+    batches[0]?.complete();
     await turn();
     expect(batches.map((batch) => batch.items)).toEqual([[1], [2, 3]]);
   });
 
-  it('a batch is never larger than its limit, nor are more under way than allowed', async () => {
+  it('limits the size of batches and the number in flight', async () => {
     const { batcher, batches } = setUp({ maxBatchSize: 2, maxConcurrentBatches: 2 });
-    const answers = Promise.all([1, 2, 3, 4, 5].map((item) => batcher.submit(item)));
+    const results = Promise.all([1, 2, 3, 4, 5].map((item) => batcher.submit(item)));
     await turn();
     expect(batches.map((batch) => batch.items)).toEqual([
       [1, 2],
       [3, 4],
     ]);
-    batches[1]?.answer();
+    batches[1]?.complete();
     await turn();
     expect(batches[2]?.items).toEqual([5]);
-    batches[0]?.answer();
-    batches[2]?.answer();
-    expect(await answers).toEqual([10, 20, 30, 40, 50]);
+    batches[0]?.complete();
+    batches[2]?.complete();
+    expect(await results).toEqual([10, 20, 30, 40, 50]);
   });
 
-  it('a failed batch rejects its own items and no others', async () => {
+  it('a failed batch rejects only its own items', async () => {
     const { batcher, batches } = setUp({ maxBatchSize: 1 });
     const first = expect(batcher.submit(1)).rejects.toThrow('down');
     const second = batcher.submit(2);
@@ -84,56 +84,56 @@ describe('adaptive batching', () => {
     batches[0]?.fail(new Error('down'));
     await first;
     await turn();
-    batches[1]?.answer();
+    batches[1]?.complete();
     expect(await second).toBe(20);
   });
 
-  it('a backend that throws at once, or answers too few, rejects its items and stays usable', async () => {
+  it('a backend that throws synchronously, or returns too few results, rejects its items and stays usable', async () => {
     let attempt = 0;
     const { batcher } = setUp({
       run: (items) => {
         attempt += 1;
-        if (attempt === 1) throw new Error('at once');
+        if (attempt === 1) throw new Error('synchronous');
         return Promise.resolve(attempt === 2 ? [] : items);
       },
     });
-    await expect(batcher.submit(1)).rejects.toThrow('at once');
+    await expect(batcher.submit(1)).rejects.toThrow('synchronous');
     await expect(batcher.submit(2)).rejects.toThrow('a batch of 1 got 0 results');
     expect(await batcher.submit(3)).toBe(3);
   });
 
-  it('refuses items beyond its queue, and takes them again once it has drained', async () => {
+  it('refuses items when its queue is full, and accepts them again once it has drained', async () => {
     const { batcher, batches } = setUp({ maxBatchSize: 1, maxQueuedItems: 2 });
     const first = batcher.submit(1);
     await turn();
-    const waiting = [batcher.submit(2), batcher.submit(3)];
+    const queued = [batcher.submit(2), batcher.submit(3)];
     await expect(batcher.submit(4)).rejects.toThrow('too many');
-    batches[0]?.answer();
+    batches[0]?.complete();
     await first;
     await turn();
     const late = batcher.submit(5);
     for (const index of [1, 2, 3]) {
-      batches[index]?.answer();
+      batches[index]?.complete();
       await turn();
     }
-    expect(await Promise.all([...waiting, late])).toEqual([20, 30, 50]);
+    expect(await Promise.all([...queued, late])).toEqual([20, 30, 50]);
   });
 
-  it('is idle only when nothing is queued or under way', async () => {
+  it('is idle only when nothing is queued or in flight', async () => {
     const { batcher, batches } = setUp({ maxBatchSize: 1 });
     await batcher.idle();
     let idle = false;
-    const answers = [batcher.submit(1), batcher.submit(2)];
+    const results = [batcher.submit(1), batcher.submit(2)];
     const waiting = batcher.idle().then(() => {
       idle = true;
     });
     await turn();
-    batches[0]?.answer();
+    batches[0]?.complete();
     await turn();
     expect(idle).toBe(false);
-    batches[1]?.answer();
+    batches[1]?.complete();
     await waiting;
-    expect(await Promise.all(answers)).toEqual([10, 20]);
+    expect(await Promise.all(results)).toEqual([10, 20]);
   });
 
   it('is idle after a failure too', async () => {
@@ -146,15 +146,15 @@ describe('adaptive batching', () => {
   });
 
   it.each(['maxBatchSize', 'maxConcurrentBatches', 'maxQueuedItems'] as const)(
-    'does not accept a %s below one, with which it could never answer',
+    'rejects a %s below one',
     (limit) => {
       expect(() => setUp({ [limit]: 0 })).toThrow(RangeError);
     },
   );
 });
 
-describe('a batch that gathers', () => {
-  /** Submits one item at the end of each of so many turns, one after the other. */
+describe('a lingering batch', () => {
+  /** Submits one item in each turn of the event loop. */
   async function submitTurnByTurn(
     batcher: { submit(item: number): Promise<number> },
     items: readonly number[],
@@ -165,26 +165,26 @@ describe('a batch that gathers', () => {
     }
   }
 
-  async function inCompany(maxGatherMs: number) {
-    const { batcher, batches } = setUp({ maxGatherMs, maxConcurrentBatches: 2 });
+  async function withPreviousBatchOfTwo(maxLingerMs: number) {
+    const { batcher, batches } = setUp({ maxLingerMs, maxConcurrentBatches: 2 });
     void batcher.submit(1);
     void batcher.submit(2);
     while (batches.length === 0) await turn();
-    batches[0]?.answer();
+    batches[0]?.complete();
     await turn();
     return { batcher, itemsOf: () => batches.slice(1).map(({ items }) => items) };
   }
 
-  it('leaves once a turn brought nothing more', async () => {
-    const { batcher, itemsOf } = await inCompany(60_000);
+  it('starts after a turn without new items', async () => {
+    const { batcher, itemsOf } = await withPreviousBatchOfTwo(60_000);
     await submitTurnByTurn(batcher, [3, 4, 5]);
     await turn();
     expect(itemsOf()).toEqual([[3, 4, 5]]);
   });
 
-  it('leaves when its time is over, whatever comes', async () => {
+  it('starts after its linger time, even if items still arrive', async () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
-    const { batcher, itemsOf } = await inCompany(2);
+    const { batcher, itemsOf } = await withPreviousBatchOfTwo(2);
     await submitTurnByTurn(batcher, [3, 4]);
     clock.mockReturnValue(2);
     await submitTurnByTurn(batcher, [5, 6]);
@@ -194,8 +194,8 @@ describe('a batch that gathers', () => {
     clock.mockRestore();
   });
 
-  it('leaves when it is full', async () => {
-    const { batcher, batches } = setUp({ maxGatherMs: 60_000, maxBatchSize: 2, maxConcurrentBatches: 2 });
+  it('starts when it is full', async () => {
+    const { batcher, batches } = setUp({ maxLingerMs: 60_000, maxBatchSize: 2, maxConcurrentBatches: 2 });
     for (const item of [1, 2, 3, 4]) void batcher.submit(item);
     await new Promise<void>((resolve) => setImmediate(resolve));
     expect(batches.map(({ items }) => items)).toEqual([
@@ -204,8 +204,8 @@ describe('a batch that gathers', () => {
     ]);
   });
 
-  it('leaves at the end of the turn when it is alone, as the one before was', async () => {
-    const { batcher, batches } = setUp({ maxGatherMs: 60_000, maxConcurrentBatches: 2 });
+  it('starts at the end of the turn if it and the previous batch have a single item', async () => {
+    const { batcher, batches } = setUp({ maxLingerMs: 60_000, maxConcurrentBatches: 2 });
     await submitTurnByTurn(batcher, [1]);
     expect(batches.map(({ items }) => items)).toEqual([[1]]);
   });

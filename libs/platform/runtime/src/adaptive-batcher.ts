@@ -1,25 +1,20 @@
 import { runBatch as runTracedBatch, tracing, type BatchMember } from '@gateway/telemetry';
 
 /**
- * Batches by load: the items that arrive while a batch is in flight form the
- * next one. An item alone leaves at the end of the turn of the event loop; with
- * more than one queued, the batch is flushed after a turn that adds none. A batch
- * costs more than an item, and a busy loop would get no result sooner from
- * smaller batches.
+ * Batches by load: the items that arrive while a batch is in flight form the next
+ * one. A single item starts at the end of the event-loop turn. With more than one
+ * queued, the batch starts after a turn that adds none: a batch costs more than
+ * an item, and smaller batches would not return sooner in a busy loop.
  */
 export interface AdaptiveBatcherOptions<Item, Result> {
   /** Returns a result per item, in order. A rejection rejects every item of that batch. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** At least one, as the other limits. */
+  /** At least one, like the other limits. */
   readonly maxBatchSize: number;
-  /** Batches in flight at once. */
   readonly maxConcurrentBatches: number;
-  /**
-   * The longest that a batch lingers, in milliseconds. Default 2; at 0 it leaves
-   * at the end of the turn.
-   */
-  readonly maxGatherMs?: number;
-  /** Queued items beyond this are refused with `overflow()`, so that a slow backend cannot eat memory. */
+  /** How long a batch lingers for more items, in milliseconds. Default 2; 0 starts it at the end of the turn. */
+  readonly maxLingerMs?: number;
+  /** Further items are refused with `overflow()`, to bound memory when the backend is slow. */
   readonly maxQueuedItems: number;
   readonly overflow: () => Error;
 }
@@ -30,28 +25,28 @@ export interface AdaptiveBatcher<Item, Result> {
   idle(): Promise<void>;
 }
 
-const DEFAULT_GATHER_MS = 2;
+const DEFAULT_LINGER_MS = 2;
 
-interface Waiting<Item, Result> {
+interface Queued<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** The span of the caller, if there is one. */
+  /** The caller's span, if any. */
   readonly member: BatchMember | undefined;
 }
 
 export function createAdaptiveBatcher<Item, Result>(
   options: AdaptiveBatcherOptions<Item, Result>,
 ): AdaptiveBatcher<Item, Result> {
-  const { maxBatchSize, maxConcurrentBatches, maxQueuedItems, maxGatherMs = DEFAULT_GATHER_MS } = options;
+  const { maxBatchSize, maxConcurrentBatches, maxQueuedItems, maxLingerMs = DEFAULT_LINGER_MS } = options;
   if (!(Math.min(maxBatchSize, maxConcurrentBatches, maxQueuedItems) >= 1)) {
-    throw new RangeError('the limits of a batcher are at least one');
+    throw new RangeError('the limits of a batcher must be at least one');
   }
-  const queue: Waiting<Item, Result>[] = [];
+  const queue: Queued<Item, Result>[] = [];
   let running = 0;
   let scheduled = false;
-  let sizeOfLast = 0;
-  let idleWaiters: (() => void)[] = [];
+  let lastBatchSize = 0;
+  let idleListeners: (() => void)[] = [];
 
   function submit(item: Item): Promise<Result> {
     if (queue.length >= maxQueuedItems) return Promise.reject(options.overflow());
@@ -61,20 +56,20 @@ export function createAdaptiveBatcher<Item, Result>(
     });
   }
 
-  // After the callbacks that are due in this turn, so that items from several
-  // sockets share a batch even when none is in flight.
+  // After all callbacks of this turn, so that items from several sockets share a
+  // batch even when none is in flight.
   function schedule(): void {
     if (scheduled || running >= maxConcurrentBatches) return;
     scheduled = true;
-    const isAlone = queue.length === 1 && sizeOfLast <= 1;
-    gather(isAlone ? 1 : 0, maxGatherMs === 0 ? 0 : performance.now() + maxGatherMs);
+    const isSingle = queue.length === 1 && lastBatchSize <= 1;
+    linger(isSingle ? 1 : 0, maxLingerMs === 0 ? 0 : performance.now() + maxLingerMs);
   }
 
   /** @param seen length of the queue at the end of the previous turn. */
-  function gather(seen: number, untilMs: number): void {
+  function linger(seen: number, untilMs: number): void {
     setImmediate(() => {
       if (queue.length > seen && queue.length < maxBatchSize && performance.now() < untilMs) {
-        gather(queue.length, untilMs);
+        linger(queue.length, untilMs);
         return;
       }
       scheduled = false;
@@ -84,11 +79,11 @@ export function createAdaptiveBatcher<Item, Result>(
     });
   }
 
-  async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+  async function runBatch(batch: Queued<Item, Result>[]): Promise<void> {
     running += 1;
-    sizeOfLast = batch.length;
+    lastBatchSize = batch.length;
     try {
-      const items = batch.map((waiting) => waiting.item);
+      const items = batch.map((queued) => queued.item);
       const tracer = tracing();
       const results = await (tracer === undefined
         ? options.run(items)
@@ -100,25 +95,25 @@ export function createAdaptiveBatcher<Item, Result>(
       if (results.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} got ${results.length} results`);
       }
-      batch.forEach((waiting, index) => waiting.resolve(results[index] as Result));
+      batch.forEach((queued, index) => queued.resolve(results[index] as Result));
     } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
+      for (const queued of batch) queued.reject(error);
     } finally {
       running -= 1;
       if (queue.length > 0) schedule();
-      else if (running === 0) releaseIdleWaiters();
+      else if (running === 0) notifyIdle();
     }
   }
 
-  function releaseIdleWaiters(): void {
-    const waiters = idleWaiters;
-    idleWaiters = [];
-    for (const release of waiters) release();
+  function notifyIdle(): void {
+    const listeners = idleListeners;
+    idleListeners = [];
+    for (const notify of listeners) notify();
   }
 
   function idle(): Promise<void> {
     if (running === 0 && queue.length === 0) return Promise.resolve();
-    return new Promise((resolve) => idleWaiters.push(resolve));
+    return new Promise((resolve) => idleListeners.push(resolve));
   }
 
   return { submit, idle };

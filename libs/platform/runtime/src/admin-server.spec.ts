@@ -31,13 +31,13 @@ describe('the admin server', () => {
     expect(await statusOf('/livez')).toBe(200);
   });
 
-  it('says whether the process should get requests', async () => {
+  it('reports whether the process is ready', async () => {
     expect(await statusOf('/readyz')).toBe(200);
     ready = false;
     expect(await statusOf('/readyz')).toBe(503);
   });
 
-  it('serves the metrics with the labels of the process, and those of the process itself', async () => {
+  it('serves metrics with the labels of the process, including process metrics', async () => {
     new Counter({ name: 'gateway_test_total', help: 'test', registers: [metrics] }).inc(3);
     const response = await fetch(`${base}/metrics`);
     const text = await response.text();
@@ -52,7 +52,7 @@ describe('the admin server', () => {
     expect(await statusOf('/livez?verbose', 'HEAD')).toBe(200);
   });
 
-  it('answers 500 when a collector throws, and goes on', async () => {
+  it('responds with 500 when a collector throws, and keeps serving', async () => {
     new Counter({
       name: 'gateway_broken_total',
       help: 'test',
@@ -65,7 +65,7 @@ describe('the admin server', () => {
     expect(await statusOf('/livez')).toBe(200);
   });
 
-  it('reports a port that is taken, and stops twice without complaint', async () => {
+  it('rejects when its port is in use, and can be stopped twice', async () => {
     const { port } = new URL(base);
     const second = createAdminServer({
       host: '127.0.0.1',

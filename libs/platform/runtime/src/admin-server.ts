@@ -6,32 +6,32 @@ import { renderMetrics } from './metrics';
 
 export interface AdminServerOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly metrics: Registry;
-  /** Whether this process should be sent requests. */
+  /** Whether this process is ready for requests. */
   readonly ready: () => boolean | Promise<boolean>;
   readonly log: Logger;
 }
 
 export interface AdminServer {
   start(): Promise<{ readonly port: number }>;
-  /** Safe to call twice, and before start. */
+  /** Idempotent; may be called before `start`. */
   stop(): Promise<void>;
 }
 
-/** A scraper that sends its request this slowly is let go. */
+/** Slower requests are disconnected. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * What orchestrators and scrapers ask, on a port of its own that is not public:
- * `/livez` (the process answers), `/readyz` (200, or 503 while it should get no
- * requests), `/metrics` (Prometheus text, or OpenMetrics).
+ * Endpoints for orchestrators and scrapers, on a separate, private port:
+ * `/livez` (the process responds), `/readyz` (200, or 503 if not ready) and
+ * `/metrics` (Prometheus text or OpenMetrics).
  */
 export function createAdminServer({ host, port, metrics, ready, log }: AdminServerOptions): AdminServer {
   const server = createServer((request, response) => {
     respond(request, response).catch((error: unknown) => {
-      log.error({ err: error }, 'the admin server could not answer');
+      log.error({ err: error }, 'a request to the admin server failed');
       if (!response.headersSent) plain(response, 500, 'failed');
       else response.destroy();
     });
@@ -70,7 +70,7 @@ export function createAdminServer({ host, port, metrics, ready, log }: AdminServ
 
   function stop(): Promise<void> {
     return new Promise((resolve) => {
-      // It reports an error only when it was not running, which is what is asked for.
+      // An error only means that the server was not running.
       server.close(() => resolve());
       server.closeAllConnections();
     });

@@ -1,4 +1,4 @@
 import type { Clock, UnixMs } from '@gateway/base';
 
-/** The machine's clock. It may step back when it is corrected. */
+/** The system clock. It can step backwards. */
 export const systemClock: Clock = { now: () => Date.now() as UnixMs };

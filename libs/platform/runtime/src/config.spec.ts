@@ -11,13 +11,13 @@ const schema = z.object({
   MODE: z.enum(['fast', 'safe']),
 });
 
-const whole = { DATABASE_URL: 'postgres://host/db', DATABASE_PASSWORD: 'long enough', MODE: 'safe' };
+const complete = { DATABASE_URL: 'postgres://host/db', DATABASE_PASSWORD: 'long enough', MODE: 'safe' };
 
-function faultsOf(environment: Record<string, string>): readonly string[] {
+function issuesOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(schema, environment);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.issues;
     throw error;
   }
   return [];
@@ -36,13 +36,13 @@ describe('readConfig', () => {
     return path;
   }
 
-  it('gives typed settings with defaults, and ignores what the schema does not name', () => {
-    expect(readConfig(schema, { ...whole, PATH: '/bin' })).toEqual({ ...whole, PORT: 8080 });
+  it('returns typed settings with defaults, and ignores unknown variables', () => {
+    expect(readConfig(schema, { ...complete, PATH: '/bin' })).toEqual({ ...complete, PORT: 8080 });
   });
 
-  it('reports all faults together, by name', () => {
-    const faults = faultsOf({ PORT: 'many', MODE: 'reckless' });
-    expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual([
+  it('reports all issues together, by name', () => {
+    const issues = issuesOf({ PORT: 'many', MODE: 'reckless' });
+    expect(issues.map((issue) => issue.split(':')[0]).sort()).toEqual([
       'DATABASE_PASSWORD',
       'DATABASE_URL',
       'MODE',
@@ -50,43 +50,43 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('never shows a value in a fault', () => {
-    const faults = faultsOf({ ...whole, DATABASE_PASSWORD: 'hunter2', MODE: 'hunter2' });
-    expect(faults).toHaveLength(2);
-    expect(faults.join()).not.toContain('hunter2');
+  it('never includes values in issues', () => {
+    const issues = issuesOf({ ...complete, DATABASE_PASSWORD: 'hunter2', MODE: 'hunter2' });
+    expect(issues).toHaveLength(2);
+    expect(issues.join()).not.toContain('hunter2');
   });
 
-  it('reads a setting from a file and drops the line break at its end only', () => {
-    const { DATABASE_PASSWORD: _, ...rest } = whole;
+  it('reads a setting from a file without the trailing line break', () => {
+    const { DATABASE_PASSWORD: _, ...rest } = complete;
     const config = readConfig(schema, { ...rest, DATABASE_PASSWORD_FILE: file(' from a file \n') });
     expect(config.DATABASE_PASSWORD).toBe(' from a file ');
   });
 
-  it('refuses a setting that is given both ways', () => {
-    expect(faultsOf({ ...whole, DATABASE_PASSWORD_FILE: file('another one') })).toEqual([
-      'DATABASE_PASSWORD: set both directly and by DATABASE_PASSWORD_FILE',
+  it('rejects a setting that is set both directly and by a file', () => {
+    expect(issuesOf({ ...complete, DATABASE_PASSWORD_FILE: file('another one') })).toEqual([
+      'DATABASE_PASSWORD: cannot be set together with DATABASE_PASSWORD_FILE',
     ]);
   });
 
-  it('says once that a file cannot be read', () => {
-    const { DATABASE_PASSWORD: _, ...rest } = whole;
-    expect(faultsOf({ ...rest, DATABASE_PASSWORD_FILE: join(folder, 'missing') })).toEqual([
+  it('reports an unreadable file once', () => {
+    const { DATABASE_PASSWORD: _, ...rest } = complete;
+    expect(issuesOf({ ...rest, DATABASE_PASSWORD_FILE: join(folder, 'missing') })).toEqual([
       'DATABASE_PASSWORD_FILE: the file cannot be read (ENOENT)',
     ]);
   });
 
   it('treats an empty variable as absent', () => {
-    expect(readConfig(schema, { ...whole, PORT: '' }).PORT).toBe(8080);
+    expect(readConfig(schema, { ...complete, PORT: '' }).PORT).toBe(8080);
   });
 
-  it('freezes what it returns through and through', () => {
+  it('freezes the settings deeply', () => {
     const nested = z.object({ HOSTS: z.string().transform((text) => ({ list: text.split(',') })) });
     const config = readConfig(nested, { HOSTS: 'a,b' });
     expect(Object.isFrozen(config)).toBe(true);
     expect(() => (config.HOSTS.list as string[]).push('c')).toThrow(TypeError);
   });
 
-  it('reports faults between settings', () => {
+  it('reports issues that concern several settings', () => {
     const pair = z
       .object({ LOW: z.coerce.number(), HIGH: z.coerce.number() })
       .refine(({ LOW, HIGH }) => LOW < HIGH, { message: 'LOW must be below HIGH' });

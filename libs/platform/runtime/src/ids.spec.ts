@@ -9,14 +9,14 @@ describe('ids', () => {
     expect(newId('gen')).toMatch(/^gen-[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
   });
 
-  it('carry the time in their first ten characters', () => {
+  it('have the time in their first ten characters', () => {
     // 2^48 - 1 is the last time that fits, 1 the first after the epoch.
     expect(fixedSource([281_474_976_710_655])('x').slice(2, 12)).toBe('7ZZZZZZZZZ');
     expect(fixedSource([1])('x').slice(2, 12)).toBe('0000000001');
     expect(fixedSource([1_469_918_176_385])('x').slice(2, 12)).toBe('01ARYZ6S41');
   });
 
-  it('carry eighty random bits, each of them used', () => {
+  it('have 80 random bits, all of which are used', () => {
     expect(fixedSource([1], 255)('x').slice(12)).toBe('Z'.repeat(16));
     expect(fixedSource([1], 0)('x').slice(12)).toBe('0'.repeat(16));
     const bytes = [0x00, 0x44, 0x32, 0x14, 0xc7, 0x42, 0x54, 0xb6, 0x35, 0xcf];
@@ -37,7 +37,7 @@ describe('ids', () => {
   });
 });
 
-it('gives the least id of a time, which sorts before all that are made then and after all from before', () => {
+it('returns the least id of a time, which sorts before all ids from then on and after all earlier ids', () => {
   const idsAt = (at: number, byte: number) =>
     createIdSource({ now: () => at, fillRandom: (bytes) => bytes.fill(byte) })('gen');
   const at = Date.UTC(2026, 10, 22);

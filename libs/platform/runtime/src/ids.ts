@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
-/** Random bytes are drawn from the system this many at once; one draw per id would cost more than the id. */
+/** Random bytes are fetched in blocks of this size, since a system call per id is expensive. */
 const POOL_BYTES = RANDOM_BYTES * 512;
 
 export interface IdSourceOptions {
@@ -12,14 +12,14 @@ export interface IdSourceOptions {
   readonly fillRandom: (bytes: Uint8Array) => void;
 }
 
-/** Makes ids such as `gen-01JD3M0V8Z6T5QK2X4W9Y7RBCE`. */
+/** Creates ids such as `gen-01JD3M0V8Z6T5QK2X4W9Y7RBCE`. */
 export type IdSource = <Prefix extends string>(prefix: Prefix) => `${Prefix}-${string}`;
 
 /**
- * A source of ids: the prefix and a ULID of 26 Crockford characters, 48 bits
- * of time and 80 random bits. Ids of one source sort by the time of their
- * making, also when the clock steps back; within one millisecond their order
- * is random, so that an id does not tell how many came before it.
+ * A source of ids: a prefix and a ULID of 26 Crockford characters, with 48 bits
+ * of time and 80 random bits. Ids of one source sort by creation time, even when
+ * the clock steps backwards. Within one millisecond their order is random, so an
+ * id does not reveal how many were created before it.
  */
 export function createIdSource({ now, fillRandom }: IdSourceOptions): IdSource {
   const pool = new Uint8Array(POOL_BYTES);
@@ -43,10 +43,10 @@ export function createIdSource({ now, fillRandom }: IdSourceOptions): IdSource {
   };
 }
 
-/** Makes an id from the system's clock and randomness; see createIdSource. */
+/** Creates an id from the system clock and random generator; see createIdSource. */
 export const newId: IdSource = createIdSource({ now: Date.now, fillRandom: randomFillSync });
 
-/** The least id that is made at or after a time: as long as its time alone, so that it sorts before all others. */
+/** A lower bound of the ids created at or after a time: the prefix and the time, without random bits. */
 export function leastIdAt(prefix: string, unixMs: number): string {
   return `${prefix}-${encodeTime(unixMs)}`;
 }

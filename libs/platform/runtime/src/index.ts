@@ -5,7 +5,7 @@ export * from './ids';
 export * from './logger';
 export * from './metrics';
 export * from './adaptive-batcher';
-export * from './recurring';
+export * from './periodic-task';
 export * from './run-process';
 export * from './settings';
 export * from './thread-pool';

@@ -34,7 +34,7 @@ describe('the logger', () => {
     { a: { b: { c: { password: 'hunter2' } } } },
     { provider: { apiKey: 'hunter2', api_key: 'hunter2' } },
     { session: { id: 'hunter2' } },
-    { answer: { sessionToken: 'hunter2', session_token: 'hunter2', secret: 'hunter2' } },
+    { response: { sessionToken: 'hunter2', session_token: 'hunter2', secret: 'hunter2' } },
     { 'set-cookie': ['hunter2'] },
   ])('never writes the secret in %j', (fields) => {
     const { log, lines } = recorder();
@@ -45,14 +45,14 @@ describe('the logger', () => {
     expect(lines[0]).toContain('[redacted]');
   });
 
-  it('cuts an API key out of any text, also of the text and stack of an error', () => {
+  it('redacts an API key in any text, including the message and stack of an error', () => {
     const { log, lines } = recorder();
     log.error({ err: new Error('no such key: sk-gw-abcDEF_123-xyz!') }, 'failed for sk-gw-abcDEF_123-xyz');
     expect(lines.join()).not.toContain('abcDEF');
     expect(lines[0]).toContain('sk-gw-[redacted]!');
   });
 
-  it('does not change the object that is logged', () => {
+  it('does not modify the logged object', () => {
     const { log } = recorder();
     const fields = { headers: { authorization: 'hunter2' } };
     log.info(fields);
@@ -66,7 +66,7 @@ describe('the logger', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('writes for people where asked to, and redacts there too', () => {
+  it('has a readable format, which is redacted as well', () => {
     const { log, lines } = recorder('info', true);
     log.info({ authorization: 'hunter2', key: 'sk-gw-abcdef' }, 'hello');
     expect(lines.join('')).toMatch(/INFO .*: hello/);
@@ -87,12 +87,12 @@ describe('the logger', () => {
 
     const create = () => createLogger({ name: 'test', level: 'info', pretty: false });
 
-    /** Waits until so many writes were made. */
+    /** Waits for this number of writes. */
     const untilWrites = async (count: number) => {
       while (writes.length < count) await delay(1);
     };
 
-    it('writes what comes shortly after each other at once, in its order', async () => {
+    it('batches lines within a short time into one write, in order', async () => {
       const log = create();
       for (const message of ['first', 'second', 'third']) log.info(message);
       expect(writes).toEqual([]);
@@ -105,7 +105,7 @@ describe('the logger', () => {
       ]);
     });
 
-    it('writes in between where much comes', async () => {
+    it('flushes early when many lines arrive', async () => {
       const log = create();
       for (let line = 0; line < 100; line += 1) log.info({ text: 'x'.repeat(2_000) }, `line ${line}`);
       expect(writes.length).toBeGreaterThan(1);
@@ -122,7 +122,7 @@ describe('the logger', () => {
       expect(writes.join('')).toContain('the end');
     });
 
-    it('writes a fatal line and all before it at once', () => {
+    it('writes a fatal line and all lines before it immediately', () => {
       const log = create();
       log.info('before');
       log.fatal('the end');
@@ -130,7 +130,7 @@ describe('the logger', () => {
     });
   });
 
-  it('has a silent form', () => {
+  it('has a silent variant', () => {
     expect(createSilentLogger().isLevelEnabled('fatal')).toBe(false);
   });
 });

@@ -10,17 +10,17 @@ export interface CreateLoggerOptions {
   /** The process, such as "billing-ledger". */
   readonly name: string;
   readonly level: LogLevel;
-  /** For a person at a terminal; otherwise one JSON object per line. */
+  /** Readable text for a terminal; otherwise one JSON object per line. */
   readonly pretty: boolean;
-  /** Standard output when absent. */
+  /** Defaults to standard output. */
   readonly destination?: DestinationStream;
-  /** Is given every line as well, finished and as JSON. Lines then name the trace that they belong to. */
+  /** Also receives every formatted line as JSON. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
 const REDACTED = '[redacted]';
 
-/** Fields that are never written, at any of the depths below. */
+/** Fields that are redacted, at each depth of REDACTION_PREFIXES. */
 const SECRET_FIELDS = [
   'authorization',
   'Authorization',
@@ -39,20 +39,20 @@ const SECRET_FIELDS = [
   'sessionToken',
 ];
 
-/** How deep in a logged object a secret field is looked for: `{a}`, `{a:{b}}` … */
+/** The depths at which fields are redacted: `{a}`, `{a:{b}}` … */
 const REDACTION_PREFIXES = ['', '*.', '*.*.', '*.*.*.'];
 
-/** A gateway key anywhere in a line, such as in the text of a foreign error. */
+/** An API key anywhere in a line, such as in the message of an error. */
 const KEY_VALUE = /sk-gw-[A-Za-z0-9_-]+/g;
 
 /**
- * A logger that writes no secret: fields that hold one are redacted by name,
- * and whatever looks like an API key is cut out of the finished line.
+ * Creates a logger that writes no secrets: fields are redacted by name, and API
+ * keys by their pattern in the formatted line. Lines include the current trace.
  */
 export function createLogger({
   name,
   level,
-  pretty: forPeople,
+  pretty: isReadable,
   destination,
   onLine,
 }: CreateLoggerOptions): Logger {
@@ -69,7 +69,7 @@ export function createLogger({
     ...(tracing() && { mixin: traceOfLine }),
   };
   const lines = destination ?? standardOutput();
-  if (!forPeople) return pino(options, onLine === undefined ? lines : tee(lines, onLine));
+  if (!isReadable) return pino(options, onLine === undefined ? lines : tee(lines, onLine));
   const format = pretty.prettyFactory({
     colorize: destination === undefined,
     translateTime: 'SYS:HH:MM:ss.l',
@@ -79,31 +79,31 @@ export function createLogger({
   return pino(options, onLine === undefined ? readable : tee(readable, onLine));
 }
 
-/** How long lines wait for others, in milliseconds. */
-const MAX_WAIT_MS = 10;
+/** How long lines are buffered, in milliseconds. */
+const MAX_BUFFER_MS = 10;
 
-/** More is written at once. */
-const MAX_WAITING_CHARACTERS = 64 * 1024;
+/** A larger buffer is flushed immediately. */
+const MAX_BUFFERED_CHARACTERS = 64 * 1024;
 
 /**
- * Lines that come shortly after each other in one write: under load each would
- * cost as much as the rest of logging. The last ones are written when the process
- * exits, and a fatal line is with all before it.
+ * Standard output with a short buffer: under load, a write per line would cost as
+ * much as the rest of logging. The buffer is flushed when the process exits and
+ * after a fatal line.
  */
 function standardOutput(): DestinationStream & { flushSync(): void } {
   const output = pino.destination({ dest: 1, sync: true });
-  let waiting = '';
+  let buffered = '';
   const flush = (): void => {
-    if (waiting === '') return;
-    output.write(waiting);
-    waiting = '';
+    if (buffered === '') return;
+    output.write(buffered);
+    buffered = '';
   };
   process.on('exit', flush);
   return {
     write(line) {
-      if (waiting === '') setTimeout(flush, MAX_WAIT_MS).unref();
-      waiting += line;
-      if (waiting.length > MAX_WAITING_CHARACTERS) flush();
+      if (buffered === '') setTimeout(flush, MAX_BUFFER_MS).unref();
+      buffered += line;
+      if (buffered.length > MAX_BUFFERED_CHARACTERS) flush();
     },
     flushSync: flush,
   };
@@ -118,7 +118,7 @@ function tee(lines: DestinationStream, onLine: (line: string) => void): Destinat
   };
 }
 
-/** As OpenTelemetry asks of logs that are no OTLP themselves. */
+/** Field names from OpenTelemetry's specification for logs that are not OTLP. */
 function traceOfLine(): object {
   const span = tracing()?.current();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };

@@ -30,7 +30,7 @@ function someMetrics() {
   return { metrics, latency };
 }
 
-it('says the same as OpenMetrics as it does as Prometheus text, however often either is asked for', async () => {
+it('renders the same samples as OpenMetrics and as Prometheus text, repeatedly', async () => {
   const { metrics } = someMetrics();
   const samples = (text: string) =>
     text.split('\n').filter((line) => line.startsWith('gateway_things') || line.startsWith('gateway_open'));
@@ -46,7 +46,7 @@ it('says the same as OpenMetrics as it does as Prometheus text, however often ei
   }
 });
 
-it('names a trace for the bucket that a recorded request fell into, and none for others', async () => {
+it('has an exemplar with the trace of a sampled request, and none for others', async () => {
   const { metrics, latency } = someMetrics();
   latency.observe(0.05);
   span = { traceId: 'b'.repeat(32), isSampled: false };
@@ -63,7 +63,7 @@ it('names a trace for the bucket that a recorded request fell into, and none for
   expect((await renderMetrics(metrics, undefined)).text).not.toContain('trace_id');
 });
 
-it('keeps none while traces are not recorded', async () => {
+it('has no exemplars while tracing is off', async () => {
   installTracing(undefined);
   const { metrics, latency } = someMetrics();
   latency.observe(0.05, { traceId: TRACE_ID, isSampled: true });

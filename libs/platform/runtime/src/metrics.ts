@@ -4,9 +4,9 @@ import { collectDefaultMetrics, Histogram, Registry, type HistogramConfiguration
 export { Registry } from 'prom-client';
 
 export interface CreateMetricsOptions {
-  /** Put on every sample, such as `{ process: 'edge-proxy' }`. */
+  /** Labels of every sample, such as `{ process: 'edge-proxy' }`. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Also CPU, memory, event loop and garbage collection of this process; true when absent. */
+  /** CPU, memory, event loop and garbage collection of this process. Defaults to true. */
   readonly processMetrics?: boolean;
 }
 
@@ -16,19 +16,19 @@ export interface RenderedMetrics {
 }
 
 /**
- * The registry of one process. Each module creates its own instruments in it,
- * named `gateway_<domain>_…`, and binds their labels once, at its start.
+ * The registry of one process. Each module registers instruments named
+ * `gateway_<domain>_…` and binds their labels once, at startup.
  */
 export function createMetrics({ labels = {}, processMetrics = true }: CreateMetricsOptions = {}): Registry {
   const registry = new Registry();
-  // The only format of prom-client with exemplars. A registry's type names its format, which no user of it needs.
+  // The only format of prom-client with exemplars. The cast drops the format from the registry's type.
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
   registry.setDefaultLabels({ ...labels });
   if (processMetrics) collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-/** As OpenMetrics for clients that accept it, else as Prometheus text. */
+/** Renders OpenMetrics for clients that accept it, else Prometheus text. */
 export async function renderMetrics(metrics: Registry, accept: string | undefined): Promise<RenderedMetrics> {
   const text = await metrics.metrics();
   return /\bapplication\/openmetrics-text\b/.test(accept ?? '')
@@ -36,7 +36,7 @@ export async function renderMetrics(metrics: Registry, accept: string | undefine
     : { contentType: Registry.PROMETHEUS_CONTENT_TYPE, text: prometheusTextOf(text) };
 }
 
-/** Prometheus text names a counter with its suffix, and has neither exemplars nor an end mark. */
+/** In Prometheus text, counters are named with their suffix, and there are no exemplars and no end mark. */
 function prometheusTextOf(openMetrics: string): string {
   return openMetrics
     .replace(/^# HELP (\S+) (.*)\n# TYPE \1 counter$/gm, '# HELP $1_total $2\n# TYPE $1_total counter')
@@ -44,22 +44,22 @@ function prometheusTextOf(openMetrics: string): string {
     .replace(/^# EOF\n$/m, '');
 }
 
-/** The part of a span that an exemplar needs. */
+/** The fields of a span that an exemplar needs. */
 export type ExemplarOf = Pick<Span, 'traceId' | 'isSampled'>;
 
 export interface BoundLatency {
-  /** @param of the span that is measured; the current span when absent. */
+  /** @param of the measured span. Defaults to the current span. */
   observe(seconds: number, of?: ExemplarOf): void;
 }
 
 export interface LatencyHistogram<Label extends string> {
-  /** To be bound once and kept. */
+  /** Bind labels once and reuse the result. */
   labels(labels: Readonly<Record<Label, string>>): BoundLatency;
 }
 
 /**
- * A histogram of times. While traces are recorded, each bucket has the trace of
- * its latest observation as its exemplar, which only OpenMetrics shows.
+ * A histogram of durations. While tracing is on, each bucket has the trace of its
+ * latest sampled observation as an exemplar, which only OpenMetrics shows.
  */
 export function createLatencyHistogram<Label extends string = never>(
   configuration: HistogramConfiguration<Label>,

@@ -34,7 +34,7 @@ function setUp(options: Partial<RunProcessOptions> = {}) {
   return { host, run, calls, exitCodes, exited: exited.opened };
 }
 
-describe('the life of a process', () => {
+describe('the lifecycle of a process', () => {
   it.each(['SIGTERM', 'SIGINT'])('%s stops it cleanly, once', async (signal) => {
     const { host, run, calls, exitCodes, exited } = setUp();
     await run;
@@ -46,7 +46,7 @@ describe('the life of a process', () => {
     expect(host.eventNames()).toEqual([]);
   });
 
-  it('a second signal ends it at once', async () => {
+  it('a second signal ends it immediately', async () => {
     const { host, run, exitCodes } = setUp({ stop: () => new Promise(() => undefined) });
     await run;
     host.emit('SIGTERM', 'SIGTERM');
@@ -55,7 +55,7 @@ describe('the life of a process', () => {
     expect(exitCodes).toEqual([1]);
   });
 
-  it('stops cleanly and exits 1 when it says that it cannot go on', async () => {
+  it('stops cleanly and exits 1 when it reports a fatal failure', async () => {
     const { run, calls, exitCodes, exited } = setUp({ failed: Promise.resolve(new Error('no database')) });
     await run;
     await exited;
@@ -63,7 +63,7 @@ describe('the life of a process', () => {
     expect(exitCodes).toEqual([1]);
   });
 
-  it('ends without its clean stop when that outlasts the grace period', async () => {
+  it('exits 1 when the clean stop exceeds the grace period', async () => {
     const { host, run, exitCodes, exited } = setUp({ graceMs: 1, stop: () => new Promise(() => undefined) });
     await run;
     host.emit('SIGTERM', 'SIGTERM');
@@ -88,7 +88,7 @@ describe('the life of a process', () => {
     expect(exitCodes).toEqual([0]);
   });
 
-  it('a failed start releases what it took, and exits 1', async () => {
+  it('a failed start releases its resources and exits 1', async () => {
     const { run, calls, exitCodes } = setUp({ start: () => Promise.reject(new Error('no database')) });
     await run;
     expect(calls).toEqual(['stop']);

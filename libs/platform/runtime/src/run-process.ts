@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 
-/** What of Node's `process` is used; tests bring their own. */
+/** The used part of Node's `process`; replaced in tests. */
 export interface ProcessHost extends Pick<EventEmitter, 'on' | 'off'> {
   exit(code: number): void;
 }
@@ -9,27 +9,28 @@ export interface ProcessHost extends Pick<EventEmitter, 'on' | 'off'> {
 export interface RunProcessOptions {
   /** Resolves when the process is ready for requests. */
   readonly start: () => Promise<void>;
-  /** Finishes what runs and releases everything; also called when `start` failed half-way. */
+  /** Finishes running work and releases all resources; also called when `start` fails. */
   readonly stop: () => Promise<void>;
-  /** How long `stop` may take before the process ends without it. */
+  /** How long `stop` may take before the process is terminated. */
   readonly graceMs: number;
   readonly log: Logger;
-  /** Resolves with the reason when the process can do its work no longer; it then stops as it would on a signal, and exits 1. */
+  /** Resolves with the reason of a fatal failure. The process then stops cleanly and exits 1. */
   readonly failed?: Promise<Error>;
-  /** Node's own when absent. */
+  /** Defaults to Node's `process`. */
   readonly host?: ProcessHost;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * The life of a process: start; on the first SIGTERM or SIGINT stop cleanly and
- * exit 0; on the second, or after the grace period, exit 1 at once. A fault
- * that nobody caught is logged and ends the process with 1, since its state can
- * no longer be trusted; what it leaves behind is what a crash leaves. A process
- * that says itself that it cannot go on stops cleanly and exits 1.
+ * Runs a process from start to exit:
+ * - The first SIGTERM or SIGINT stops it cleanly and exits 0.
+ * - A second signal, or the end of the grace period, exits 1 immediately.
+ * - An uncaught error is logged and exits 1 without a clean stop, since the state
+ *   of the process can no longer be trusted.
+ * - A failure reported by `failed` stops it cleanly and exits 1.
  *
- * Resolves when `start` has finished, or the process is on its way out.
+ * Resolves when `start` has finished, or the process is exiting.
  */
 export async function runProcess({
   start,
@@ -45,16 +46,14 @@ export async function runProcess({
 
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) {
-      log.warn({ signal }, 'asked to stop a second time: ending now');
+      log.warn({ signal }, 'received a second stop signal: exiting now');
       return end(1);
     }
     log.info({ signal, graceMs }, 'stopping');
     void stopWithin(0);
   };
-  const onUnhandledRejection = (reason: unknown): void =>
-    crash(reason, 'a promise was rejected and nobody handled it');
-  const onUncaughtException = (error: unknown): void =>
-    crash(error, 'an error was thrown and nobody caught it');
+  const onUnhandledRejection = (reason: unknown): void => crash(reason, 'unhandled promise rejection');
+  const onUncaughtException = (error: unknown): void => crash(error, 'uncaught exception');
 
   function crash(error: unknown, message: string): void {
     log.fatal({ err: error }, message);
@@ -74,11 +73,11 @@ export async function runProcess({
   async function stopWithin(exitCode: number): Promise<void> {
     stopping = true;
     overdue = setTimeout(() => {
-      log.error({ graceMs }, 'stopping took longer than the grace period: ending now');
+      log.error({ graceMs }, 'stopping exceeded the grace period: exiting now');
       end(1);
     }, graceMs);
     try {
-      // A start under way ends first; stopping half a start would race with it.
+      // Wait for a running start; a concurrent stop would race with it.
       await started.catch(() => undefined);
       await stop();
       log.info('stopped');
@@ -95,7 +94,7 @@ export async function runProcess({
 
   void failed?.then((error) => {
     if (stopping) return;
-    log.fatal({ err: error }, 'the process cannot go on');
+    log.fatal({ err: error }, 'the process cannot continue');
     void stopWithin(1);
   });
 
@@ -103,7 +102,7 @@ export async function runProcess({
   try {
     await started;
   } catch (error) {
-    log.fatal({ err: error }, 'the process could not start');
+    log.fatal({ err: error }, 'the process failed to start');
     if (stopping) return;
     await stopWithin(1);
   }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { LogLevel } from './logger';
 
-/** Kinds of settings: texts of the environment, and what they are read as. */
+/** Zod schemas for common kinds of settings. */
 
 const MAX_MS = 86_400_000;
-/** A hundred years, which stand for ever. */
+/** A hundred years: in effect unlimited. */
 const MAX_DAYS = 36_500;
 const LOG_LEVELS = [
   'trace',
@@ -17,7 +17,7 @@ const LOG_LEVELS = [
 ] as const satisfies LogLevel[];
 
 export const portSetting = z.coerce.number().int().min(0).max(65_535);
-/** Up to a day. */
+/** At most one day. */
 export const millisecondsSetting = z.coerce.number().int().min(1).max(MAX_MS);
 export const daysSetting = z.coerce.number().int().max(MAX_DAYS);
 export const logLevelSetting = z.enum(LOG_LEVELS);
@@ -26,7 +26,7 @@ export const databaseUrlSetting = z.url({ protocol: /^postgres(ql)?$/, error: 'm
 /** `true` or `false`. */
 export const flagSetting = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** Parts with commas between; none when it is empty. */
+/** Comma-separated items. Empty text has no items. */
 export const listSetting = z.string().transform((text) =>
   text
     .split(',')
@@ -34,12 +34,12 @@ export const listSetting = z.string().transform((text) =>
     .filter(Boolean),
 );
 
-/** Where browsers find something: an http or https origin, without a path. */
+/** An http or https origin, without a path. */
 export const originSetting = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// origin' })
   .transform((url, context) => {
     const { origin } = new URL(url);
     if (origin === url.replace(/\/$/, '')) return origin;
-    context.addIssue('must be an origin alone, such as https://dashboard.example.com, without a path');
+    context.addIssue('must be an origin without a path, such as https://dashboard.example.com');
     return z.NEVER;
   });

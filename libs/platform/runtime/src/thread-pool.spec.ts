@@ -7,7 +7,7 @@ interface Reply {
   readonly job: string;
 }
 
-/** Replies with the job, exits at `exit`, never replies to `hang`. */
+/** Replies with the job, except that it exits at `exit` and does not reply to `hang`. */
 const PROGRAM = `
   const { parentPort, threadId } = require('node:worker_threads');
   parentPort.on('message', ({ id, job }) => {
@@ -59,7 +59,7 @@ beforeEach(() => {
 
 afterEach(() => pool.close());
 
-it('runs one job per thread at a time, and starts no more threads than allowed', async () => {
+it('runs one job per thread at a time, and limits the number of threads', async () => {
   open({ maxThreads: 2 });
   await run('a', 'b', 'c', 'd', 'e');
   expect([...outcomes].sort()).toEqual(['a', 'b', 'c', 'd', 'e'].map((job) => `${job} replied`));
@@ -73,13 +73,13 @@ it('replaces a thread that ended, and reports its job as lost', async () => {
   expect(threads.size).toBe(2);
 });
 
-it('gives up a job that takes too long, with its thread', async () => {
+it('reports a job that takes too long as lost, and replaces its thread', async () => {
   open({ maxJobMs: 500 });
   await run('hang', 'a');
   expect(outcomes).toEqual(['hang lost: a job took more than 500 ms', 'a replied']);
 });
 
-it('terminates an idle thread, and starts another one for the next job', async () => {
+it('terminates an idle thread, and starts another for the next job', async () => {
   open({ idleMs: 5 });
   await run('a');
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -87,7 +87,7 @@ it('terminates an idle thread, and starts another one for the next job', async (
   expect([started, threads.size]).toEqual([2, 2]);
 });
 
-it('reports a job as lost when no thread can be started, and its running jobs when it closes', async () => {
+it('reports a job as lost when no thread can be started, and running jobs when it closes', async () => {
   open();
   queue.push('a', 'no thread');
   pool.dispatch();

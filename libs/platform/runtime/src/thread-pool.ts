@@ -2,9 +2,9 @@ import type { Worker } from 'node:worker_threads';
 
 export interface ThreadPoolOptions<Job, Reply extends { readonly id: number }> {
   readonly maxThreads: number;
-  /** A thread that has been idle for this long is terminated: it holds some megabytes. */
+  /** Idle threads are terminated after this time, since each uses several megabytes. */
   readonly idleMs: number;
-  /** A job that takes longer is given up, and its thread with it. Unlimited when absent. */
+  /** A job that takes longer is lost, and its thread terminated. Absent: unlimited. */
   readonly maxJobMs?: number;
   /** Starts a thread. Each message from it is a reply with the id of its job. */
   readonly start: () => Worker;
@@ -12,12 +12,12 @@ export interface ThreadPoolOptions<Job, Reply extends { readonly id: number }> {
   readonly next: () => Job | undefined;
   readonly send: (worker: Worker, id: number, job: Job) => void;
   readonly onReply: (job: Job, reply: Reply) => void;
-  /** The thread ended, could not be started or took too long, or the pool was closed. */
+  /** The thread ended, could not be started, or took too long, or the pool was closed. */
   readonly onLost: (job: Job, error: Error) => void;
 }
 
 export interface ThreadPool {
-  /** To be called after a job was queued. */
+  /** Call it after a job was queued. */
   dispatch(): void;
   /** Terminates the threads; running jobs are lost. */
   close(): Promise<void>;
@@ -30,7 +30,7 @@ interface Thread<Job> {
   retirement: NodeJS.Timeout | undefined;
 }
 
-/** Threads that each run one job at a time, started when there is work for them. The queue is the owner's. */
+/** Threads that each run one job at a time and are started on demand. The owner provides the queue. */
 export function createThreadPool<Job, Reply extends { readonly id: number }>(
   options: ThreadPoolOptions<Job, Reply>,
 ): ThreadPool {

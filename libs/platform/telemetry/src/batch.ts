@@ -1,15 +1,15 @@
 import type { Span, Tracing } from './tracing';
 
-/** An item of a batch: the span that it was asked for in, and since when it waits, in Unix milliseconds. */
+/** An item of a batch: the span that submitted it, and since when it is queued, in Unix milliseconds. */
 export interface BatchMember {
   readonly span: Span;
   readonly sinceMs: number;
 }
 
 /**
- * Runs the work of a batch that serves several traces: as part of the first of
- * them. The others get a span each, from when they began to wait to the end, with
- * a link to that first one, where the work itself is to be found.
+ * Runs the work of a batch that serves several traces in a span of the first one.
+ * Each of the others gets a span from the time it was queued to the end, with a
+ * link to the batch's span.
  */
 export async function runBatch<Result>(
   tracer: Tracing,
@@ -17,7 +17,7 @@ export async function runBatch<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const known = members.filter((member): member is BatchMember => member !== undefined);
-  // One that is recorded, so that the work is seen where there is anybody to see it.
+  // Prefer a sampled span, so that the work is recorded.
   const first = known.find(({ span }) => span.isSampled) ?? known[0];
   if (first === undefined) return tracer.run(undefined, work);
   const others = new Map(known.filter(({ span }) => span !== first.span).map((each) => [each.span, each]));

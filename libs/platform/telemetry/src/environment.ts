@@ -14,30 +14,64 @@ export type SamplerName = (typeof SAMPLERS)[number];
 const delayMs = z.coerce.number().int().min(10).max(60_000);
 const exporter = z.enum(['otlp', 'none']);
 
-/** The settings of OpenTelemetry that this takes, by the names that its specification gives them. */
+/** The supported settings of OpenTelemetry, with the names of its specification. */
 export const telemetryEnvironment = {
-  /** Of the collector, over HTTP. Nothing of OpenTelemetry is loaded without it. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-    .optional(),
-  /** Sent to the collector with every batch: `name=value` pairs with commas between, values percent-encoded. */
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(pairsOf).optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').optional(),
-  OTEL_TRACES_EXPORTER: exporter.default('otlp'),
-  OTEL_LOGS_EXPORTER: exporter.default('otlp'),
-  OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).default('parentbased_always_on'),
-  /** The share of traces that a ratio samples. */
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  OTEL_SERVICE_NAME: z.string().min(1).optional(),
-  /** Said of every span and line, as `name=value` pairs. */
-  OTEL_RESOURCE_ATTRIBUTES: z.string().transform(pairsOf).optional(),
-  /** How long spans, and lines of the log, are gathered before they are sent, in milliseconds. */
-  OTEL_BSP_SCHEDULE_DELAY: delayMs.default(5_000),
-  OTEL_BLRP_SCHEDULE_DELAY: delayMs.default(1_000),
+    .optional()
+    .describe(
+      'URL of an OpenTelemetry collector (OTLP over HTTP), such as `http://collector:4318`. Turns traces and log export on; without it OpenTelemetry is not loaded.',
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .transform(pairsOf)
+    .optional()
+    .describe(
+      'Headers sent to the collector, such as its API key: `name=value` pairs separated by commas, values percent-encoded.',
+    ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .literal('http/protobuf')
+    .optional()
+    .describe('Protocol of the exporter; `http/protobuf` is the only one.'),
+  OTEL_TRACES_EXPORTER: exporter.default('otlp').describe('`otlp`, or `none` to send no traces.'),
+  OTEL_LOGS_EXPORTER: exporter
+    .default('otlp')
+    .describe('`otlp`, or `none` to write the log to standard output only.'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLERS)
+    .default('parentbased_always_on')
+    .describe(
+      "Which traces are recorded: `always_on`, `always_off`, `traceidratio`, or `parentbased_` and one of them, which follows the sampled flag of the client's `traceparent`.",
+    ),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('Share of traces that a ratio sampler records, from 0 to 1.'),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Service name in traces and exported log lines. Default: the name of the process.'),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .transform(pairsOf)
+    .optional()
+    .describe(
+      'Attributes of everything that is exported, as `name=value` pairs separated by commas, such as `deployment.environment.name=production`.',
+    ),
+  OTEL_BSP_SCHEDULE_DELAY: delayMs
+    .default(5_000)
+    .describe('Milliseconds for which spans are batched before they are sent.'),
+  OTEL_BLRP_SCHEDULE_DELAY: delayMs
+    .default(1_000)
+    .describe('Milliseconds for which log lines are batched before they are sent.'),
   OTEL_SDK_DISABLED: z
     .enum(['true', 'false'])
     .default('false')
-    .transform((text) => text === 'true'),
+    .transform((text) => text === 'true')
+    .describe('Turns traces and log export off, whatever the other settings say.'),
 };
 
 export type TelemetrySettings = z.output<z.ZodObject<typeof telemetryEnvironment>>;
@@ -48,8 +82,8 @@ function pairsOf(text: string, context: z.RefinementCtx): Readonly<Record<string
     const at = part.indexOf('=');
     const name = part.slice(0, at).trim();
     if (at < 1 || name === '') {
-      // Without the text, which may be a secret.
-      context.addIssue('must be name=value pairs with commas between');
+      // Do not include the text, which may be a secret.
+      context.addIssue('must be name=value pairs, separated by commas');
       return z.NEVER;
     }
     try {

@@ -18,7 +18,7 @@ const settings = (environment: Readonly<Record<string, string | undefined>>): Te
   return data;
 };
 
-it('loads nothing of OpenTelemetry, and traces nothing, unless a collector is named', async () => {
+it('loads nothing of OpenTelemetry, and traces nothing, unless a collector is configured', async () => {
   for (const environment of [
     {},
     { OTEL_TRACES_SAMPLER: 'always_on' },
@@ -31,7 +31,7 @@ it('loads nothing of OpenTelemetry, and traces nothing, unless a collector is na
   }
 });
 
-it('goes on without a collector that cannot be reached, and stops', async () => {
+it('runs and stops while the collector is unavailable', async () => {
   const telemetry = await startTelemetry({
     serviceName: 'test',
     settings: settings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }),
@@ -45,7 +45,7 @@ it('goes on without a collector that cannot be reached, and stops', async () => 
   expect(tracing()).toBeUndefined();
 });
 
-it('reads headers as the specification writes them', () => {
+it('parses headers in the format of the specification', () => {
   const { OTEL_EXPORTER_OTLP_HEADERS: headers } = settings({
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc==, x-scope = team%2Fa',
   });
@@ -53,7 +53,7 @@ it('reads headers as the specification writes them', () => {
 });
 
 it.each(['hidden-value', '=hidden-value', 'name=%hidden-value'])(
-  'says that headers "%s" are wrong without their text',
+  'rejects headers "%s" without including their text',
   (text) => {
     const { error } = read({ OTEL_EXPORTER_OTLP_HEADERS: text });
     expect(error?.issues).toHaveLength(1);

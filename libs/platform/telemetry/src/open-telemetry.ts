@@ -3,7 +3,7 @@ import type { Telemetry } from './telemetry';
 import { installTracing } from './tracing';
 
 export interface TelemetryOptions {
-  /** As everywhere: of the app, the module, the image. The default of OTEL_SERVICE_NAME. */
+  /** The name of the app, module and image. The default of OTEL_SERVICE_NAME. */
   readonly serviceName: string;
   readonly settings: TelemetrySettings;
 }
@@ -11,9 +11,9 @@ export interface TelemetryOptions {
 const OFF: Telemetry = { reportTo: () => undefined, stop: async () => undefined };
 
 /**
- * Turns tracing and the export of log lines on, if the settings name a collector.
- * Only then is anything of OpenTelemetry loaded. To be called before what is
- * traced is made, since pools and instruments look once whether it is on.
+ * Enables tracing and log export if the settings name a collector. Only then is
+ * OpenTelemetry loaded. Call it first: pools and instruments check only at
+ * creation whether tracing is on.
  */
 export async function startTelemetry({ serviceName, settings }: TelemetryOptions): Promise<Telemetry> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: disabled } = settings;

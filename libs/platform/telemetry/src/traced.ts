@@ -1,6 +1,6 @@
 import { tracing, type Span, type SpanStart } from './tracing';
 
-/** Runs `work` as a span of the current trace; without one, or while tracing is off, only runs it. */
+/** Runs `work` in a span of the current trace, or without a span if there is no trace. */
 export function traced<Result>(name: string, start: SpanStart, work: () => Promise<Result>): Promise<Result> {
   const tracer = tracing();
   if (tracer?.current() === undefined) return work();
@@ -8,7 +8,7 @@ export function traced<Result>(name: string, start: SpanStart, work: () => Promi
   return endWith(span, tracer.run(span, work));
 }
 
-/** Ends the span with what it is the span of. */
+/** Ends the span when `work` settles. */
 export function endWith<Result>(span: Span, work: Promise<Result>): Promise<Result> {
   return work.then(
     (result) => {
@@ -22,7 +22,7 @@ export function endWith<Result>(span: Span, work: Promise<Result>): Promise<Resu
   );
 }
 
-/** The code of an error, or else its class: both are of closed sets, where its text may hold anything. */
+/** The code of an error, or else its class. Both are closed sets, whereas its text may contain anything. */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code } = error as { readonly code?: unknown };

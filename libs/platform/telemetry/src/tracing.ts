@@ -1,7 +1,7 @@
-/** What a span is at its end of a call, as OpenTelemetry names it. */
+/** The kinds of spans in OpenTelemetry. */
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
 
-/** Names as in OpenTelemetry's semantic conventions. Never a prompt, an answer, a key or a value of a statement. */
+/** Names from OpenTelemetry's semantic conventions. Never contains prompts, responses, keys or values of SQL statements. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The headers of W3C Trace Context. */
@@ -12,49 +12,48 @@ export interface TraceHeaders {
 
 export interface SpanStart {
   readonly kind: SpanKind;
-  /** Whose child it is: of headers that came from elsewhere, or of nobody. Absent: of the span that is current. */
+  /** The parent: the headers of a caller, or none. Absent: the current span. */
   readonly parent?: Partial<TraceHeaders> | 'none';
-  /** Spans that it has to do with and is not a child of. */
+  /** Related spans that are not its parent. */
   readonly links?: readonly Span[];
   readonly attributes?: SpanAttributes;
-  /** In Unix milliseconds; now when absent. */
+  /** In Unix milliseconds. Absent: now. */
   readonly startedAtMs?: number;
 }
 
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** Whether it is recorded. One that is not still carries its trace on. */
+  /** Whether it is recorded. An unsampled span still propagates its trace. */
   readonly isSampled: boolean;
-  /** What its children elsewhere are to be told. */
+  /** The headers for calls to other processes. */
   readonly headers: TraceHeaders;
   set(attributes: SpanAttributes): void;
-  /** @param failure the kind of what went wrong, from a closed set such as an error code; absent when nothing did. */
+  /** @param failure the kind of failure, from a closed set such as error codes; absent on success. */
   end(failure?: string): void;
 }
 
-/** Records what a process does for a trace. */
+/** Creates the spans of a process. */
 export interface Tracing {
   start(name: string, start: SpanStart): Span;
-  /** The span that what runs now belongs to, across awaits. */
+  /** The current span, across awaits. */
   current(): Span | undefined;
-  /** Runs `work`, and what it awaits, for that span; for none when undefined. */
+  /** Runs `work`, including its awaits, with that span as the current one; undefined: without a span. */
   run<Result>(span: Span | undefined, work: () => Result): Result;
 }
 
 let installed: Tracing | undefined;
 
 /**
- * The tracing of this process, or undefined when it is off. As in OpenTelemetry's
- * own API it is one for the process, since a span crosses every library between a
- * socket and a statement. What is traced asks this first and does nothing else
- * while it is off.
+ * The tracing of this process, or undefined while it is off. As in OpenTelemetry's
+ * own API it is a global of the process, since a trace crosses every library
+ * between a socket and a database.
  */
 export function tracing(): Tracing | undefined {
   return installed;
 }
 
-/** Turns it on, or off again; for the start of a process, and tests. */
+/** Turns tracing on or off; for the start of a process, and for tests. */
 export function installTracing(tracing: Tracing | undefined): void {
   installed = tracing;
 }

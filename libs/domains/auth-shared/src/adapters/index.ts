@@ -1,8 +1,8 @@
 export { systemSecrets } from './crypto/secrets';
 export { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './postgres/channels';
-export { createHousekeeping } from './postgres/housekeeping';
+export { createMaintenance } from './postgres/maintenance';
 export { createAuthPrisma, type AuthPrisma, type AuthTransaction } from './prisma/client';
-export { endKeys } from './prisma/end-session-keys';
+export { revokeSessionKeys } from './prisma/revoke-session-keys';
 export { Prisma } from './prisma/generated/client';
 export { appendInvalidation, lastInvalidation } from './prisma/invalidations';
 export { lockOrganization } from './prisma/lock-organization';

@@ -1,4 +1,4 @@
-/** What of a request a rule refused: a value that the caller shows to its user. */
+/** Why a rule refused a request. Returned as a value, since the caller shows it to its user. */
 export interface AdminRefusal {
   readonly kind: 'refusal';
   readonly reason:
@@ -17,22 +17,22 @@ export interface AdminRefusal {
   readonly message: string;
   /** The offending field, in the contract's spelling. */
   readonly field?: string;
-  /** Where there were too many attempts. */
+  /** With `too_many_attempts`. */
   readonly retryAfterMs?: number;
 }
 
-/** Refusals that say all by their reason; the words are for logs and for callers without words of their own. */
+/** Refusals with one fixed message. A client may show its own text for the reason instead. */
 export const refusals = {
-  linkNotValid: refusal('link_not_valid', 'This link is not valid any more. Ask for a new one.'),
+  linkNotValid: refusal('link_not_valid', 'This link is no longer valid. Request a new one.'),
   notSignedIn: refusal('not_signed_in', 'Sign in first.'),
-  wrongPassword: refusal('sign_in_refused', 'The password is wrong.'),
-  secondFactorRequired: refusal('second_factor_required', 'Enter the code of your authenticator app.'),
-  secondFactorRefused: refusal('second_factor_refused', 'This code is wrong, or was used already.'),
+  wrongPassword: refusal('sign_in_refused', 'The password is incorrect.'),
+  secondFactorRequired: refusal('second_factor_required', 'Enter the code from your authenticator app.'),
+  secondFactorRefused: refusal('second_factor_refused', 'This code is incorrect or has already been used.'),
   secretsNotConfigured: refusal(
     'not_configured',
-    'No key for secrets is configured (GATEWAY_SECRETS_KEY), so no second factor can be kept.',
+    'Two-factor authentication is unavailable: no encryption key is configured (GATEWAY_SECRETS_KEY).',
   ),
-  mailNotConfigured: refusal('not_configured', 'No mail is configured.'),
+  mailNotConfigured: refusal('not_configured', 'Email delivery is not configured.'),
 } as const;
 
 function refusal(reason: AdminRefusal['reason'], message: string): AdminRefusal {
@@ -40,7 +40,7 @@ function refusal(reason: AdminRefusal['reason'], message: string): AdminRefusal 
 }
 
 export function tooManyAttempts(retryAfterMs: number): AdminRefusal {
-  return { ...refusal('too_many_attempts', 'Too many attempts. Wait before trying again.'), retryAfterMs };
+  return { ...refusal('too_many_attempts', 'Too many attempts. Try again later.'), retryAfterMs };
 }
 
 export function invalid(field: string, message: string): AdminRefusal {
@@ -61,12 +61,12 @@ export function conflict(message: string): AdminRefusal {
   return { kind: 'refusal', reason: 'conflict', message };
 }
 
-/** Of two editors the second is told, unless it did not say what it had read. */
+/** Optimistic concurrency control. Without an expected version, the last write wins. */
 export function checkVersion(current: number, expected: number | undefined): AdminRefusal | undefined {
   if (expected === undefined || expected === current) return undefined;
   return {
     kind: 'refusal',
     reason: 'version_conflict',
-    message: `Somebody else changed this meanwhile: it is at version ${current}, not ${expected}.`,
+    message: `This was changed by another user: it is at version ${current}, not ${expected}.`,
   };
 }

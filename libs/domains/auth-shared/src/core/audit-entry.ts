@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 
-/** Who makes a change, as the audit log shows it. */
+/** The author of a change, as shown in the audit log. */
 export interface Actor {
   /** A member id, or "system". */
   readonly id: string;
@@ -8,10 +8,7 @@ export interface Actor {
   readonly ipAddress: string;
 }
 
-/**
- * - `started`: another domain is about to make the change.
- * - `done`, `failed`: how it went.
- */
+/** `started` while another domain makes the change, then `done` or `failed`. */
 export type AuditOutcome = 'started' | 'done' | 'failed';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -25,7 +22,7 @@ export interface AuditEntry {
   readonly action: string;
   /** Such as a key id. */
   readonly target: string;
-  /** What changed; never a secret. */
+  /** The changed fields; never a secret. */
   readonly details: JsonObject;
   readonly outcome: AuditOutcome;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@gateway/base';
 import type { Actor, AuditEntry, JsonObject } from './audit-entry';
 import type { IdSource } from './ports';
 
-/** What a use-case says of its change; id, time and outcome are added here. */
+/** An audit entry without id, time and outcome. */
 export interface AuditedChange {
   readonly actor: Actor;
   readonly organizationId?: string;
@@ -13,7 +13,7 @@ export interface AuditedChange {
 
 const MAX_ACTOR_FIELD_CHARACTERS = 254;
 
-/** The entry for a change that is made in the same transaction. */
+/** The entry for a change in the same transaction, so its outcome is `done`. */
 export function auditOf(change: AuditedChange, ports: { newId: IdSource; clock: Clock }): AuditEntry {
   return {
     ...change,
@@ -35,7 +35,7 @@ export function changedFields(before: JsonObject, after: JsonObject): JsonObject
   return { changed };
 }
 
-/** Callers are our own services, but what they pass on came from outside. */
+/** Callers are our own services, but they pass on text from outside. */
 function presentableActor({ id, label, ipAddress }: Actor): Actor {
   return { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
 }

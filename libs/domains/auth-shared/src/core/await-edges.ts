@@ -1,14 +1,14 @@
 import { type CancelSignal, throwIfAborted } from '@gateway/base';
 import type { EdgeLeases, InvalidationFeed } from './invalidations';
 
-/** An acknowledgement whose notice was lost is seen this late at worst. */
+/** Upper bound on the delay when the notification of an acknowledgement is lost. */
 const MAX_WAIT_MS = 250;
 
 /**
- * Resolves once no edge can still answer from before `sequence`: each has
- * acknowledged it, or its lease has run out. Leases are not extended past an
- * unacknowledged invalidation, so this takes one lease length at most.
- * Rejects when `signal` aborts; what was committed stays committed.
+ * Resolves once no edge can act on state older than `sequence`: each edge has
+ * acknowledged it, or its lease has expired. Leases are not extended past an
+ * unacknowledged invalidation, so this takes at most one lease length.
+ * Rejects when `signal` aborts; the committed change remains.
  */
 export async function awaitEdges(
   { leases, feed }: { leases: EdgeLeases; feed: InvalidationFeed },

@@ -7,7 +7,7 @@ export { readPage, type Page } from './paging';
 export type { Decision, IdSource, PageRequest, Secrets } from './ports';
 export {
   idleExpiryOf,
-  isRunning,
+  isSessionActive,
   type EndedSessions,
   type Member,
   type MemberRole,

@@ -11,7 +11,7 @@ export interface Page<Item> {
   readonly nextPageToken: string;
 }
 
-/** A page token is the last id seen; lists are ordered by id, so it stays good whatever is added. */
+/** A page token is the last id of the previous page. Lists are ordered by id, so new items do not invalidate it. */
 export async function readPage<Item extends { readonly id: string }>(
   pageSize: number,
   pageToken: string,
@@ -19,7 +19,7 @@ export async function readPage<Item extends { readonly id: string }>(
 ): Promise<Page<Item>> {
   if (pageToken !== '' && !isIdLike(pageToken)) {
     throw new GatewayError('invalid_request', {
-      message: 'page_token is not one that a list answered with.',
+      message: 'page_token is not a token returned by a list call.',
       param: 'page_token',
     });
   }

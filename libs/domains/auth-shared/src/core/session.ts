@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 
-/** An operator may do everything everywhere; a member what the roles in organizations allow. */
+/** An operator has every permission. A member's permissions depend on their role in each organization. */
 export type MemberRole = 'operator' | 'member';
 
 export interface Member {
@@ -14,29 +14,29 @@ export type SignInMethod = 'password' | 'oidc';
 export interface Session {
   readonly id: string;
   readonly member: Member;
-  /** The browser and system that signed in, as they call themselves. */
+  /** The browser and operating system that signed in, from the User-Agent header. */
   readonly device: string;
-  /** Where it was last seen. */
+  /** The address of its last request. */
   readonly ipAddress: string;
   readonly signedInBy: SignInMethod;
   readonly createdAt: UnixMs;
-  /** To the minute. */
+  /** Accurate to one minute. */
   readonly lastSeenAt: UnixMs;
   readonly expiresAt: UnixMs;
 }
 
-/** Whatever ends sessions also ends the keys that were made for them, in the same transaction. */
+/** The result of ending sessions, which revokes their session keys in the same transaction. */
 export interface EndedSessions {
   readonly ended: number;
-  /** By which edges know that those keys ended; undefined: there were none. */
+  /** The invalidation of the revoked keys; undefined when there were none. */
   readonly sequence: bigint | undefined;
 }
 
-/** A session ends at its expiry, however busy, and when it was not seen for too long. */
+/** When the session ends if it stays idle; never after its expiry. */
 export function idleExpiryOf({ lastSeenAt, expiresAt }: Session, sessionIdleMs: number): UnixMs {
   return Math.min(lastSeenAt + sessionIdleMs, expiresAt) as UnixMs;
 }
 
-export function isRunning(session: Session, now: UnixMs, sessionIdleMs: number): boolean {
+export function isSessionActive(session: Session, now: UnixMs, sessionIdleMs: number): boolean {
   return idleExpiryOf(session, sessionIdleMs) > now;
 }

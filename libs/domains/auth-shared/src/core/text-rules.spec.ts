@@ -9,7 +9,7 @@ it.each([
   'قهوة',
   'family 👨\u200d👩\u200d👧',
   'a "quoted" & <b>name</b>',
-])('takes %s as a name', (name) => expect(read(` ${name} `)).toBe(name));
+])('accepts %s as a name', (name) => expect(read(` ${name} `)).toBe(name));
 
 it.each([
   ['a control character', 'a\u0007b'],

@@ -5,13 +5,13 @@ export const MAX_REASON_CHARACTERS = 500;
 const MAX_ID_CHARACTERS = 64;
 
 /**
- * What nobody sees, or what makes others see something else: control characters
- * (among them NUL, which PostgreSQL cannot store), those that turn the direction
- * of writing, line separators, invisible spaces, and tags.
+ * Invisible characters, and characters that change how others are displayed:
+ * control characters (including NUL, which PostgreSQL cannot store),
+ * bidirectional controls, line separators, zero-width spaces and tags.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}\u200B\u2060-\u2064\uFEFF\u{E0000}-\u{E007F}]/u;
 
-/** The text without surrounding white space, if a person could read it and it is not too long. */
+/** The text without surrounding white space; a refusal if it is empty, too long or has invisible characters. */
 export function readText(field: string, text: string, maxCharacters: number): string | AdminRefusal {
   const trimmed = text.trim();
   if (trimmed === '') return invalid(field, `${field} must not be empty.`);
@@ -23,7 +23,7 @@ export function readText(field: string, text: string, maxCharacters: number): st
   return trimmed;
 }
 
-/** Whether the text could be one of our ids. What could not need not be looked for. */
+/** Whether the text has the form of an id. Other text is not looked up in the database. */
 export function isIdLike(text: string): boolean {
   return text.length <= MAX_ID_CHARACTERS && /^[A-Za-z0-9_-]+$/.test(text);
 }

@@ -22,7 +22,7 @@ const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalRea
   not_configured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
 };
 
-/** A change without an actor cannot be audited, so it is not made. */
+/** A change without an actor cannot be audited, so it is refused. */
 export function actorOf(actor: ActorMessage | undefined): Actor {
   if (!actor || actor.id === '') throw missing('actor');
   return actor;

@@ -1,5 +1,5 @@
 import { canonicalRange } from '@gateway/addresses';
-import { createAuthPrisma, createHousekeeping, systemSecrets } from '@gateway/auth-shared/adapters';
+import { createAuthPrisma, createMaintenance, systemSecrets } from '@gateway/auth-shared/adapters';
 import { createPeopleAdapters, type PeopleAdapterOptions, type PeopleAdapters } from '@gateway/people';
 import type { Pool } from 'pg';
 import type { AuthPorts } from '../core/ports';
@@ -12,18 +12,18 @@ import { createPrismaOrganizationStore } from './prisma/organization-store';
 
 /** `pool` needs at least 4 connections. */
 export interface AuthAdapterOptions extends Omit<PeopleAdapterOptions, 'prisma'> {
-  /** Keeps one connection for LISTEN, which a transaction pooler does not support. `pool` when absent. */
+  /** Holds one connection for LISTEN, which a transaction pooler does not support. Defaults to `pool`. */
   readonly sessions?: Pool | undefined;
 }
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
   readonly people: PeopleAdapters;
-  /** Starts following invalidations and deleting expired rows. */
+  /** Starts the invalidation feed and the deletion of expired rows. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** One hour is far above any lease, so no edge loses a lease that it still uses. */
+/** One hour is far longer than any lease, so no valid lease is affected. */
 const DELETE_EXPIRED = [
   `delete from invalidations where created_at < clock_timestamp() - interval '1 hour'`,
   `delete from edge_leases where expires_at < clock_timestamp() - interval '1 hour'`,
@@ -34,7 +34,7 @@ export function createAuthAdapters(options: AuthAdapterOptions): AuthAdapters {
   const { pool, sessions = pool, log } = options;
   const prisma = createAuthPrisma(pool);
   const feed = createPostgresInvalidationFeed({ pool, sessions, log });
-  const housekeeping = createHousekeeping({ pool, log, statements: DELETE_EXPIRED });
+  const maintenance = createMaintenance({ pool, log, statements: DELETE_EXPIRED });
   const people = createPeopleAdapters({ ...options, prisma });
   return {
     organizations: createPrismaOrganizationStore(prisma),
@@ -48,12 +48,12 @@ export function createAuthAdapters(options: AuthAdapterOptions): AuthAdapters {
     people,
     async start() {
       await feed.start();
-      housekeeping.start();
+      maintenance.start();
       people.start();
     },
     async stop() {
       await feed.stop();
-      await housekeeping.stop();
+      await maintenance.stop();
       await people.stop();
       await prisma.$disconnect();
     },

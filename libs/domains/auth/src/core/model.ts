@@ -1,5 +1,6 @@
 import type { NanoUsd, UnixMs, UtcDay } from '@gateway/base';
-/** What a key may be used for, as the public contract names it. */
+
+/** A permission of a key, as named in the public API. */
 export type Scope = 'chat' | 'usage:read';
 
 export const SCOPES: readonly Scope[] = ['chat', 'usage:read'];
@@ -27,11 +28,11 @@ export interface Organization {
   readonly suspendedReason?: string;
   readonly limits: OrganizationLimits;
   readonly createdAt: UnixMs;
-  /** Grows by one with each change. */
+  /** Incremented by each change. */
   readonly version: number;
 }
 
-/** Everything about a key that can be chosen, in canonical form. */
+/** The editable settings of a key, in canonical form. */
 export interface KeySettings {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -51,23 +52,23 @@ export interface ApiKey {
   readonly settings: KeySettings;
   readonly createdAt: UnixMs;
   readonly revokedAt?: UnixMs;
-  /** After a rotation, the secret of before. It may have ended since. */
+  /** After a rotation: the previous secret, which may have expired. */
   readonly previousSecret?: PreviousSecret;
-  /** From this moment on it works no more; absent: by the settings' last day alone. */
+  /** Only for session keys. Other keys expire by `settings.expiresOn`. */
   readonly expiresAt?: UnixMs;
-  /** It ends with this session. */
+  /** Only for session keys: the session whose end revokes the key. */
   readonly sessionId?: string;
-  /** Grows by one with each change. */
+  /** Incremented by each change. */
   readonly version: number;
 }
 
 export interface PreviousSecret {
   readonly last4: string;
-  /** From this moment on it is no secret of the key any more. */
+  /** The secret is invalid from this moment on. */
   readonly worksUntil: UnixMs;
 }
 
-/** Everything an edge needs to know of a key and its organization. */
+/** Everything an edge needs to authorize requests with a key. */
 export interface KeyGrant {
   readonly keyId: string;
   readonly organizationId: string;
@@ -77,6 +78,6 @@ export interface KeyGrant {
   readonly organizationSuspended: boolean;
   /** From this moment on the key is expired. */
   readonly expiresAt?: UnixMs;
-  /** When the secret that was asked about ends; absent: not before the key. */
+  /** When the verified secret expires; absent unless it is the previous secret of a rotated key. */
   readonly secretEndsAt?: UnixMs;
 }

@@ -13,21 +13,18 @@ import type {
 } from '@gateway/auth-shared';
 import type { ApiKey, KeyGrant, Organization, OrganizationLimits } from './model';
 
-/**
- * A committed state. `sequence` is the last invalidation that an edge must have
- * acknowledged before it can be said to know this state.
- */
+/** A committed state. Edges that have acknowledged `sequence` cannot act on an older state. */
 interface Committed<Value> {
   readonly kind: 'committed';
   readonly value: Value;
   readonly sequence: bigint;
 }
 
-/** Every write commits its audit entry, and the invalidation where edges are concerned, in the same transaction. */
+/** Every write commits its audit entry, and its invalidation if edges cache the row, in the same transaction. */
 export interface OrganizationStore {
   insert(organization: Organization, audit: AuditEntry): Promise<void>;
   find(id: string): Promise<Organization | undefined>;
-  /** Of one member, when one is named. */
+  /** With `memberId`, only the organizations of that member. */
   list(page: PageRequest, memberId?: string): Promise<readonly Organization[]>;
   /** Undefined: no such organization. */
   change(
@@ -42,14 +39,15 @@ interface NewKey {
 }
 
 export interface KeyStore {
-  /** `decide` sees the organization as it stays until the key is written. Undefined: no such organization. */
+  /** `decide` receives the organization, locked until the key is written. Undefined: no such organization. */
   insert(
     organizationId: string,
     decide: (organization: Organization) => Decision<NewKey>,
   ): Promise<ApiKey | AdminRefusal | undefined>;
   /**
-   * As `insert`, for a session that runs, and ends the keys that this session
-   * has in the organization. Undefined: no such organization, or no such session of the member.
+   * As `insert`, for an active session, and revokes the session's other keys in
+   * the organization. Undefined: no such organization, or no such session of the
+   * member.
    */
   insertForSession(
     organizationId: string,
@@ -57,7 +55,7 @@ export interface KeyStore {
     decide: (organization: Organization, session: Session) => Decision<NewKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
-  /** @param forSession only those that were made for a session, or only the others; undefined: all. */
+  /** @param forSession true: only session keys; false: only other keys; undefined: all. */
   list(organizationId: string, page: PageRequest, forSession?: boolean): Promise<readonly ApiKey[]>;
   /** Undefined: no such key in this organization. */
   change(
@@ -65,9 +63,7 @@ export interface KeyStore {
     id: string,
     decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
-  /**
-   * As `change`, and gives the key another secret.
-   */
+  /** As `change`, and replaces the key's secret. */
   rotate(
     organizationId: string,
     id: string,
@@ -76,31 +72,31 @@ export interface KeyStore {
 }
 
 interface RotatedKey extends NewKey {
-  /** Which of the secrets of before is the key's previous one from now on. */
-  readonly kept: 'current' | 'previous' | 'none';
+  /** Which of the earlier secrets becomes the key's previous secret. */
+  readonly retained: 'current' | 'previous' | 'none';
 }
 
-/** The hot path: one indexed read of what is committed now, never cached. */
+/** The hot path: one indexed read of the committed state, never cached. */
 export interface KeyVerifier {
   verify(sha256: Buffer): Promise<KeyGrant | undefined>;
 }
 
-/** What is absent is not filtered by. */
+/** Absent fields do not filter. */
 export interface AuditFilter {
   readonly organizationId?: string;
-  /** Such as "key.create", or "key." for all that begins so. */
+  /** An action such as "key.create", or a prefix such as "key.". */
   readonly action?: string;
   readonly actorId?: string;
   readonly target?: string;
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since?: UnixMs;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly until?: UnixMs;
 }
 
 export interface AuditStore {
   insert(entry: AuditEntry): Promise<void>;
-  /** Notes how a started change went. `not_started`: the entry is unknown or already complete otherwise. */
+  /** Records the outcome of a started change. `not_started`: no such entry, or it has another outcome already. */
   complete(id: string, outcome: Exclude<AuditOutcome, 'started'>): Promise<'completed' | 'not_started'>;
   list(filter: AuditFilter, page: PageRequest): Promise<readonly AuditEntry[]>;
 }
@@ -110,7 +106,7 @@ export interface AddressRanges {
   canonical(text: string): string | undefined;
 }
 
-/** Everything that organizations, keys, revocation and the audit log need from outside. */
+/** The injected dependencies of organizations, keys, revocation and the audit log. */
 export interface AuthPorts {
   readonly organizations: OrganizationStore;
   readonly keys: KeyStore;
@@ -126,9 +122,9 @@ export interface AuthPorts {
 }
 
 export interface AuthSettings {
-  /** How long an edge may use its cache without hearing from auth, and the longest wait of a revocation. */
+  /** How long an edge may use its cache without contact to auth, and the longest wait of a revocation. */
   readonly leaseMs: number;
-  /** A session without a request for this long has ended, and with it its keys. */
+  /** A session without a request for this long ends, and its keys with it. */
   readonly sessionIdleMs: number;
   readonly defaultOrganizationLimits: OrganizationLimits;
 }

@@ -44,7 +44,7 @@ describe('roles in organizations', () => {
   const reasonOf = (outcome: { $case: string; value: unknown } | undefined) =>
     outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined;
 
-  /** Changes of an organization, each as a reason for its refusal, or none. */
+  /** Each change returns the reason for its refusal, or undefined. */
   const changes: Record<string, (actor: Actor, organizationId: string) => Promise<number | undefined>> = {
     createKey: async (actor, organizationId) =>
       reasonOf((await fixture.admin.createKey({ actor, organizationId, settings: keySettings() })).outcome),
@@ -68,23 +68,23 @@ describe('roles in organizations', () => {
     createOrganization: async (actor) =>
       reasonOf((await fixture.admin.createOrganization({ actor, name: 'New' })).outcome),
     setOrganizationRole: async (actor, organizationId) => {
-      const { id: memberId } = await person('somebody', { [organizationId]: 'member' });
+      const { id: memberId } = await person('another', { [organizationId]: 'member' });
       const change = { actor, organizationId, memberId, role: OrganizationRole.ORGANIZATION_ROLE_ADMIN };
       return reasonOf((await fixture.admin.setOrganizationRole(change)).outcome);
     },
     removeOrganizationMember: async (actor, organizationId) => {
-      const { id: memberId } = await person('somebody', { [organizationId]: 'member' });
+      const { id: memberId } = await person('another', { [organizationId]: 'member' });
       return (await fixture.admin.removeOrganizationMember({ actor, organizationId, memberId })).refusal
         ?.reason;
     },
     setOperator: async (actor) => {
-      const { id: memberId } = await person('somebody');
+      const { id: memberId } = await person('another');
       return reasonOf((await fixture.admin.setOperator({ actor, memberId, operator: true })).outcome);
     },
   };
   const forOperators = ['setOrganizationSuspended', 'createOrganization', 'setOperator'];
 
-  it.each(Object.keys(changes))('are kept by %s itself, whoever calls it', async (name) => {
+  it.each(Object.keys(changes))('are enforced by %s', async (name) => {
     const change = changes[name] as (typeof changes)[string];
     const managers = forOperators.includes(name) ? FORBIDDEN : undefined;
     expect(await change(actorNamed('member'), ownId)).toBe(FORBIDDEN);
@@ -101,11 +101,11 @@ describe('roles in organizations', () => {
     const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.9', device: '' };
     const { outcome } = await fixture.admin.signIn(signIn);
     const sessionToken = outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
-    const asked = { sessionToken, permission, organizationId, ipAddress: '192.0.2.9' };
-    return (await fixture.admin.authorize(asked)).outcome?.$case;
+    const request = { sessionToken, permission, organizationId, ipAddress: '192.0.2.9' };
+    return (await fixture.admin.authorize(request)).outcome?.$case;
   };
 
-  it('answers of a foreign organization as of one that is not', async () => {
+  it('cannot tell an organization of others from one that does not exist', async () => {
     expect(await authorize('owner', 'keys:read', foreignId)).toBe('noSuchOrganization');
     expect(await authorize('owner', 'keys:read', 'org-none')).toBe('noSuchOrganization');
     expect(await authorize('member', 'keys:manage', ownId)).toBe('forbidden');
@@ -119,7 +119,7 @@ describe('roles in organizations', () => {
     });
   });
 
-  it('shows each member the organizations that they are in, and operators all', async () => {
+  it('let members list their own organizations, and operators all', async () => {
     const list = async (actor: Actor) => {
       const page = await fixture.admin.listOrganizations({ actor, pageSize: 0, pageToken: '' });
       return page.organizations.map(({ name }) => name).sort();
@@ -135,7 +135,7 @@ describe('roles in organizations', () => {
     const setRole = (actor: Actor, organizationId: string, memberId: string, role: OrganizationRole) =>
       fixture.admin.setOrganizationRole({ actor, organizationId, memberId, role });
 
-    it('are made and unmade by owners only', async () => {
+    it('are promoted and demoted by owners only', async () => {
       const { id: organizationId } = await fixture.organization('Owners');
       const owner = await person('owner', { [organizationId]: 'owner' });
       const admin = await person('admin', { [organizationId]: 'admin' });
@@ -146,18 +146,18 @@ describe('roles in organizations', () => {
       expect(reasonOf((await setRole(owner, organizationId, admin.id, OWNER)).outcome)).toBeUndefined();
     });
 
-    it('never leave an organization without one, however many go at once', async () => {
+    it('never leave an organization without one, even when they leave concurrently', async () => {
       const { id: organizationId } = await fixture.organization('Leaving');
       const both = [
         await person('one', { [organizationId]: 'owner' }),
         await person('two', { [organizationId]: 'owner' }),
       ];
-      const left = await Promise.all(
+      const removals = await Promise.all(
         both.map((actor) =>
           fixture.admin.removeOrganizationMember({ actor, organizationId, memberId: actor.id }),
         ),
       );
-      expect(left.map(({ refusal }) => refusal?.reason).sort()).toEqual([CONFLICT, undefined]);
+      expect(removals.map(({ refusal }) => refusal?.reason).sort()).toEqual([CONFLICT, undefined]);
       const { members } = await fixture.admin.listOrganizationMembers({
         organizationId,
         pageSize: 0,
@@ -167,7 +167,7 @@ describe('roles in organizations', () => {
     });
   });
 
-  it('notes who changed which role, with before and after', async () => {
+  it('audits role changes with their actor, before and after', async () => {
     const { id: organizationId } = await fixture.organization('Audited');
     const owner = await person('owner', { [organizationId]: 'owner' });
     const { id: memberId } = await person('promoted', { [organizationId]: 'member' });
@@ -186,7 +186,7 @@ describe('roles in organizations', () => {
     });
   });
 
-  it('are counted from the next request on, and an operator who is one no longer has to sign in anew', async () => {
+  it('apply from the next request on, and a demoted operator has to sign in again', async () => {
     const former = await fixture.member('former@example.com', PASSWORD);
     const signIn = { email: 'former@example.com', password: PASSWORD, ipAddress: '', device: '' };
     const { outcome } = await fixture.admin.signIn(signIn);

@@ -60,8 +60,8 @@ async function signIn(email: string, password = PASSWORD, code?: string) {
 const token = async (email: string, password = PASSWORD) => String(await signIn(email, password));
 const isSignedIn = async (sessionToken: string) =>
   (await fixture.admin.getSession({ sessionToken })).member !== undefined;
-const reasonOf = (answer: { outcome?: { $case: string; value: unknown } | undefined }) =>
-  answer.outcome?.$case === 'refusal' ? (answer.outcome.value as { reason: number }).reason : undefined;
+const reasonOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
+  outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined;
 const dump = async () => {
   const tables = ['members', 'sessions', 'invitations', 'password_resets', 'recovery_codes', 'audit_entries'];
   const texts = tables.map((name) => `(select coalesce(string_agg(t::text, ' '), '') from ${name} t)`);
@@ -95,10 +95,10 @@ describe('invitations', () => {
     return (await fixture.admin.listInvitations(page)).invitations.map(({ state }) => state);
   };
 
-  it('bring a new person into the organization once, with a password of their own', async () => {
+  it('add a new member to the organization once, with a password of their choice', async () => {
     const { token } = await invite(' New@Example.com ');
-    const looked = await fixture.admin.lookUpInvitation({ token, ipAddress: '::1' });
-    expect(looked.outcome).toMatchObject({
+    const found = await fixture.admin.lookUpInvitation({ token, ipAddress: '::1' });
+    expect(found.outcome).toMatchObject({
       value: {
         organizationName: 'Acme',
         hasAccount: false,
@@ -121,7 +121,7 @@ describe('invitations', () => {
     expect(await dump()).not.toContain(token);
   });
 
-  it('open no account that exists: who has one signs in first, as who was invited', async () => {
+  it('require the invited person to sign in when they have an account', async () => {
     const invited = await person();
     const stranger = await person();
     const { token } = await invite(invited.label);
@@ -133,7 +133,7 @@ describe('invitations', () => {
     expect((await invite(invited.label)).reason).toBe(reasons.conflict);
   });
 
-  it('end by time, by being revoked, and by a newer one for the same person', async () => {
+  it('end when they expire, are revoked, or are replaced by a newer one for the same person', async () => {
     const first = await invite('late@example.com');
     const second = await invite('late@example.com');
     expect(reasonOf(await accept(first.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
@@ -148,7 +148,7 @@ describe('invitations', () => {
     expect(await states()).toEqual([EXPIRED, REVOKED, REVOKED]);
   });
 
-  it('to be an owner come from owners', async () => {
+  it('with the role owner can only be created by owners', async () => {
     const admin = await person({ [organizationId]: 'admin' });
     expect((await invite('boss@example.com', OWNER, admin)).reason).toBe(reasons.forbidden);
     expect((await invite('boss@example.com', OWNER)).reason).toBeUndefined();
@@ -161,7 +161,7 @@ describe('passwords', () => {
   const change = (sessionToken: string, currentPassword: string, newPassword: string) =>
     fixture.admin.changePassword({ sessionToken, currentPassword, newPassword, ...from });
 
-  it('are changed by who knows the old one; every session ends but a new one', async () => {
+  it('can be changed with the current one; all sessions but a new one end', async () => {
     const { label } = await person();
     const [here, elsewhere] = [await token(label), await token(label)];
     expect(reasonOf(await change(here, 'wrong password', OTHER_PASSWORD))).toBe(reasons.password);
@@ -175,7 +175,7 @@ describe('passwords', () => {
   });
 
   it.each(['short', 'aaaaaaaaaaaa', '1234567890', 'Password123!', 'person-x@example.com', 'x'.repeat(201)])(
-    'are not %s, which anybody guesses or nobody hashes',
+    'must not be as weak or as long as %s',
     async (newPassword) => {
       const { label } = await person();
       const typed = newPassword.replace('person-x@example.com', label);
@@ -184,7 +184,7 @@ describe('passwords', () => {
     },
   );
 
-  it('cannot be guessed from a screen left open', async () => {
+  it('cannot be guessed from an unattended session', async () => {
     const { label } = await person();
     const sessionToken = await token(label);
     const seen = new Set<number | undefined>();
@@ -195,16 +195,21 @@ describe('passwords', () => {
     expect(reasonOf(await change(sessionToken, PASSWORD, OTHER_PASSWORD))).toBe(reasons.tooMany);
   });
 
-  describe('are reset by a link', () => {
+  describe('can be reset by a link', () => {
     async function link(memberId: string, actor: Actor = ACTOR) {
-      const made = await fixture.admin.makePasswordResetLink({ actor, memberId, dashboardUrl: DASHBOARD });
-      return made.outcome?.$case === 'made' ? (made.outcome.value.link.split('#')[1] ?? '') : reasonOf(made);
+      const response = await fixture.admin.makePasswordResetLink({
+        actor,
+        memberId,
+        dashboardUrl: DASHBOARD,
+      });
+      const { outcome } = response;
+      return outcome?.$case === 'created' ? (outcome.value.link.split('#')[1] ?? '') : reasonOf(response);
     }
     const reset = async (token: unknown, password = OTHER_PASSWORD) =>
       (await fixture.admin.resetPassword({ token: String(token), password, ipAddress: '::1' })).refusal
         ?.reason;
 
-    it('that is good once and for an hour, ends all sessions and takes the other links along', async () => {
+    it('that is single-use, is valid for an hour, and ends all sessions and other links', async () => {
       const { id, label } = await person();
       const session = await token(label);
       const [first, second] = [await link(id), await link(id)];
@@ -220,14 +225,14 @@ describe('passwords', () => {
       expect(await reset(third)).toBe(reasons.link);
     });
 
-    it('that operators alone make', async () => {
+    it('that only operators can create', async () => {
       const { id } = await person();
       expect(await link(id, await person())).toBe(reasons.forbidden);
     });
 
-    it('and asking for one says that no mail is configured, where none is', async () => {
-      const asked = { email: 'ops@example.com', ipAddress: '::1', dashboardUrl: DASHBOARD };
-      expect((await fixture.admin.requestPasswordReset(asked)).refusal?.reason).toBe(reasons.notConfigured);
+    it('that cannot be requested unless email delivery is configured', async () => {
+      const request = { email: 'ops@example.com', ipAddress: '::1', dashboardUrl: DASHBOARD };
+      expect((await fixture.admin.requestPasswordReset(request)).refusal?.reason).toBe(reasons.notConfigured);
     });
   });
 });
@@ -256,7 +261,7 @@ describe('a second factor', () => {
     return { ...person, recoveryCodes, sessionToken: signedIn?.sessionToken ?? '' };
   }
 
-  it('counts once a code of it was shown, and then at every sign-in, after the password', async () => {
+  it('is required at every sign-in once it is confirmed by a code, after the password', async () => {
     const { label, sessionToken, secret } = await enrolled();
     expect(await signIn(label)).toEqual(expect.any(String));
     const wrong = await fixture.admin.confirmTotp({ sessionToken, code: codeOf(secret, 10), ...from });
@@ -271,16 +276,16 @@ describe('a second factor', () => {
     expect(secondFactor).toBe(true);
   });
 
-  it('takes no code twice, however many try at once, and none older than one that it took', async () => {
+  it('accepts each code once, even concurrently, and none older than the last accepted one', async () => {
     const { label, secret } = await withSecondFactor();
     const code = codeOf(secret);
-    const tried = await Promise.all([1, 2, 3].map(() => signIn(label, PASSWORD, code)));
-    expect(tried.filter((one) => typeof one === 'string')).toHaveLength(1);
+    const attempts = await Promise.all([1, 2, 3].map(() => signIn(label, PASSWORD, code)));
+    expect(attempts.filter((one) => typeof one === 'string')).toHaveLength(1);
     expect(await signIn(label, PASSWORD, codeOf(secret, -1))).toBe(reasons.codeRefused);
     expect(await signIn(label, PASSWORD, codeOf(secret, 1))).toEqual(expect.any(String));
   });
 
-  it('has ten recovery codes, each good once, of which only hashes are kept', async () => {
+  it('has ten single-use recovery codes, stored as hashes only', async () => {
     const { label, recoveryCodes, sessionToken, secret } = await withSecondFactor();
     expect(new Set(recoveryCodes).size).toBe(10);
     const all = await dump();
@@ -295,26 +300,26 @@ describe('a second factor', () => {
     expect(await signIn(label, PASSWORD, second)).toBe(reasons.codeRefused);
   });
 
-  it('is throttled for who knows the password', async () => {
+  it('is throttled even with the correct password', async () => {
     const { label } = await withSecondFactor();
-    const tried = new Set<unknown>();
+    const results = new Set<unknown>();
     for (let attempt = 0; attempt < 25; attempt += 1) {
       const ipAddress = `203.0.113.${attempt}`;
       const guess = { email: label, password: PASSWORD, device: '', ipAddress, code: '123456' };
       const { outcome } = await fixture.admin.signIn(guess);
-      tried.add((outcome?.value as { reason: number }).reason);
+      results.add((outcome?.value as { reason: number }).reason);
     }
-    expect([...tried]).toEqual([reasons.codeRefused, reasons.tooMany]);
+    expect([...results]).toEqual([reasons.codeRefused, reasons.tooMany]);
   });
 
-  it('stays through a reset of the password, and goes by password and code alone', async () => {
+  it('survives a password reset, and can be removed only with password and code', async () => {
     const { id, label, secret } = await withSecondFactor();
-    const made = await fixture.admin.makePasswordResetLink({
+    const { outcome } = await fixture.admin.makePasswordResetLink({
       actor: ACTOR,
       memberId: id,
       dashboardUrl: DASHBOARD,
     });
-    const link = made.outcome?.$case === 'made' ? made.outcome.value.link : '';
+    const link = outcome?.$case === 'created' ? outcome.value.link : '';
     const reset = { token: link.split('#')[1] ?? '', password: OTHER_PASSWORD, ipAddress: '::1' };
     await fixture.admin.resetPassword(reset);
     expect(await signIn(label, OTHER_PASSWORD)).toBe(reasons.codeRequired);
@@ -327,7 +332,7 @@ describe('a second factor', () => {
     expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
   });
 
-  it('cannot be replaced by who finds a screen left open', async () => {
+  it('cannot be replaced from an unattended session', async () => {
     const { sessionToken } = await withSecondFactor();
     const enrol = (password: string) =>
       fixture.admin.enrolTotp({ sessionToken, password, ipAddress: '::1' }).then(reasonOf);

@@ -19,7 +19,7 @@ describe('secrets of second factors in the database', () => {
 
   const from = { ipAddress: '192.0.2.1', device: '' };
 
-  /** Each code is taken once, so each comes from a period of its own. */
+  /** Each code is accepted once, so every call advances to the next period. */
   function nextCode(base32: string): string {
     clock.advance(PERIOD_MS);
     return new TOTP({ secret: Secret.fromBase32(base32) }).generate({ timestamp: clock.now() });
@@ -30,7 +30,7 @@ describe('secrets of second factors in the database', () => {
     return outcome;
   }
 
-  /** Somebody with a second factor, and its secret as their app knows it. */
+  /** A member with a second factor, and its secret as the authenticator app stores it. */
   async function person(email: string) {
     const { member } = await auth.member(email, PASSWORD);
     const outcome = await signIn(email);
@@ -51,16 +51,16 @@ describe('secrets of second factors in the database', () => {
     return rows[0]?.totp_secret ?? '';
   }
 
-  it('are sealed, and good for signing in', async () => {
+  it('are encrypted, and usable for signing in', async () => {
     const ada = await person('ada@example.com');
     const stored = await storedOf(ada.id);
-    expect(stored).toMatch(/^sealed1\./);
+    expect(stored).toMatch(/^enc1\./);
     expect(stored).not.toContain(ada.base32);
     expect((await signIn(ada.email, nextCode(ada.base32)))?.$case).toBe('signedIn');
     expect((await signIn(ada.email, '000000'))?.$case).toBe('refused');
   });
 
-  it('count for nobody else when they are moved in the database', async () => {
+  it('are useless for another member when they are copied in the database', async () => {
     const [eve, victim] = [await person('eve@example.com'), await person('victim@example.com')];
     await auth.pool.query('update members set totp_secret = $1 where id = $2', [
       await storedOf(eve.id),
@@ -69,19 +69,19 @@ describe('secrets of second factors in the database', () => {
     await expect(signIn(victim.email, nextCode(eve.base32))).rejects.toThrow();
   });
 
-  it('that are plain, from before there were keys, are sealed at the next start, as those of an older key are', async () => {
+  it('are re-encrypted at startup when they are plaintext or use an older key', async () => {
     const [old, plain] = [await person('old@example.com'), await person('plain@example.com')];
     await auth.pool.query('update members set totp_secret = $1 where id = $2', [plain.base32, plain.id]);
     const encryptedBefore = await storedOf(old.id);
-    // One that nobody can open any more is left as it is, and keeps nobody else's from being sealed.
+    // A secret that no key can decrypt is skipped, and the others are still re-encrypted.
     const lost = await person('lost@example.com');
-    const unreadable = (await storedOf(lost.id)).replace(/^sealed1\.\w+/, 'sealed1.00000000');
+    const unreadable = (await storedOf(lost.id)).replace(/^enc1\.\w+/, 'enc1.00000000');
     await auth.pool.query('update members set totp_secret = $1 where id = $2', [unreadable, lost.id]);
 
     const renewed = await auth.startReplica([now, before]);
-    const stored = await eventually('both are sealed anew', async () => {
+    const stored = await eventually('both are re-encrypted', async () => {
       const both = await Promise.all([storedOf(old.id), storedOf(plain.id)]);
-      return both.every((text) => text.startsWith('sealed1.') && text !== encryptedBefore) ? both : undefined;
+      return both.every((text) => text.startsWith('enc1.') && text !== encryptedBefore) ? both : undefined;
     });
     expect(stored[0]?.split('.')[1]).toBe(stored[1]?.split('.')[1]);
     expect(stored[0]?.split('.')[1]).not.toBe(encryptedBefore.split('.')[1]);
@@ -89,12 +89,12 @@ describe('secrets of second factors in the database', () => {
     for (const { email, base32 } of [old, plain]) {
       expect((await signIn(email, nextCode(base32), renewed.admin))?.$case).toBe('signedIn');
     }
-    // A key that has gone is needed for nothing then.
-    const alone = await auth.startReplica([now]);
-    expect((await signIn(old.email, nextCode(old.base32), alone.admin))?.$case).toBe('signedIn');
+    // The old key is no longer needed.
+    const newKeyOnly = await auth.startReplica([now]);
+    expect((await signIn(old.email, nextCode(old.base32), newKeyOnly.admin))?.$case).toBe('signedIn');
   });
 
-  it('are not begun with where there is no key', async () => {
+  it('cannot be created without an encryption key', async () => {
     const keyless = await createAuthFixture({ clock, encryptionKeys: null });
     try {
       await keyless.member('ada@example.com', PASSWORD);

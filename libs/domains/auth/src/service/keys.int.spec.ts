@@ -69,7 +69,7 @@ describe('keys', () => {
       return { target: { organizationId, keyId }, secret };
     }
 
-    it('lets both secrets work as one key until the time of the older, to the millisecond', async () => {
+    it('leaves both secrets valid until the older one expires, to the millisecond', async () => {
       const { target, secret } = await rotatable();
       const newer = await rotate(target, HOUR);
       expect(await grantOf(newer)).toMatchObject({ keyId: target.keyId, secretEndsUnixMs: undefined });
@@ -82,7 +82,7 @@ describe('keys', () => {
       expect(await grantOf(newer)).toBeDefined();
     });
 
-    it('ends the older secret at once when no time is given, and keeps only hashes', async () => {
+    it('ends the older secret immediately when no time is given, and stores only hashes', async () => {
       const { target, secret } = await rotatable();
       const newer = String(await rotate(target, undefined));
       expect(await grantOf(secret)).toBeUndefined();
@@ -94,7 +94,7 @@ describe('keys', () => {
       expect(rows[0]?.dump).not.toContain(newer.slice('sk-gw-'.length));
     });
 
-    it('is told to edges for every secret that they may remember', async () => {
+    it('invalidates every secret that edges may have cached', async () => {
       const { target, secret } = await rotatable();
       const invalidated = async () => {
         const { rows } = await fixture.pool.query<{ sha256: Buffer }>(
@@ -111,7 +111,7 @@ describe('keys', () => {
       await fixture.admin.endPreviousSecret({ actor: ACTOR, ...target });
     });
 
-    it('has to say which secret goes while there are two', async () => {
+    it('must name the secret that ends while there are two', async () => {
       const { target, secret } = await rotatable();
       const lost = await rotate(target, HOUR);
       expect(await rotate(target, HOUR)).toMatchObject({
@@ -131,7 +131,7 @@ describe('keys', () => {
       ]);
     });
 
-    it('leaves no secret that outlives the key: revoking kills both', async () => {
+    it('leaves no secret that outlives the key: revocation ends both', async () => {
       const { target, secret } = await rotatable();
       const newer = await rotate(target, HOUR);
       await fixture.admin.revokeKey({ actor: ACTOR, ...target });
@@ -142,13 +142,13 @@ describe('keys', () => {
       });
     });
 
-    it('lets nobody keep an old secret for longer than 90 days', async () => {
+    it('does not extend an old secret beyond 90 days', async () => {
       const { target } = await rotatable();
       expect(await rotate(target, 91 * 24 * HOUR)).toMatchObject({ field: 'previous_works_until' });
     });
   });
 
-  it('answers a grant with everything the edge judges by', async () => {
+  it('returns a grant with everything the edge needs to authorize requests', async () => {
     const organization = await fixture.organization();
     const settings = {
       ...keySettings(),
@@ -163,8 +163,8 @@ describe('keys', () => {
       settings,
     });
     if (outcome?.$case !== 'created') throw new Error('refused');
-    const answer = await fixture.auth.verifyKey({ keySha256: sha256(outcome.value.secret) });
-    expect(answer.outcome).toEqual({
+    const response = await fixture.auth.verifyKey({ keySha256: sha256(outcome.value.secret) });
+    expect(response.outcome).toEqual({
       $case: 'grant',
       value: {
         keyId: outcome.value.key?.id,
@@ -193,12 +193,12 @@ describe('keys', () => {
     });
   });
 
-  it('says "unknown" for a hash that belongs to no key', async () => {
-    const { outcome } = await fixture.auth.verifyKey({ keySha256: sha256('sk-gw-nobody') });
+  it('returns "unknown" for a hash that belongs to no key', async () => {
+    const { outcome } = await fixture.auth.verifyKey({ keySha256: sha256('sk-gw-unknown') });
     expect(outcome?.$case).toBe('unknown');
   });
 
-  it('refuses caps above the organization, and names the limit', async () => {
+  it("refuses caps above the organization's, and names the limit", async () => {
     const { id } = await fixture.organization();
     const above = { ...keySettings(), limits: { requestsPerMinute: 601 } };
     expect(await refusalOf(id, above)).toEqual({
@@ -239,13 +239,13 @@ describe('keys', () => {
     ['concurrency', { limits: { concurrency: 4_294_967_295 } }],
     ['daily_budget_nano_usd', { limits: { dailyBudgetNanoUsd: 0n } }],
     ['daily_budget_nano_usd', { limits: { dailyBudgetNanoUsd: -1n } }],
-  ])('refuses a faulty %s as a value: %j', async (field, fault) => {
+  ])('refuses an invalid %s as a value: %j', async (field, change) => {
     const { id } = await fixture.organization();
-    const refusal = await refusalOf(id, { ...keySettings(), ...fault });
+    const refusal = await refusalOf(id, { ...keySettings(), ...change });
     expect(refusal).toMatchObject({ reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID, field });
   });
 
-  it('replaces settings, and takes an expiry day that has passed: the key is expired', async () => {
+  it('replaces settings, and accepts an expiry day in the past: the key is expired', async () => {
     const { id: organizationId } = await fixture.organization();
     const key = await fixture.key(organizationId);
     const target = { actor: ACTOR, organizationId, keyId: key.id };
@@ -260,7 +260,7 @@ describe('keys', () => {
     );
   });
 
-  it('revokes for good: again is the same answer, changing is a conflict', async () => {
+  it('revokes permanently: revoking again returns the same key, changing it is a conflict', async () => {
     const { id: organizationId } = await fixture.organization();
     const key = await fixture.key(organizationId);
     const target = { actor: ACTOR, organizationId, keyId: key.id };
@@ -276,7 +276,7 @@ describe('keys', () => {
     expect(grant.outcome).toMatchObject({ $case: 'grant', value: { revoked: true } });
   });
 
-  it('keeps organizations apart: a key is found only in its own', async () => {
+  it('isolates organizations: a key is found only in its own', async () => {
     const owner = await fixture.organization();
     const stranger = await fixture.organization();
     const key = await fixture.key(owner.id);
@@ -293,7 +293,7 @@ describe('keys', () => {
     expect((await fixture.admin.listKeys({ ...target, pageSize: 0, pageToken: '' })).keys).toEqual([]);
   });
 
-  it('answers "not found" to ids that no database could hold', async () => {
+  it('returns "not found" for ids that the database cannot store', async () => {
     const refusal = {
       $case: 'refusal',
       value: { reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND },
@@ -306,11 +306,11 @@ describe('keys', () => {
     }
   });
 
-  it('lists every key once over pages, whatever is added meanwhile', async () => {
+  it('lists every key once over pages, even if keys are created meanwhile', async () => {
     const { id: organizationId } = await fixture.organization();
-    const made = new Set<string>();
+    const created = new Set<string>();
     for (let index = 0; index < 5; index += 1) {
-      made.add((await fixture.key(organizationId)).id);
+      created.add((await fixture.key(organizationId)).id);
     }
     const seen: string[] = [];
     let pageToken = '';
@@ -321,7 +321,7 @@ describe('keys', () => {
       clock.advance(1);
       await fixture.key(organizationId);
     } while (pageToken !== '');
-    expect(seen.filter((id) => made.has(id))).toHaveLength(5);
+    expect(seen.filter((id) => created.has(id))).toHaveLength(5);
     expect(new Set(seen).size).toBe(seen.length);
     await expect(
       fixture.admin.listKeys({ organizationId, pageSize: 2, pageToken: 'no token' }),

@@ -18,7 +18,7 @@ import type { AuditFilter } from '../core/ports';
 import type * as shared from '@gateway/auth-shared';
 import { missing } from '@gateway/auth-shared/service';
 
-/** The contract's messages and the core's types, one function per direction. */
+/** Conversions between proto messages and core types, one function per direction. */
 
 const SCOPE_OF_MESSAGE: Readonly<Partial<Record<Scope, core.Scope>>> = {
   [Scope.SCOPE_CHAT]: 'chat',
@@ -151,7 +151,7 @@ export function auditEntryMessage(entry: shared.AuditEntry): AuditEntryMessage {
   };
 }
 
-/** Text that no entry can have finds none, and is not sent to the database. */
+/** Replaces text that PostgreSQL cannot store. No entry contains it, so it matches none. */
 export function auditFilterOf(
   request: Pick<
     ListAuditRequest,
@@ -169,7 +169,7 @@ export function auditFilterOf(
   };
 }
 
-/** NUL and unpaired surrogates, which PostgreSQL does not take, as the character that stands for such. */
+/** Replaces NUL and unpaired surrogates, which PostgreSQL does not accept, with U+FFFD. */
 function storable(text: string): string {
   return text.replace(/\0|\p{Cs}/gu, '\uFFFD');
 }

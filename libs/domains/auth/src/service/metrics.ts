@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Keys, watches and revocation, with their labels bound once. */
+/** Metrics of keys, watches and revocation, with their labels bound once. */
 export function createAuthMetrics(metrics: Registry) {
   const verified = new Counter({
     name: 'gateway_auth_key_lookups_total',
-    help: 'Keys that edges asked about, by whether the key exists.',
+    help: 'Key lookups by edges, by whether the key exists.',
     labelNames: ['outcome'],
     registers: [metrics],
   });
@@ -13,12 +13,12 @@ export function createAuthMetrics(metrics: Registry) {
     verifiedUnknown: verified.labels('not_found'),
     watches: new Gauge({
       name: 'gateway_auth_open_watches',
-      help: 'Edges that are listening for invalidations at this replica.',
+      help: 'Edges that are watching invalidations at this replica.',
       registers: [metrics],
     }),
     edgeWaitSeconds: new Histogram({
       name: 'gateway_auth_invalidation_delay_seconds',
-      help: 'How long a change that edges must hear of took, from the call until no edge could act on what was before.',
+      help: 'Duration of changes that edges must apply, from the call until no edge could act on the previous state.',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [metrics],
     }),

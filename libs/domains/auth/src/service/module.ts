@@ -19,7 +19,7 @@ import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
 import { createAuthMetrics } from './metrics';
 
-/** Of the library itself and of `people`, which the auth service runs too. */
+/** Settings of this library and of `people`: the auth service runs both. */
 export type AuthServiceSettings = AuthSettings & PeopleSettings;
 
 export const DEFAULT_AUTH_SETTINGS: AuthServiceSettings = {
@@ -39,7 +39,7 @@ export interface AuthModulePorts {
   readonly newId: IdSource;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Absent ones are as in DEFAULT_AUTH_SETTINGS. */
+  /** Absent settings default to DEFAULT_AUTH_SETTINGS. */
   readonly settings?: Partial<AuthServiceSettings>;
 }
 

@@ -24,7 +24,7 @@ describe('organizations and the audit log', () => {
     }));
   }
 
-  it('replaces all limits at once; an absent one no longer applies', async () => {
+  it('replaces all limits; an absent one no longer applies', async () => {
     const { id: organizationId } = await fixture.organization();
     const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n, multipleCompletions: true };
     organizationOf(await fixture.admin.setOrganizationLimits({ actor: ACTOR, organizationId, limits }));
@@ -52,7 +52,7 @@ describe('organizations and the audit log', () => {
     expect(resumed).toMatchObject({ suspended: false, suspendedReason: undefined });
   });
 
-  it('writes one entry per change, with who and what before and after', async () => {
+  it('writes one entry per change, with its actor and the fields before and after', async () => {
     const { id: organizationId } = await fixture.organization('Before');
     const limits = {
       requestsPerMinute: 5,
@@ -74,7 +74,7 @@ describe('organizations and the audit log', () => {
     ]);
   });
 
-  it('writes nothing, and audits nothing, when the audit entry cannot be written', async () => {
+  it('rolls back a change whose audit entry cannot be written', async () => {
     const { id: organizationId } = await fixture.organization();
     const key = await fixture.key(organizationId);
     await fixture.pool.query(`
@@ -97,7 +97,7 @@ describe('organizations and the audit log', () => {
     ).rejects.toMatchObject({ code: 'invalid_request', param: 'actor' });
   });
 
-  it('keeps an entry for a change of another domain, and how it went', async () => {
+  it('records an entry for a change by another domain, and its outcome', async () => {
     const { id: organizationId } = await fixture.organization();
     const { auditId } = await fixture.admin.recordAudit({
       actor: ACTOR,
@@ -120,7 +120,7 @@ describe('organizations and the audit log', () => {
   });
 
   it.each(['', 'nonsense', '[]', 'null', '"text"', '{"a":"\\u0000"}'])(
-    'refuses details that are no storable JSON object: %s',
+    'refuses details that are not a storable JSON object: %s',
     async (detailsJson) => {
       const entry = {
         actor: ACTOR,

@@ -6,7 +6,7 @@ import { createAuthFixture, keySettings, type AuthFixture } from '../testing/aut
 const MINUTE = 60_000;
 const PASSWORD = 'correct horse battery';
 
-describe('keys that are made for a session', () => {
+describe('session keys', () => {
   const clock = createTestClock();
   let auth: AuthFixture;
   let organizationId: string;
@@ -18,7 +18,7 @@ describe('keys that are made for a session', () => {
   });
   afterAll(() => auth.stop());
 
-  /** Somebody who manages keys, signed in. */
+  /** A signed-in member with the role admin. */
   async function person() {
     const email = `person-${(people += 1)}@example.com`;
     const { member } = await auth.admin.ensureMember({
@@ -59,7 +59,7 @@ describe('keys that are made for a session', () => {
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 
-  it('end at a moment that edges are told, and not after the session', async () => {
+  it('expire at a time that the grant contains, and not after the session', async () => {
     const ada = await person();
     const { secret, key } = await keyFor(ada);
     expect(key?.expiresUnixMs).toBe(BigInt(clock.now() + 15 * MINUTE));
@@ -68,7 +68,7 @@ describe('keys that are made for a session', () => {
     expect((await keyFor(ada, 86_400_000)).key?.expiresUnixMs).toBe(expiresUnixMs);
   });
 
-  it('end when the next one is asked for, in that organization and of that session alone', async () => {
+  it('end when the same session gets its next key in the organization', async () => {
     const ada = await person();
     const grace = await person();
     const [first, ofGrace] = [await keyFor(ada), await keyFor(grace)];
@@ -80,9 +80,12 @@ describe('keys that are made for a session', () => {
 
   const system = { id: 'system', label: 'system', ipAddress: '' };
   it.each<[string, (person: Person) => Promise<unknown>]>([
-    ['its person signs out', ({ sessionToken }) => auth.admin.signOut({ sessionToken })],
-    ['its session is ended', ({ actor, sessionId }) => auth.admin.endSession({ actor, sessionId })],
-    ['all others are ended', ({ actor }) => auth.admin.endOtherSessions({ actor, keptSessionId: 'another' })],
+    ['the member signs out', ({ sessionToken }) => auth.admin.signOut({ sessionToken })],
+    ['the session is ended', ({ actor, sessionId }) => auth.admin.endSession({ actor, sessionId })],
+    [
+      'all other sessions are ended',
+      ({ actor }) => auth.admin.endOtherSessions({ actor, keptSessionId: 'another' }),
+    ],
     [
       'the password is changed',
       ({ sessionToken }) =>
@@ -91,31 +94,31 @@ describe('keys that are made for a session', () => {
           ...{ ipAddress: '', device: '' },
         }),
     ],
-    ['the password is set anew', ({ email }) => auth.member(email, 'quite another one', true)],
+    ['the password is reset', ({ email }) => auth.member(email, 'quite another one', true)],
     [
-      'the person becomes an operator',
+      'the member becomes an operator',
       ({ actor }) => auth.admin.setOperator({ actor: system, memberId: actor.id, operator: true }),
     ],
     [
-      'the person is taken out',
+      'the member is removed from the organization',
       ({ actor }) =>
         auth.admin.removeOrganizationMember({ actor: system, organizationId, memberId: actor.id }),
     ],
     [
-      'the person may only read any more',
+      'the member loses the permission',
       ({ actor }) =>
         auth.admin.setOrganizationRole({
           ...{ actor: system, organizationId, memberId: actor.id },
           role: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
         }),
     ],
-  ])('end when %s, and edges are told', async (_what, ending) => {
+  ])('end when %s, and are invalidated at edges', async (_what, endSession) => {
     const owner = await person();
     await auth.pool.query(`update memberships set role = 'owner' where member_id = $1`, [owner.actor.id]);
     const ada = await person();
     const [{ secret }, lasting] = [await keyFor(ada), await keyFor(owner)];
     const { rows: before } = await auth.pool.query<{ last: bigint }>('select last from invalidation_counter');
-    await ending(ada);
+    await endSession(ada);
     expect(await grantOf(secret)).toMatchObject({ revoked: true });
     expect(await grantOf(lasting.secret)).toMatchObject({ revoked: false });
     const { rows } = await auth.pool.query<{ key_sha256: Buffer }>(
@@ -127,27 +130,27 @@ describe('keys that are made for a session', () => {
     );
   });
 
-  it('are confirmed as ended at a sign-out only when no edge can take them any more', async () => {
+  it('make sign-out wait until no edge can accept them', async () => {
     const ada = await person();
     await keyFor(ada);
     const abort = new AbortController();
     const watch = auth.auth.watchInvalidations({ edgeId: 'edge-1' }, { signal: abort.signal });
-    const heard = watch[Symbol.asyncIterator]();
-    await heard.next();
+    const received = watch[Symbol.asyncIterator]();
+    await received.next();
     let done = false;
     const signedOut = auth.admin.signOut({ sessionToken: ada.sessionToken }).then(() => (done = true));
-    const { value } = await heard.next();
+    const { value } = await received.next();
     expect(done).toBe(false);
     await auth.auth.renewLease({ edgeId: 'edge-1', acknowledgedSequence: value?.sequence ?? 0n });
     await signedOut;
     abort.abort();
   });
 
-  it('are made for a session of one’s own that runs, and by who may use the playground', async () => {
+  it('require an active session of the actor and the permission to use the playground', async () => {
     const [ada, grace] = [await person(), await person()];
-    const asked = { organizationId, settings: keySettings(), lifetimeMs: MINUTE };
+    const base = { organizationId, settings: keySettings(), lifetimeMs: MINUTE };
     const refusalOf = async (request: { actor: Person['actor']; sessionId: string }) => {
-      const { outcome } = await auth.admin.createSessionKey({ ...asked, ...request });
+      const { outcome } = await auth.admin.createSessionKey({ ...base, ...request });
       return outcome?.$case === 'refusal' ? outcome.value.message : undefined;
     };
     expect(await refusalOf({ actor: ada.actor, sessionId: grace.sessionId })).toBeDefined();

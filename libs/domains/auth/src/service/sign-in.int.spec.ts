@@ -29,7 +29,7 @@ describe('members and sessions', () => {
     return outcome.value;
   }
 
-  it('opens a session whose token is stored only as a hash', async () => {
+  it('creates a session whose token is stored only as a hash', async () => {
     const { sessionToken, member } = await signedIn();
     expect(member?.email).toBe('ops@example.com');
     const session = await fixture.admin.getSession({ sessionToken });
@@ -40,12 +40,12 @@ describe('members and sessions', () => {
     expect(rows[0]?.dump).not.toContain(sessionToken);
   });
 
-  it('finds the member whatever the case and spaces of the email', async () => {
+  it('ignores case and surrounding spaces of the email', async () => {
     const { outcome } = await attempt(PASSWORD, '192.0.2.1', ' OPS@Example.com ');
     expect(outcome?.$case).toBe('signedIn');
   });
 
-  it('ends a session at its expiry, and at once on signing out', async () => {
+  it('ends a session at its expiry, and immediately on sign-out', async () => {
     const { sessionToken } = await signedIn();
     const start = clock.now();
     clock.advance(60_000);
@@ -57,7 +57,7 @@ describe('members and sessions', () => {
     expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
   });
 
-  it('lists the running sessions of a member alone, and ends one, or all but one', async () => {
+  it("lists only a member's own active sessions, and ends one or all but one", async () => {
     const email = 'busy@example.com';
     const { member } = await fixture.member(email, PASSWORD);
     const memberId = member?.id ?? '';
@@ -86,7 +86,7 @@ describe('members and sessions', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('has seen whoever signs in from that moment on', async () => {
+  it('records a sign-in as the time the member was last seen', async () => {
     const email = 'newcomer@example.com';
     await fixture.member(email, PASSWORD);
     const seen = async () => {
@@ -98,16 +98,16 @@ describe('members and sessions', () => {
     expect(await seen()).toBe(BigInt(clock.now()));
   });
 
-  it('answers a wrong password and an unknown email alike', async () => {
+  it('responds identically to a wrong password and an unknown email', async () => {
     const wrong = await attempt('not the password', '192.0.2.2');
-    const unknown = await attempt(PASSWORD, '192.0.2.2', 'nobody@example.com');
+    const unknown = await attempt(PASSWORD, '192.0.2.2', 'unknown@example.com');
     const nonsense = await attempt('x'.repeat(100_000), '192.0.2.2', 'nul\u0000@example.com');
     expect(wrong.outcome).toEqual({ $case: 'refused', value: { reason: REFUSED, retryAfterMs: undefined } });
     expect(unknown).toEqual(wrong);
     expect(nonsense).toEqual(wrong);
   });
 
-  it('refuses even the right password after too many attempts, until the window ends', async () => {
+  it('refuses even the correct password after too many attempts, until the window ends', async () => {
     await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', '2001:db8::1')));
     const { outcome } = await attempt(PASSWORD, '2001:db8::2');
     expect(outcome).toEqual({
@@ -119,9 +119,9 @@ describe('members and sessions', () => {
     expect((await attempt(PASSWORD, '2001:db8::2')).outcome?.$case).toBe('signedIn');
   });
 
-  it('locks nobody out from everywhere for guesses from one address', async () => {
+  it('does not lock out a member everywhere for guesses from one address', async () => {
     const guesses = MAX_ATTEMPTS.email + 5;
-    for (let made = 0; made < guesses; made += 1) await attempt('guess', '203.0.113.7');
+    for (let count = 0; count < guesses; count += 1) await attempt('guess', '203.0.113.7');
     expect((await attempt(PASSWORD, '203.0.113.7')).outcome?.$case).toBe('refused');
     expect((await attempt(PASSWORD, '198.51.100.7')).outcome?.$case).toBe('signedIn');
   });
@@ -140,10 +140,10 @@ describe('members and sessions', () => {
     expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('signedIn');
   });
 
-  it('leaves an existing member unchanged unless a reset is asked for, which ends all sessions', async () => {
+  it('leaves an existing member unchanged unless a reset is requested, which ends all sessions', async () => {
     const { sessionToken } = await signedIn();
-    const kept = await fixture.member('ops@example.com', 'another password');
-    expect(kept.created).toBe(false);
+    const existing = await fixture.member('ops@example.com', 'another password');
+    expect(existing.created).toBe(false);
     expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
 
     await fixture.member('ops@example.com', 'another password', true);
@@ -152,17 +152,17 @@ describe('members and sessions', () => {
     await signedIn('another password');
   });
 
-  it('names a password by a version that changes with it and tells nothing of it', async () => {
+  it('returns a password version that changes with every reset and reveals nothing about the password', async () => {
     const email = 'versioned@example.com';
     const first = (await fixture.member(email, PASSWORD)).passwordVersion;
     expect((await fixture.member(email, 'not set')).passwordVersion).toBe(first);
-    // Also when the same password is set again: a version says nothing of which it is.
+    // It changes even if the same password is set again.
     const second = (await fixture.member(email, PASSWORD, true)).passwordVersion;
     expect(second).not.toBe(first);
     expect((await fixture.member(email, PASSWORD)).passwordVersion).toBe(second);
   });
 
-  it('creates a member once, however many processes start at once', async () => {
+  it('creates a member once, even if several processes start concurrently', async () => {
     const ensured = await Promise.all(
       Array.from({ length: 5 }, () => fixture.member('second@example.com', PASSWORD)),
     );
@@ -170,16 +170,16 @@ describe('members and sessions', () => {
     expect(new Set(ensured.map(({ member }) => member?.id)).size).toBe(1);
   });
 
-  it('refuses a password that is too short and an email that is none', async () => {
+  it('refuses a password that is too short and an invalid email', async () => {
     await expect(fixture.member('new@example.com', 'short')).rejects.toMatchObject({ param: 'password' });
-    await expect(fixture.member('nobody', PASSWORD)).rejects.toMatchObject({ param: 'email' });
+    await expect(fixture.member('no-email', PASSWORD)).rejects.toMatchObject({ param: 'email' });
   });
 });
 
-describe('sessions that nobody uses', () => {
+describe('idle sessions', () => {
   const MINUTE = 60_000;
 
-  it('end after so long without a request, and after their lifetime however many there are', async () => {
+  it('end after the idle time, and busy sessions at the end of their lifetime', async () => {
     const clock = createTestClock();
     const settings = { sessionLifetimeMs: 60 * MINUTE, sessionIdleMs: 10 * MINUTE };
     const fixture = await createAuthFixture({ clock, settings });
@@ -190,22 +190,22 @@ describe('sessions that nobody uses', () => {
       const { outcome } = await fixture.admin.signIn(signIn);
       return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
     };
-    const uses = async (sessionToken: string, ipAddress = '192.0.2.1') => {
+    const use = async (sessionToken: string, ipAddress = '192.0.2.1') => {
       const { outcome } = await fixture.admin.authorize({ sessionToken, permission: '', ipAddress });
       return outcome?.$case === 'allowed' ? outcome.value : undefined;
     };
     const [idle, busy] = [await open(), await open()];
     for (let minutes = 0; minutes < 55; minutes += 5) {
       clock.advance(5 * MINUTE);
-      expect(await uses(busy)).toBeDefined();
+      expect(await use(busy)).toBeDefined();
     }
-    expect(await uses(idle)).toBeUndefined();
+    expect(await use(idle)).toBeUndefined();
     clock.advance(4 * MINUTE);
-    const last = await uses(busy, '198.51.100.1');
+    const last = await use(busy, '198.51.100.1');
     expect(last).toMatchObject({ ipAddress: '198.51.100.1', lastSeenUnixMs: BigInt(clock.now()) });
     expect(last?.idleExpiresUnixMs).toBe(last?.expiresUnixMs);
     clock.advance(MINUTE);
-    expect(await uses(busy)).toBeUndefined();
+    expect(await use(busy)).toBeUndefined();
     await fixture.stop();
   });
 });

@@ -9,7 +9,7 @@ describe('watches and leases', () => {
   });
   afterAll(() => fixture.stop());
 
-  /** Opens a watch and hears its first message. */
+  /** Opens a watch and reads its first message. */
   async function openWatch(edgeId: string, { auth }: Pick<AuthFixture, 'auth'> = fixture) {
     const closing = new AbortController();
     const stream = auth.watchInvalidations({ edgeId }, { signal: closing.signal })[Symbol.asyncIterator]();
@@ -32,7 +32,7 @@ describe('watches and leases', () => {
   const suspend = (organizationId: string, suspended = true) =>
     fixture.admin.setOrganizationSuspended({ actor: ACTOR, organizationId, suspended, reason: undefined });
 
-  it('begins with "forget all" and then names each change once, in order, at every replica', async () => {
+  it('start with an invalidation of everything, then send each change once, in order, at every replica', async () => {
     const second = await fixture.startReplica();
     const watches = [await openWatch('edge-1'), await openWatch('edge-2', second)];
     const organizations = [];
@@ -40,15 +40,15 @@ describe('watches and leases', () => {
     const changes = organizations.map(({ id }) => suspend(id));
     for (const [index, watch] of watches.entries()) {
       expect(watch.first.target).toEqual({ $case: 'all', value: {} });
-      const heard: string[] = [];
+      const received: string[] = [];
       let acknowledgedSequence = watch.first.sequence;
       for (let count = 0; count < 3; count += 1) {
         const { sequence, target } = await watch.next();
         expect(sequence).toBe(acknowledgedSequence + 1n);
         acknowledgedSequence = sequence;
-        if (target?.$case === 'organizationId') heard.push(target.value);
+        if (target?.$case === 'organizationId') received.push(target.value);
       }
-      expect(heard.sort()).toEqual(organizations.map(({ id }) => id).sort());
+      expect(received.sort()).toEqual(organizations.map(({ id }) => id).sort());
       await fixture.auth.renewLease({ edgeId: `edge-${index + 1}`, acknowledgedSequence });
     }
     await Promise.all(changes);
@@ -56,22 +56,22 @@ describe('watches and leases', () => {
     await fixture.pool.query('delete from edge_leases');
   });
 
-  it('answers a change only when the edge has acknowledged it', async () => {
+  it('complete a change only when the edge has acknowledged it', async () => {
     const watch = await openWatch('edge-3');
     const { id } = await fixture.organization();
-    let answered = false;
-    const change = suspend(id).then(() => (answered = true));
+    let completed = false;
+    const change = suspend(id).then(() => (completed = true));
     const { sequence } = await watch.next();
     await fixture.auth.renewLease({ edgeId: 'edge-3', acknowledgedSequence: sequence - 1n });
     await fixture.organization();
-    expect(answered).toBe(false);
+    expect(completed).toBe(false);
     await fixture.auth.renewLease({ edgeId: 'edge-3', acknowledgedSequence: sequence });
     await change;
     await watch.close();
     await fixture.pool.query('delete from edge_leases');
   });
 
-  it('renews a lease only while its watch is open', async () => {
+  it('renew a lease only while its watch is open', async () => {
     const unknown = { edgeId: 'edge-unknown', acknowledgedSequence: 0n };
     expect((await fixture.auth.renewLease(unknown)).leaseMs).toBe(0);
     const watch = await openWatch('edge-4');
@@ -83,7 +83,7 @@ describe('watches and leases', () => {
     await fixture.pool.query('delete from edge_leases');
   });
 
-  it('never takes up a lease again that has run out', async () => {
+  it('never resume an expired lease', async () => {
     const watch = await openWatch('edge-5');
     await fixture.pool.query(
       `update edge_leases set expires_at = clock_timestamp() where edge_id = 'edge-5'`,
@@ -94,7 +94,7 @@ describe('watches and leases', () => {
     await fixture.pool.query('delete from edge_leases');
   });
 
-  it('hears of changes again after the listening connection was lost', async () => {
+  it('receive changes again after the listening connection was lost', async () => {
     const watch = await openWatch('edge-6');
     const { rowCount } = await fixture.pool.query(`
       select pg_terminate_backend(pid) from pg_stat_activity

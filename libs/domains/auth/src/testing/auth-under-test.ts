@@ -22,7 +22,7 @@ export interface AuthFixtureOptions {
   readonly encryptionKeys?: readonly string[] | null;
 }
 
-/** The domain on a real database of its own, reached as other domains reach it; more replicas on demand. */
+/** The auth service on a database of its own, called through RPC clients. `startReplica` adds replicas. */
 export async function createAuthFixture({
   clock = systemClock,
   settings = {},

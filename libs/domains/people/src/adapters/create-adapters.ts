@@ -1,5 +1,5 @@
 import { networkOf } from '@gateway/addresses';
-import { createHousekeeping, systemSecrets, type AuthPrisma } from '@gateway/auth-shared/adapters';
+import { createMaintenance, systemSecrets, type AuthPrisma } from '@gateway/auth-shared/adapters';
 import { systemClock, type Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import type { Mailer, PeoplePorts } from '../core/ports';
@@ -9,7 +9,7 @@ import { createSecretCipher } from './crypto/secret-cipher';
 import { createOidcIdentityProvider } from './openid-client/identity-provider';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
-import { createReencryption } from './postgres/reseal-secrets';
+import { createReencryption } from './postgres/reencrypt-secrets';
 import { createPrismaDomainStore } from './prisma/domain-store';
 import { createPrismaIdentityStore } from './prisma/identity-store';
 import { createPrismaInvitationStore } from './prisma/invitation-store';
@@ -21,7 +21,7 @@ import { createPrismaSessionStore } from './prisma/session-store';
 import { createPrismaSignOnStore } from './prisma/sign-on-store';
 
 export interface PeopleAdapterOptions {
-  /** Of the schema `auth`, migrated. The caller ends it. */
+  /** A pool of the migrated schema `auth`. The caller ends it. */
   readonly pool: Pool;
   readonly prisma: AuthPrisma;
   readonly log: Logger;
@@ -29,9 +29,9 @@ export interface PeopleAdapterOptions {
   readonly scryptCost?: ScryptCost | undefined;
   /** Absent: no email is sent; links are shown to the person who creates them. */
   readonly mailer?: Mailer | undefined;
-  /** Absent: there is no single sign-on. */
+  /** Absent: single sign-on is disabled. */
   readonly oidc?: OidcSettings | undefined;
-  /** As `createEncryptionKey` writes them: the first encrypts secrets, all decrypt. Absent: no second factor can be enrolled. */
+  /** From `createEncryptionKey`: the first key encrypts, all decrypt. Absent: no second factor can be enrolled. */
   readonly encryptionKeys?: readonly string[] | undefined;
 }
 
@@ -39,7 +39,7 @@ export type PeopleAdapters = Omit<
   PeoplePorts,
   'clock' | 'newId' | 'settings' | 'organizations' | 'leases' | 'feed'
 > & {
-  /** Starts deleting expired rows and encrypting secrets with the current key. */
+  /** Starts the deletion of expired rows and the re-encryption of secrets with the current key. */
   start(): void;
   stop(): Promise<void>;
 };
@@ -54,7 +54,7 @@ const DELETE_EXPIRED = [
 /** The ports of members, sign-in and permissions, over the auth service's database. */
 export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapters {
   const { pool, prisma, log, mailer, oidc } = options;
-  const housekeeping = createHousekeeping({ pool, log, statements: DELETE_EXPIRED });
+  const maintenance = createMaintenance({ pool, log, statements: DELETE_EXPIRED });
   const cipher = options.encryptionKeys && createSecretCipher(options.encryptionKeys);
   const reencryption = createReencryption({ pool, cipher, log });
   return {
@@ -75,13 +75,13 @@ export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapt
     passwords: createScryptPasswordHasher(options.scryptCost),
     secrets: systemSecrets,
     ...(cipher ? { cipher } : {}),
-    addressRanges: { countedAs: networkOf },
+    addressRanges: { networkOf },
     start() {
-      housekeeping.start();
+      maintenance.start();
       reencryption.start();
     },
     async stop() {
-      await housekeeping.stop();
+      await maintenance.stop();
       await reencryption.stop();
     },
   };

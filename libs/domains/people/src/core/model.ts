@@ -1,18 +1,18 @@
 import type { UnixMs } from '@gateway/base';
 import type { Member, Session, AuditEntry } from '@gateway/auth-shared';
 
-/** An owner manages everything of an organization, an admin all but owners; a member reads. */
+/** An owner manages the whole organization, an admin everything except owners. A member has read access. */
 export type OrganizationRole = 'owner' | 'admin' | 'member';
 
-/** A member's place in one organization. */
+/** An organization that a member belongs to, and their role there. */
 export interface Membership {
   readonly organization: { readonly id: string; readonly name: string; readonly suspended: boolean };
   readonly role: OrganizationRole;
 }
 
-/** A member as their organization sees them. */
+/** A member as shown to their organization. */
 export interface OrganizationMember {
-  /** The member's. */
+  /** The member id. */
   readonly id: string;
   readonly email: string;
   readonly role: OrganizationRole;
@@ -21,30 +21,30 @@ export interface OrganizationMember {
   readonly secondFactor: boolean;
 }
 
-/** A member as operators see them. */
+/** A member as shown to operators. */
 export interface Person extends Member {
   readonly createdAt: UnixMs;
   readonly lastSeenAt?: UnixMs;
   readonly secondFactor: boolean;
   readonly memberships: readonly Membership[];
-  /** By issuer. */
+  /** Ordered by issuer. */
   readonly identities: readonly Identity[];
 }
 
-/** Who a member is at an identity provider, without the name that they have there. */
+/** A member's identity at an identity provider, without its subject. */
 export interface Identity {
-  /** As the provider names itself. */
+  /** The provider's issuer URL. */
   readonly issuer: string;
   readonly linkedAt: UnixMs;
 }
 
-/** A place in an organization, offered by a link that is good once. */
+/** An invitation to join an organization, with a single-use link. */
 export interface Invitation {
   readonly id: string;
   readonly organizationId: string;
   readonly email: string;
   readonly role: OrganizationRole;
-  /** An email. */
+  /** An email address. */
   readonly invitedBy: string;
   readonly createdAt: UnixMs;
   readonly expiresAt: UnixMs;
@@ -52,18 +52,18 @@ export interface Invitation {
   readonly revokedAt?: UnixMs;
 }
 
-/** People whose verified email is of this domain join the organization when they first come by single sign-on. */
+/** People with a verified email of this domain join the organization at their first single sign-on. */
 export interface OrganizationDomain {
   /** In lower case and punycode. */
   readonly domain: string;
   readonly organizationId: string;
   readonly role: Exclude<OrganizationRole, 'owner'>;
-  /** An email. */
+  /** An email address. */
   readonly mappedBy: string;
   readonly mappedAt: UnixMs;
 }
 
-/** A session to be opened in the transaction of what brought it about. */
+/** A session to insert in the transaction of the change that opens it. */
 export interface NewSession {
   readonly tokenSha256: Buffer;
   readonly session: Session;

@@ -24,39 +24,42 @@ import type {
 } from './model';
 
 export interface StoredMember extends Member {
-  /** Absent: signs in by single sign-on only. */
+  /** Absent: the member signs in by single sign-on only. */
   readonly passwordHash?: string;
-  /** The second factor; it counts once it is confirmed. */
+  /** The second factor; active once it is confirmed. */
   readonly totp?: { readonly encryptedSecret: string; readonly confirmed: boolean };
 }
 
 export interface MemberStore {
-  /** False, and nothing is written, when the email exists. */
+  /** Returns false and writes nothing if the email exists. */
   insert(member: StoredMember, createdAt: UnixMs, audit: AuditEntry): Promise<boolean>;
   find(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
   list(page: PageRequest): Promise<readonly Person[]>;
-  /** Also ends all the member's sessions and reset links, and opens the one that is named, if any. */
+  /** Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. */
   setPassword(memberId: string, passwordHash: string, audit: AuditEntry, opened?: NewSession): Promise<void>;
   /** Also ends all the member's sessions. */
   setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<void>;
 }
 
 export interface InvitationStore {
-  /** Revokes the open ones of the same email. `taken`, and nothing is written: the person is a member already. */
-  insert(invitation: Invitation, tokenSha256: Buffer, audit: AuditEntry): Promise<'inserted' | 'taken'>;
+  /** Also revokes open invitations of the same email. `already_member`: nothing was written. */
+  insert(
+    invitation: Invitation,
+    tokenSha256: Buffer,
+    audit: AuditEntry,
+  ): Promise<'inserted' | 'already_member'>;
   list(organizationId: string, page: PageRequest): Promise<readonly Invitation[]>;
   find(organizationId: string, id: string): Promise<Invitation | undefined>;
-  /** With the name of its organization. */
   findByToken(
     tokenSha256: Buffer,
   ): Promise<{ readonly invitation: Invitation; readonly organizationName: string } | undefined>;
-  /** False, and nothing is written, when it was accepted or revoked before. */
+  /** Returns false and writes nothing if it is already accepted or revoked. */
   revoke(id: string, at: UnixMs, audit: AuditEntry): Promise<boolean>;
   /**
-   * Uses it up and makes the membership, with the member when they are new and
-   * with their session, all or nothing. False, and nothing is written: it was
-   * used or revoked in between, or somebody took the email.
+   * Accepts the invitation and creates the membership, and for a new member the
+   * account and session, in one transaction. Returns false and writes nothing if
+   * it was accepted or revoked meanwhile, or the email was registered.
    */
   accept(accepted: AcceptedInvitation): Promise<boolean>;
 }
@@ -71,21 +74,20 @@ interface AcceptedInvitation {
   readonly opened?: NewSession;
 }
 
-/** Links by which passwords are chosen anew. */
+/** Password reset links. */
 export interface PasswordResetStore {
   insert(tokenSha256: Buffer, memberId: string, expiresAt: UnixMs, audit: AuditEntry): Promise<void>;
-  /** Undefined when there is none. */
   find(
     tokenSha256: Buffer,
   ): Promise<{ readonly member: StoredMember; readonly expiresAt: UnixMs } | undefined>;
-  /** Sets the password and ends all links and sessions of the member. False: the link was used in between. */
+  /** Sets the password and ends all links and sessions of the member. False: the link was used meanwhile. */
   complete(tokenSha256: Buffer, memberId: string, passwordHash: string, audit: AuditEntry): Promise<boolean>;
 }
 
 export interface SecondFactorStore {
-  /** Replaces a secret that was not confirmed. False: there is a confirmed one. */
+  /** Stores or replaces an unconfirmed secret. False: there is a confirmed one. */
   enrol(memberId: string, encryptedSecret: string, audit: AuditEntry): Promise<boolean>;
-  /** Turns it on with these recovery codes; ends all sessions but the one that it opens. */
+  /** Activates the second factor with these recovery codes. Ends all sessions except `opened`. */
   confirm(
     memberId: string,
     recoveryCodes: readonly Buffer[],
@@ -93,21 +95,21 @@ export interface SecondFactorStore {
     audit: AuditEntry,
     opened: NewSession,
   ): Promise<void>;
-  /** Takes the code of a period. False: one of this period or of a later one was taken before. */
-  takeStep(memberId: string, step: number): Promise<boolean>;
-  /** Uses a recovery code up. False: there is none such. */
-  takeRecoveryCode(memberId: string, codeSha256: Buffer): Promise<boolean>;
+  /** Marks the code of a period as used. False: a code of this or a later period was used before. */
+  consumeStep(memberId: string, step: number): Promise<boolean>;
+  /** Deletes a recovery code. False: there is no such code. */
+  consumeRecoveryCode(memberId: string, codeSha256: Buffer): Promise<boolean>;
   replaceRecoveryCodes(memberId: string, recoveryCodes: readonly Buffer[], audit: AuditEntry): Promise<void>;
   remove(memberId: string, audit: AuditEntry): Promise<void>;
 }
 
-/** Codes of authenticator apps: RFC 6238 with SHA-1, six digits, thirty seconds. */
+/** Codes of authenticator apps: RFC 6238 with SHA-1, six digits and a period of 30 s. */
 export interface Totp {
   /** As base32. */
   generateSecret(): string;
-  /** What an app reads from a QR code. */
+  /** The URI to show as a QR code. */
   uri(secret: string, account: string): string;
-  /** The period that the code is of, or undefined when it is of none near now. */
+  /** The period of the code; undefined if it matches no period near `now`. */
   stepOf(secret: string, code: string, now: UnixMs): number | undefined;
 }
 
@@ -118,25 +120,25 @@ interface Mail {
 }
 
 export interface Mailer {
-  /** Rejects when the mail was not taken; it bounds its own time. */
+  /** Rejects if the server did not accept the email. Has its own timeout. */
   send(mail: Mail): Promise<void>;
 }
 
 export interface MembershipStore {
-  /** Whether there is such an organization, and what the member is in it, if anything. */
+  /** Whether the organization exists, and the member's role in it, if any. */
   find(
     organizationId: string,
     memberId: string,
   ): Promise<{ readonly exists: boolean; readonly role?: OrganizationRole }>;
   listOf(memberId: string): Promise<readonly Membership[]>;
   listIn(organizationId: string, page: PageRequest): Promise<readonly OrganizationMember[]>;
-  /** `owners` are counted while nobody else changes the organization's. Undefined: not a member of it. */
+  /** `owners` is counted under the organization's lock. Undefined: not a member of it. */
   change(
     organizationId: string,
     memberId: string,
     decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
   ): Promise<OrganizationMember | AdminRefusal | undefined>;
-  /** As `change`, and what is decided as a change is the removal. */
+  /** As `change`, but a decision to change removes the membership. */
   remove(
     organizationId: string,
     memberId: string,
@@ -146,17 +148,17 @@ export interface MembershipStore {
 
 export interface SessionStore {
   insert(tokenSha256: Buffer, session: Session, audit: AuditEntry): Promise<void>;
-  /** Also finds expired ones. */
+  /** Includes expired sessions. */
   find(tokenSha256: Buffer): Promise<Session | undefined>;
-  /** Also finds expired ones. */
+  /** Includes expired sessions. */
   list(memberId: string, page: PageRequest): Promise<readonly Session[]>;
-  /** Notes when and where it was seen, of the session and of its member. */
-  noteSeen(session: Session): Promise<void>;
-  /** Idempotent; `audit` is written only when there was a session. */
+  /** Stores when and from which address the session and its member were last seen. */
+  recordActivity(session: Session): Promise<void>;
+  /** Idempotent; `audit` is written only if there was a session. */
   delete(tokenSha256: Buffer, audit: (session: Session) => AuditEntry): Promise<EndedSessions>;
-  /** Nothing is written when the member has no such session. */
+  /** Writes nothing if the member has no such session. */
   deleteOwn(memberId: string, id: string, audit: AuditEntry): Promise<EndedSessions>;
-  /** `audit` is written only when there were any. */
+  /** `audit` is written only if there were any. */
   deleteOthers(
     memberId: string,
     keptId: string,
@@ -169,30 +171,30 @@ export interface AttemptCount {
   readonly windowEndsAt: UnixMs;
 }
 
-/** Counts sign-in attempts in fixed windows that begin with the first attempt. */
+/** Counts sign-in attempts in fixed windows that start with the first attempt. */
 export interface AttemptCounter {
-  /** Counts one more, atomically, in each bucket, and answers them in order. */
+  /** Increments each bucket atomically, and returns the counts in order. */
   add(buckets: readonly string[], now: UnixMs, windowMs: number): Promise<readonly AttemptCount[]>;
-  /** Forgets a bucket, after the right password. */
+  /** Deletes a bucket, after a correct password. */
   clear(bucket: string): Promise<void>;
 }
 
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
-  /** Takes as long for an undefined hash as for a real one, and then answers false. */
+  /** For an undefined hash, returns false after the same time as for a stored one. */
   verify(password: string, hash: string | undefined): Promise<boolean>;
-  /** A short name of a stored hash, from which neither it nor the password can be found. */
+  /** Identifies a stored hash without revealing the hash or the password. */
   versionOf(hash: string): string;
 }
 
-/** For secrets that have to be read again, which a hash would not allow. */
+/** Encrypts secrets that must be readable, so that a hash does not suffice. */
 export interface SecretCipher {
-  /** Of what is sealed with the current key. */
+  /** The prefix of text encrypted with the current key. */
   readonly currentPrefix: string;
-  /** As text that says nothing to who has no key. It opens with the same context alone. */
-  seal(secret: string, context: string): string;
-  /** Also what was stored plain, before there were keys. Throws when it was changed, or its key is not there. */
-  open(sealed: string, context: string): string;
+  /** The text can be decrypted with the same context only. */
+  encrypt(secret: string, context: string): string;
+  /** Returns plaintext from before a key was configured as is. Throws if the text was modified or its key is missing. */
+  decrypt(encrypted: string, context: string): string;
 }
 
 interface PeopleLog {
@@ -200,8 +202,8 @@ interface PeopleLog {
 }
 
 export interface AddressRanges {
-  /** The network that sign-in attempts are counted under: all of an IPv6 site counts as one. */
-  countedAs(address: string): string;
+  /** The network by which attempts are throttled: an IPv4 address, or the /64 of an IPv6 address. */
+  networkOf(address: string): string;
 }
 
 export interface PeopleSettings {
@@ -211,12 +213,12 @@ export interface PeopleSettings {
   readonly sessionIdleMs: number;
 }
 
-/** The organizations of the library `auth`, as far as invitations and domains need them. */
+/** Lookup of organizations, which the library `auth` owns. */
 interface OrganizationLookup {
   find(id: string): Promise<{ readonly name: string } | undefined>;
 }
 
-/** Everything that members, sign-in and permissions need from outside. */
+/** The injected dependencies of members, sign-in and permissions. */
 export interface PeoplePorts {
   readonly organizations: OrganizationLookup;
   readonly members: MemberStore;
@@ -228,17 +230,17 @@ export interface PeoplePorts {
   readonly identities: IdentityStore;
   readonly domains: DomainStore;
   readonly signOns: SignOnStore;
-  /** Absent: no single sign-on is configured. */
+  /** Absent: single sign-on is not configured. */
   readonly identityProvider?: IdentityProvider;
-  /** Absent: no email is configured. */
+  /** Absent: email delivery is not configured. */
   readonly mailer?: Mailer;
-  /** For failures of work that no caller waits for. */
+  /** For failures of background work. */
   readonly log: PeopleLog;
   readonly sessions: SessionStore;
   readonly attempts: AttemptCounter;
   readonly passwords: PasswordHasher;
   readonly secrets: Secrets;
-  /** Absent: no secrets key is configured, so no second factor can be enrolled. */
+  /** Absent: no encryption key is configured, so no second factor can be enrolled. */
   readonly cipher?: SecretCipher;
   readonly addressRanges: AddressRanges;
   readonly leases: EdgeLeases;

@@ -1,6 +1,6 @@
 import { listSetting } from '@gateway/runtime';
 import { z } from 'zod';
-import { isEncryptionKey } from '../core/sign-in/sealing-key';
+import { isEncryptionKey } from '../core/sign-in/encryption-key';
 import type { PeopleSettings } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 
@@ -11,19 +11,19 @@ export const DEFAULT_PEOPLE_SETTINGS: PeopleSettings = {
 
 const MIN_SESSION_MS = 5 * 60_000;
 const MAX_SESSION_MS = 30 * 86_400_000;
-/** Sessions are seen to the minute. */
+/** At least 5 minutes, since session activity is recorded once a minute. */
 const sessionTime = z.coerce.number().int().min(MIN_SESSION_MS).max(MAX_SESSION_MS);
 
-/** Provider and gateway tell each other secrets, so it is https, but between programs of one machine. */
+/** https:// is required, since secrets are exchanged; http:// is allowed on loopback addresses only. */
 const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
   .refine((url) => url.startsWith('https:') || LOOPBACK.test(new URL(url).hostname), {
-    error: 'must be an https:// URL; http:// is for a provider on this machine',
+    error: 'must be an https:// URL; http:// is allowed for a provider on the same host only',
   });
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_LABEL_CHARACTERS = 60;
 
-/** The current one, and those of before that still open what they have sealed. */
+/** The current key first, then older keys that still decrypt. */
 const encryptionKeys = listSetting.refine((keys) => keys.length > 0 && keys.every(isEncryptionKey), {
   error: 'must be 32 random bytes as base64, or several of these separated by commas',
 });
@@ -47,16 +47,16 @@ const OIDC_SETTINGS = [
   'GATEWAY_OIDC_CLIENT_SECRET',
 ] as const satisfies (keyof PeopleEnvironment)[];
 
-/** Half a single sign-on is a fault of the configuration: for `superRefine` of each app that runs this module. */
+/** Requires all settings of single sign-on or none. For `superRefine` of each app that runs this module. */
 export function requireWholeOidc(values: PeopleEnvironment, context: z.RefinementCtx): void {
   if (OIDC_SETTINGS.every((name) => values[name] === undefined)) return;
   for (const name of OIDC_SETTINGS) {
     if (values[name] !== undefined) continue;
-    context.addIssue({ code: 'custom', path: [name], message: 'is needed for the single sign-on' });
+    context.addIssue({ code: 'custom', path: [name], message: 'is required for single sign-on' });
   }
 }
 
-/** @returns undefined when there is no single sign-on. */
+/** @returns undefined if single sign-on is not configured. */
 export function oidcSettingsOf(values: PeopleEnvironment): OidcSettings | undefined {
   const { GATEWAY_OIDC_ISSUER: issuer, GATEWAY_OIDC_CLIENT_ID: clientId, GATEWAY_OIDC_LABEL: label } = values;
   const { GATEWAY_OIDC_CLIENT_SECRET: clientSecret } = values;

@@ -23,7 +23,7 @@ import { stateOf } from '../core/people/invitations';
 import type { OpenedSession } from '../core/sign-in/sessions';
 import { missing, refusalMessage } from '@gateway/auth-shared/service';
 
-/** The contract's messages of people and their sessions, and the core's types. */
+/** Conversions between core types and proto messages. */
 
 const MESSAGE_OF_MEMBER_ROLE: Readonly<Record<shared.MemberRole, MemberRole>> = {
   operator: MemberRole.MEMBER_ROLE_OPERATOR,
@@ -67,7 +67,7 @@ export function memberMessage({ id, email, role }: shared.Member): MemberMessage
   return { id, email, role: MESSAGE_OF_MEMBER_ROLE[role] };
 }
 
-/** A session that was opened just now, with the one chance to learn its token. */
+/** A new session with its token, which is returned only once. */
 export function openedSessionMessage({ session, sessionToken }: OpenedSession): SignedInMessage {
   const expiresUnixMs = BigInt(session.expiresAt);
   return { sessionToken, expiresUnixMs, member: memberMessage(session.member) };

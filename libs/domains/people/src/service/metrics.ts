@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { SignOnRefusalReason } from '../core/single-sign-on/sign-on-refusal';
 
-/** Sign-ins, with their labels bound once. */
+/** Metrics of sign-ins, with their labels bound once. */
 export function createPeopleMetrics(metrics: Registry) {
   const signIns = new Counter({
     name: 'gateway_auth_sign_ins_total',
@@ -11,7 +11,7 @@ export function createPeopleMetrics(metrics: Registry) {
   });
   const signOns = new Counter({
     name: 'gateway_auth_single_sign_on_attempts_total',
-    help: 'What became of sign-ins by single sign-on: signed_on, or why not.',
+    help: 'Single sign-on attempts, by outcome: signed_on, or the reason for the refusal.',
     labelNames: ['outcome'],
     registers: [metrics],
   });
@@ -23,7 +23,7 @@ export function createPeopleMetrics(metrics: Registry) {
       second_factor_refused: signIns.labels('second_factor_refused'),
       too_many_attempts: signIns.labels('too_many_attempts'),
     },
-    /** Counts one of a closed list of outcomes. */
+    /** The outcomes are a closed list. */
     countSignOn: (outcome: 'signed_on' | SignOnRefusalReason) => signOns.inc({ outcome }),
   };
 }

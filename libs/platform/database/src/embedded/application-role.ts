@@ -1,24 +1,24 @@
 import { Client } from 'pg';
 import { EmbeddedPostgresError } from './postgres-error';
 
-/** The database of the gateway. */
+/** The gateway's database. */
 export const DATABASE = 'gateway';
-/** The gateway's role: owns its own schemas and has no rights on the server. */
+/** The gateway's role. It owns its database and has no privileges on the server. */
 export const APPLICATION_ROLE = 'gateway_application';
 
 const INVALID_PASSWORD = '28P01';
 
 /**
- * Creates the application's database and its role. Safe to repeat.
+ * Creates the application's role and database. Idempotent.
  *
- * @param adminUrlOf the superuser's URL of a database.
+ * @param adminUrlOf returns the superuser's URL of a database.
  */
 export async function ensureApplicationRole(
   adminUrlOf: (database: string) => string,
   password: string,
 ): Promise<void> {
   await withClient(adminUrlOf('postgres'), async (client) => {
-    // A statement that fails is written to the server's log, and this one holds a password.
+    // Failed statements are written to the server's log, and one of these contains a password.
     await client.query(`set log_min_error_statement = 'panic'`);
     const { rowCount: roles } = await client.query('select from pg_roles where rolname = $1', [
       APPLICATION_ROLE,
@@ -43,7 +43,7 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
   } catch (error) {
     if ((error as { code?: string }).code !== INVALID_PASSWORD) throw error;
     throw new EmbeddedPostgresError(
-      'the database does not accept the password in the state folder; was postgres-password changed or lost?',
+      'the database rejects the password in the state folder; was postgres-password changed or lost?',
       { cause: error },
     );
   } finally {

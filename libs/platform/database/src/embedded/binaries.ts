@@ -3,7 +3,7 @@ import { cp, lstat, mkdir, readFile, readdir, rename, rm, symlink } from 'node:f
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { DatabaseLog } from '../log';
 import { EmbeddedPostgresError } from './postgres-error';
-import { canRun, giveTo } from './server-user';
+import { canRun, changeOwner } from './server-user';
 import type { ServerHome } from './server-home';
 
 export interface Binaries {
@@ -19,11 +19,10 @@ interface SymlinkEntry {
 }
 
 /**
- * The PostgreSQL programs of this platform's npm package, ready to be run by
- * the server's user. The package ships its library symlinks as a list that its
- * install script makes real; where install scripts are blocked we do so. Where
- * the package may not be written to, or the user cannot reach it, a copy in the
- * server's home is used.
+ * Finds the PostgreSQL programs in this platform's npm package and makes them
+ * executable for the server's user. Creates the package's library symlinks if its
+ * install script was blocked. Copies the programs to the server's home if the
+ * package is read-only or the user cannot enter its folder.
  */
 export async function findBinaries(
   home: ServerHome,
@@ -48,7 +47,7 @@ function locatePackage(): string {
   }
 }
 
-/** From here, else from where the process was started: a bundle may lie apart from its packages. */
+/** Resolves from this file, else from the working directory, since a bundle may be in another folder than its packages. */
 function resolvePackage(name: string): string {
   try {
     return require.resolve(name);
@@ -60,31 +59,31 @@ function resolvePackage(name: string): string {
 async function usableInPlace(home: ServerHome, packageDirectory: string): Promise<boolean> {
   if (home.user && !(await canRun(home.user, join(packageDirectory, 'native/bin/postgres')))) return false;
   try {
-    await makeSymlinks(packageDirectory);
+    await createSymlinks(packageDirectory);
     return true;
   } catch {
-    return false; // a read-only install
+    return false; // a read-only package
   }
 }
 
-async function makeSymlinks(packageDirectory: string): Promise<void> {
+async function createSymlinks(packageDirectory: string): Promise<void> {
   const list = await readFile(join(packageDirectory, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as SymlinkEntry[]) {
     const link = resolve(packageDirectory, target);
     const within = relative(packageDirectory, link);
     if (within.startsWith('..') || isAbsolute(within)) {
-      throw new EmbeddedPostgresError(`the PostgreSQL package asks for a link outside itself: ${target}`);
+      throw new EmbeddedPostgresError(`the PostgreSQL package has a link outside its folder: ${target}`);
     }
     if (await lstat(link).catch(() => undefined)) continue;
     await symlink(relative(dirname(link), resolve(packageDirectory, source)), link).catch(
       (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error; // another process made it meanwhile
+        if (error.code !== 'EEXIST') throw error; // another process has created it meanwhile
       },
     );
   }
 }
 
-/** Copies under a temporary name first, so that a copy which exists is whole. */
+/** Copies to a temporary folder and renames it, so that an existing copy is always complete. */
 async function copyInto(home: ServerHome, packageDirectory: string, log: DatabaseLog): Promise<string> {
   const manifest = JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')) as {
     version: string;
@@ -96,15 +95,15 @@ async function copyInto(home: ServerHome, packageDirectory: string, log: Databas
     if (entry.startsWith('programs-'))
       await rm(join(home.directory, entry), { recursive: true, force: true });
   }
-  log.info({ copy }, 'copying the PostgreSQL programs to where the server can run them');
+  log.info({ copy }, 'copying the PostgreSQL programs to a folder that the server can use');
   const partial = `${copy}.partial`;
   await mkdir(partial, { mode: 0o755 });
   await cp(join(packageDirectory, 'native'), join(partial, 'native'), {
     recursive: true,
     verbatimSymlinks: true,
   });
-  await makeSymlinks(partial);
-  if (home.user) await giveTo(home.user, partial);
+  await createSymlinks(partial);
+  if (home.user) await changeOwner(home.user, partial);
   await rename(partial, copy);
   return copy;
 }

@@ -3,22 +3,22 @@ import { createServer, type AddressInfo } from 'node:net';
 import { findFreePort } from './free-port';
 
 describe('findFreePort', () => {
-  it('gives the preferred one while nobody listens on it, else another', async () => {
+  it('returns the preferred port if it is free, else another', async () => {
     const preferred = await findFreePort();
     expect(await findFreePort(preferred)).toBe(preferred);
-    const squatter = createServer().listen(preferred, '127.0.0.1');
-    await once(squatter, 'listening');
+    const occupant = createServer().listen(preferred, '127.0.0.1');
+    await once(occupant, 'listening');
     expect(await findFreePort(preferred)).not.toBe(preferred);
-    squatter.close();
+    occupant.close();
   });
 
-  it('gives each once, and none that the system gives to whoever asks for any', async () => {
+  it('returns each port once, and none of the ephemeral range', async () => {
     const ports = await Promise.all(Array.from({ length: 200 }, () => findFreePort()));
     expect(new Set(ports).size).toBe(200);
-    const any = createServer().listen(0, '127.0.0.1');
-    await once(any, 'listening');
-    const { port } = any.address() as AddressInfo;
-    any.close();
+    const ephemeral = createServer().listen(0, '127.0.0.1');
+    await once(ephemeral, 'listening');
+    const { port } = ephemeral.address() as AddressInfo;
+    ephemeral.close();
     expect(Math.max(...ports)).toBeLessThan(port);
   });
 });

@@ -1,25 +1,21 @@
 import { createServer } from 'node:net';
 
-/** Below those from which systems take the ports of outgoing connections. */
-const FIRST = 15_000;
-const LAST = 32_000;
+/** Below the ephemeral range, so that no outgoing connection uses the port before its server starts. */
+const FIRST_PORT = 15_000;
+const LAST_PORT = 32_000;
 
-/**
- * A port of the loopback interface that nobody listens on: the preferred one
- * if it is free, else one that no outgoing connection takes by chance before
- * its server starts, or while it is away. Of the latter never the same twice.
- */
+/** A free port of the loopback interface: the preferred one, or a random one that was not returned before. */
 export async function findFreePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) return preferred;
   for (;;) {
-    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
+    if (returned.has(port) || !(await isFree(port))) continue;
+    returned.add(port);
     return port;
   }
 }
 
-const given = new Set<number>();
+const returned = new Set<number>();
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {

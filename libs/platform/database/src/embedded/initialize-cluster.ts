@@ -7,30 +7,24 @@ import type { DatabaseLog } from '../log';
 import type { Binaries } from './binaries';
 import { EmbeddedPostgresError } from './postgres-error';
 import type { ServerHome } from './server-home';
-import { giveTo } from './server-user';
+import { changeOwner } from './server-user';
 
 const run = promisify(execFile);
 
-/** The server's superuser, whom the gateway uses only to set the server up. */
+/** The server's superuser, which is used only to set up the server. */
 export const SUPERUSER = 'gateway';
 
 const PASSWORD_BYTES = 32;
 const INITDB_TIMEOUT_MS = 120_000;
 
-/** The environment of the server's programs: nothing of ours reaches them, so ours cannot change how they behave. */
+/** A fixed environment for the server's programs, independent of this process's environment. */
 export const CHILD_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 
-/**
- * A role's password: made once, kept in the state folder, readable by its
- * owner alone.
- */
-export async function readOrCreatePassword(
-  stateDirectory: string,
-  name = 'postgres-password',
-): Promise<string> {
+/** A role's password, created once and stored in the state folder with mode 0600. */
+export async function readOrCreatePassword(stateDirectory: string, name: string): Promise<string> {
   const file = join(stateDirectory, name);
-  const known = (await readFile(file, 'utf8').catch(() => '')).trim();
-  if (known) return known;
+  const existing = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (existing) return existing;
   const password = randomBytes(PASSWORD_BYTES).toString('base64url');
   const partial = `${file}.partial`;
   await rm(partial, { force: true });
@@ -40,8 +34,8 @@ export async function readOrCreatePassword(
 }
 
 /**
- * Creates the data directory unless it exists. It is built beside its place and
- * moved there when whole, so that a crash half-way leaves nothing to trip over.
+ * Creates the data directory unless it exists. Creates it under a temporary name
+ * and renames it, so that a crash leaves no incomplete data directory.
  */
 export async function initializeCluster(
   home: ServerHome,
@@ -51,11 +45,11 @@ export async function initializeCluster(
 ): Promise<void> {
   const existing = await stat(home.dataDirectory).catch(() => undefined);
   if (existing) {
-    // Such as a backup put back by root.
-    if (home.user && existing.uid === 0) await giveTo(home.user, home.dataDirectory);
+    // For example a backup that was restored by root.
+    if (home.user && existing.uid === 0) await changeOwner(home.user, home.dataDirectory);
     return;
   }
-  log.info({ dataDirectory: home.dataDirectory }, 'creating the database; this happens once');
+  log.info({ dataDirectory: home.dataDirectory }, 'creating the database');
   const partial = join(home.directory, 'data.partial');
   const passwordFile = join(home.directory, 'initial-password');
   await rm(partial, { recursive: true, force: true });
@@ -92,7 +86,7 @@ async function runInitdb(home: ServerHome, binaries: Binaries, target: string, p
     const output = (error as { stderr?: string }).stderr?.trim();
     const reason = output || (error instanceof Error ? error.message : String(error));
     throw new EmbeddedPostgresError(
-      `the database could not be created: ${reason}; if these programs cannot run here, set DATABASE_URL`,
+      `the database could not be created: ${reason}; if PostgreSQL cannot run here, set DATABASE_URL`,
       { cause: error },
     );
   }

@@ -1,11 +1,11 @@
 import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseLog } from '../log';
+import { pause } from './pause';
 import { EmbeddedPostgresError } from './postgres-error';
 import { isPostmasterOf } from './process-identity';
 
-/** What a running server writes to `postmaster.pid` in its data directory. */
+/** The contents of `postmaster.pid`, which a running server writes to its data directory. */
 export interface PostmasterFile {
   readonly pid: number;
   /** "starting", "ready", "stopping"; undefined while the file is being written. */
@@ -28,29 +28,28 @@ export async function readPostmasterFile(dataDirectory: string): Promise<Postmas
 }
 
 /**
- * Makes way for a new server after an unclean end: stops the server that a
- * killed process left behind, and defuses a file whose process id belongs to
- * somebody else by now. The caller holds the state folder's lock, so a server
- * found here has no owner.
+ * Prepares the data directory for a new server after an unclean end: stops an
+ * orphaned server, and neutralizes a stale pid file. The caller holds the state
+ * folder's lock, so any running server is orphaned.
  */
-export async function clearLeftover(dataDirectory: string, log: DatabaseLog): Promise<void> {
-  const leftover = await readPostmasterFile(dataDirectory);
-  if (!leftover) return;
-  if (await isPostmasterOf(leftover.pid, dataDirectory)) {
-    log.warn({ pid: leftover.pid }, 'stopping the PostgreSQL server that an earlier run left behind');
-    await stopOrphan(leftover.pid, dataDirectory);
+export async function cleanUpPreviousServer(dataDirectory: string, log: DatabaseLog): Promise<void> {
+  const previous = await readPostmasterFile(dataDirectory);
+  if (!previous) return;
+  if (await isPostmasterOf(previous.pid, dataDirectory)) {
+    log.warn({ pid: previous.pid }, 'stopping the orphaned PostgreSQL server of an earlier run');
+    await stopOrphan(previous.pid, dataDirectory);
   }
-  // Also after that: one that was killed meanwhile leaves its file.
-  if (await readPostmasterFile(dataDirectory)) await defuse(dataDirectory);
+  // Checked again: if the orphan was killed meanwhile, its file remains.
+  if (await readPostmasterFile(dataDirectory)) await neutralize(dataDirectory);
 }
 
 async function stopOrphan(pid: number, dataDirectory: string): Promise<void> {
   try {
     process.kill(pid, 'SIGINT');
-    if (await goneWithin(pid, dataDirectory, FAST_SHUTDOWN_MS)) return;
-    // Leaves the work of recovery to the next start; no committed row is lost.
+    if (await exitsWithin(pid, dataDirectory, FAST_SHUTDOWN_MS)) return;
+    // Immediate shutdown: the next start recovers. No committed row is lost.
     process.kill(pid, 'SIGQUIT');
-    if (await goneWithin(pid, dataDirectory, IMMEDIATE_SHUTDOWN_MS)) return;
+    if (await exitsWithin(pid, dataDirectory, IMMEDIATE_SHUTDOWN_MS)) return;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
     throw new EmbeddedPostgresError(
@@ -61,25 +60,25 @@ async function stopOrphan(pid: number, dataDirectory: string): Promise<void> {
   throw new EmbeddedPostgresError(`the PostgreSQL server ${pid} on ${dataDirectory} does not stop`);
 }
 
-async function goneWithin(pid: number, dataDirectory: string, timeoutMs: number): Promise<boolean> {
+async function exitsWithin(pid: number, dataDirectory: string, timeoutMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += POLL_MS) {
     if (!(await isPostmasterOf(pid, dataDirectory))) return true;
-    await delay(POLL_MS);
+    await pause(POLL_MS);
   }
   return false;
 }
 
 /**
- * PostgreSQL refuses to start while the process named in the file is alive,
- * even when it is no server. It takes its own parent's id for stale, so we write
- * ours there. The rest stays: by it the new server finds out whether backends
- * of the old one are still at work.
+ * Replaces the pid in a stale file with that of this process. PostgreSQL refuses
+ * to start while a process with the pid in the file is running, even an unrelated
+ * one, but ignores the pid of its parent. The rest is unchanged: it shows the new
+ * server whether backends of the previous one are still running.
  */
-async function defuse(dataDirectory: string): Promise<void> {
+async function neutralize(dataDirectory: string): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid');
   const { uid, gid } = await stat(file);
   const [, ...rest] = (await readFile(file, 'utf8')).split('\n');
-  const replacement = `${file}.defused`;
+  const replacement = `${file}.replacement`;
   await writeFile(replacement, [String(process.pid), ...rest].join('\n'), { mode: 0o600 });
   await chown(replacement, uid, gid);
   await rename(replacement, file);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const PS_TIMEOUT_MS = 5_000;
 
-/** Whether a process of this id exists, whoever it belongs to. */
+/** Whether a process with this pid exists, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -16,14 +16,15 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * A text that tells this run of a process from a later one that got the same
- * id; undefined when there is no such process or its start cannot be read.
+ * Identifies a process by its start time, to distinguish it from a later process
+ * with the same pid. Undefined if there is no such process or its start time
+ * cannot be read.
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   if (!isAlive(pid)) return undefined;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return ps(pid, 'lstart');
-  // The second field is the program's name in parentheses and may hold spaces; the 22nd is the start.
+  // The second field is the program name in parentheses and may contain spaces; the 22nd is the start time.
   const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   return `${bootId.trim()}/${afterName[19]}`;
@@ -37,7 +38,7 @@ export async function isPostmasterOf(pid: number, dataDirectory: string): Promis
     const command = (await ps(pid, 'command')) ?? '';
     return /(^|\/)postgres /.test(command) && command.includes(dataDirectory);
   }
-  // A server's other processes rename themselves, such as "postgres: checkpointer".
+  // Other processes of the server have other titles, such as "postgres: checkpointer".
   if (!/(^|\/)postgres$/.test(commandLine.split('\0')[0] ?? '')) return false;
   const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   return workingDirectory === dataDirectory;

@@ -4,26 +4,26 @@ import type { DatabaseLog } from '../log';
 import { EmbeddedPostgresError } from './postgres-error';
 import { canEnter, chooseServerUser, type ServerUser } from './server-user';
 
-/** Where a server lives and as whom. */
+/** The folder of a server and the user that runs it. */
 export interface ServerHome {
-  /** Holds the data and, when needed, a copy of the programs; the server's user can enter it. */
+  /** Contains the data and, if needed, a copy of the programs. The server's user can enter it. */
   readonly directory: string;
   readonly dataDirectory: string;
-  /** Undefined when the server runs as we do. */
+  /** Undefined if the server runs as the current user. */
   readonly user: ServerUser | undefined;
 }
 
-/** Names the home when it had to be made outside the state folder. */
+/** Contains the path of a home outside the state folder. */
 const POINTER_FILE = 'postgres-location';
 
-/** Places for a home outside the state folder: they survive a reboot and everyone may enter them. */
+/** Parent folders for a home outside the state folder: persistent, and accessible to all users. */
 const OUTSIDE_DIRECTORIES = ['/var/lib', '/opt', '/srv', '/var/tmp'];
 
 /**
- * Finds or makes the server's home: in the state folder, unless we are root and
- * the unprivileged user that must run the server cannot get there (the folder
- * lies below /root or another closed one). Then it lies outside, under a name
- * kept in the state folder, so that the next start finds it again.
+ * Finds or creates the server's home. It is in the state folder, unless this
+ * process is root and the unprivileged user that runs the server cannot enter the
+ * state folder, for example below /root. Then it is outside, and a file in the
+ * state folder contains its path.
  */
 export async function openServerHome(
   stateDirectory: string,
@@ -36,13 +36,13 @@ export async function openServerHome(
   const directory = outside || inside;
   const user = await chooseServerUser(join(directory, 'data'));
   if (outside) {
-    await assertStillThere(outside, pointer);
+    await assertExists(outside, pointer);
   } else {
     await mkdir(inside, { recursive: true, mode: 0o700 });
     if (user) await chown(inside, user.uid, user.gid);
     if (user && !(await canEnter(user, inside))) {
       await assertNoData(inside);
-      return homeAt(await makeOutside(stateDirectory, pointer, user, outsideDirectories, log), user);
+      return homeAt(await createOutside(stateDirectory, pointer, user, outsideDirectories, log), user);
     }
   }
   return homeAt(directory, user);
@@ -52,7 +52,7 @@ function homeAt(directory: string, user: ServerUser | undefined): ServerHome {
   return { directory, dataDirectory: join(directory, 'data'), user };
 }
 
-async function makeOutside(
+async function createOutside(
   stateDirectory: string,
   pointer: string,
   user: ServerUser,
@@ -72,28 +72,28 @@ async function makeOutside(
     await chown(directory, user.uid, user.gid);
     log.info(
       { stateDirectory, directory },
-      'the state folder is closed to the unprivileged user that runs PostgreSQL: its data lives outside',
+      'the unprivileged user that runs PostgreSQL cannot enter the state folder: its data is stored outside',
     );
     return directory;
   }
   throw new EmbeddedPostgresError(
     `the unprivileged user that must run PostgreSQL (uid ${user.uid}) cannot enter ${stateDirectory}, ` +
-      'and no other place was found; use a state folder that everyone may enter, or set DATABASE_URL',
+      'and no other folder was found; use a state folder that all users can enter, or set DATABASE_URL',
   );
 }
 
-/** Starting empty instead would look like the loss of all data. */
-async function assertStillThere(outside: string, pointer: string): Promise<void> {
+/** Starting with an empty database instead would look like data loss. */
+async function assertExists(outside: string, pointer: string): Promise<void> {
   if (await stat(outside).catch(() => undefined)) return;
   throw new EmbeddedPostgresError(
-    `the database named in ${pointer} is gone: ${outside}; restore it, or delete that file to start with an empty one`,
+    `the database folder in ${pointer} does not exist: ${outside}; restore it, or delete that file to start with an empty database`,
   );
 }
 
 async function assertNoData(inside: string): Promise<void> {
   if (!(await stat(join(inside, 'data')).catch(() => undefined))) return;
   throw new EmbeddedPostgresError(
-    `the unprivileged user that runs PostgreSQL can no longer enter ${inside}; open the folders above it ` +
-      '(chmod o+x), or start as the user who owns it',
+    `the unprivileged user that runs PostgreSQL can no longer enter ${inside}; allow access to its parent folders ` +
+      '(chmod o+x), or start as the user that owns it',
   );
 }

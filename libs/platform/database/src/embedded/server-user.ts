@@ -2,16 +2,16 @@ import { chown, lchown, readFile, readdir, realpath, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './postgres-error';
 
-/** Whom the server runs as. PostgreSQL refuses to run as root. */
+/** The user that runs the server. PostgreSQL refuses to run as root. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** In order of preference; all are there to own nothing but their own service. */
+/** Unprivileged accounts, in order of preference. */
 const PREFERRED_NAMES = ['postgres', '_postgres', 'nobody'];
 
-/** Undefined when we are not root, and the server simply runs as we do. */
+/** Undefined if this process is not root: the server then runs as the same user. */
 export async function chooseServerUser(dataDirectory: string): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await stat(dataDirectory).catch(() => undefined);
@@ -22,8 +22,8 @@ export async function chooseServerUser(dataDirectory: string): Promise<ServerUse
     if (account && account.uid !== 0) return account;
   }
   throw new EmbeddedPostgresError(
-    'PostgreSQL does not run as root and no unprivileged account (postgres, nobody) exists here; ' +
-      'start as an ordinary user or set DATABASE_URL',
+    'PostgreSQL does not run as root, and there is no unprivileged account (postgres, nobody); ' +
+      'start as an unprivileged user, or set DATABASE_URL',
   );
 }
 
@@ -42,31 +42,31 @@ async function readAccounts(): Promise<Map<string, ServerUser>> {
 const READ = 0o4;
 const EXECUTE = 0o1;
 
-/** Whether the user may enter a folder, that is search it and every folder above it. */
+/** Whether the user can enter a folder, which requires search permission on it and all its parents. */
 export async function canEnter(user: ServerUser, directory: string): Promise<boolean> {
   let current = await realpath(directory).catch(() => undefined);
-  while (current !== undefined) {
-    if (!(await may(user, current, EXECUTE))) return false;
+  if (current === undefined) return false;
+  while (await hasPermission(user, current, EXECUTE)) {
     const parent = dirname(current);
-    current = parent === current ? undefined : parent;
-    if (current === undefined) return true;
+    if (parent === current) return true;
+    current = parent;
   }
   return false;
 }
 
-/** Whether the user may run a program file. */
+/** Whether the user can execute a file. */
 export async function canRun(user: ServerUser, file: string): Promise<boolean> {
-  return (await canEnter(user, dirname(file))) && (await may(user, file, READ | EXECUTE));
+  return (await canEnter(user, dirname(file))) && (await hasPermission(user, file, READ | EXECUTE));
 }
 
-async function may(user: ServerUser, path: string, wanted: number): Promise<boolean> {
+async function hasPermission(user: ServerUser, path: string, wanted: number): Promise<boolean> {
   const { uid, gid, mode } = await stat(path);
   const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
   return ((mode >> shift) & wanted) === wanted;
 }
 
-/** Hands a folder and all in it to the user. */
-export async function giveTo(user: ServerUser, directory: string): Promise<void> {
+/** Changes the owner of a folder and everything in it. */
+export async function changeOwner(user: ServerUser, directory: string): Promise<void> {
   await chown(directory, user.uid, user.gid);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     await lchown(join(entry.parentPath, entry.name), user.uid, user.gid);

@@ -38,7 +38,7 @@ async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<Em
   return postgres;
 }
 
-async function writer(): Promise<Writer> {
+async function startTestWriter(): Promise<Writer> {
   const running = await startWriter(writerProgram, stateDirectory);
   writers.push(running);
   return running;
@@ -55,9 +55,9 @@ async function query<Row extends object>(url: string, sql: string): Promise<Row[
   }
 }
 
-/** Polls, since what is awaited happens in processes that are not ours. */
-async function until(happened: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await happened())) await new Promise((resolve) => setTimeout(resolve, 10));
+/** Polls, since the condition depends on other processes. */
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 async function storedIds(url: string): Promise<Set<bigint>> {
@@ -69,7 +69,7 @@ async function copyState(from: string, to: string): Promise<void> {
   execFileSync('cp', ['-Rp', from, to]);
 }
 
-/** Servers are started and killed here, six in a row in one test. */
+/** One of these tests starts and kills six servers in a row. */
 jest.setTimeout(120_000);
 
 beforeAll(async () => {
@@ -96,8 +96,8 @@ afterEach(async () => {
 
 afterAll(() => scratchDirectory.remove());
 
-describe('an ordinary start', () => {
-  it('creates a UTF-8 cluster in C order once and keeps its data, port and password over restarts', async () => {
+describe('a normal start', () => {
+  it('creates a UTF-8 cluster with C collation once, and retains data, port and password over restarts', async () => {
     stateDirectory = join(scratch, 'fresh');
     const first = await start();
     const [settings] = await query<Record<string, unknown>>(
@@ -107,14 +107,14 @@ describe('an ordinary start', () => {
        from pg_database where datname = current_database()`,
     );
     expect(settings).toEqual({ encoding: 'UTF8', fsync: 'on', addresses: '127.0.0.1', collation: 'C' });
-    await query(first.url, 'create table kept (id int)');
+    await query(first.url, 'create table things (id int)');
     await first.stop();
     const second = await start();
     expect(second.url).toBe(first.url);
-    await expect(query(second.url, 'select * from kept')).resolves.toEqual([]);
+    await expect(query(second.url, 'select * from things')).resolves.toEqual([]);
   });
 
-  it('asks for the password, which only its owner may read, and writes it to no log', async () => {
+  it('requires a password, which is readable by its owner only and not logged', async () => {
     const postgres = await start();
     const password = new URL(postgres.url).password;
     expect(password.length).toBeGreaterThanOrEqual(43);
@@ -126,9 +126,9 @@ describe('an ordinary start', () => {
     expect(await readFile(join(stateDirectory, 'postgres.log'), 'utf8')).not.toContain(password);
   });
 
-  it('lets the application own its database, and nothing of the server', async () => {
+  it('makes the application the owner of its database, without privileges on the server', async () => {
     const postgres = await start();
-    await query(postgres.url, 'create schema ours; create table ours.kept (id int)');
+    await query(postgres.url, 'create schema ours; create table ours.things (id int)');
     const [role] = await query<Record<string, unknown>>(
       postgres.url,
       'select rolsuper, rolcreaterole, rolcreatedb, rolbypassrls from pg_roles where rolname = current_user',
@@ -151,7 +151,7 @@ describe('an ordinary start', () => {
     }
   });
 
-  it('leaves no process, lock or pid file behind after stop, which may be called twice', async () => {
+  it('leaves no process, lock or pid file after stop, which may be called twice', async () => {
     const postgres = await start();
     await Promise.all([postgres.stop(), postgres.stop()]);
     expect(await isPostmasterOf(postgres.pid, postgres.dataDirectory)).toBe(false);
@@ -159,7 +159,7 @@ describe('an ordinary start', () => {
     expect(await readdir(postgres.dataDirectory)).not.toContain('postmaster.pid');
   });
 
-  it('stops although clients are in the middle of a transaction', async () => {
+  it('stops while clients have open transactions', async () => {
     const postgres = await start();
     const client = new Client({ connectionString: postgres.url });
     client.on('error', ignore);
@@ -171,17 +171,17 @@ describe('an ordinary start', () => {
     await client.end().catch(ignore);
   });
 
-  it('says what is wrong when the password was lost', async () => {
+  it('reports a lost password', async () => {
     await writeFile(join(stateDirectory, 'postgres-password'), 'another\n');
-    await expect(start()).rejects.toThrow(/does not accept the password in the state folder/);
+    await expect(start()).rejects.toThrow(/rejects the password in the state folder/);
   });
 });
 
 describe('crashes', () => {
-  it('keeps every acknowledged row over kill -9 of the process that owns the server', async () => {
+  it('lose no acknowledged row after kill -9 of the process that owns the server', async () => {
     const acknowledged: bigint[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const running = await writer();
+      const running = await startTestWriter();
       await running.hasWritten(50);
       acknowledged.push(...(await running.kill()));
     }
@@ -190,15 +190,15 @@ describe('crashes', () => {
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 
-  it('stops the server by itself soon after its owner was killed', async () => {
-    const running = await writer();
+  it('of the owner also stop the server', async () => {
+    const running = await startTestWriter();
     await running.kill();
     await until(() => !isAlive(running.serverPid));
     expect(await readdir(join(stateDirectory, 'postgres/data'))).not.toContain('postmaster.pid');
   });
 
-  it('keeps every acknowledged row over kill -9 of owner and server together', async () => {
-    const running = await writer();
+  it('lose no acknowledged row after kill -9 of owner and server together', async () => {
+    const running = await startTestWriter();
     await running.hasWritten(50);
     process.kill(running.serverPid, 'SIGKILL');
     const acknowledged = await running.kill();
@@ -206,57 +206,57 @@ describe('crashes', () => {
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 
-  it('starts a killed server again under the same URL with every acknowledged row', async () => {
+  it('of the server restart it under the same URL with every acknowledged row', async () => {
     const postgres = await start();
-    await query(postgres.url, 'create table kept (id int); insert into kept values (1)');
+    await query(postgres.url, 'create table things (id int); insert into things values (1)');
     const { pid } = postgres;
     process.kill(pid, 'SIGKILL');
     await until(() => postgres.pid !== pid);
-    expect(await query(postgres.url, 'select id from kept')).toEqual([{ id: 1 }]);
+    expect(await query(postgres.url, 'select id from things')).toEqual([{ id: 1 }]);
   });
 
-  it('tries again when the server dies while it is being started again', async () => {
-    const deaths: unknown[] = [];
-    const postgres = await start({ log: { ...log, error: (details: unknown) => deaths.push(details) } });
-    await query(postgres.url, 'create schema kept; create table kept.rows (id int)');
+  it('during a restart lead to another restart', async () => {
+    const failures: unknown[] = [];
+    const postgres = await start({ log: { ...log, error: (details: unknown) => failures.push(details) } });
+    await query(postgres.url, 'create schema shop; create table shop.things (id int)');
     const { pid } = postgres;
     const control = join(postgres.dataDirectory, 'global/pg_control');
     await rename(control, `${control}.away`);
     process.kill(pid, 'SIGKILL');
-    await until(() => deaths.length >= 3);
+    await until(() => failures.length >= 3);
     await rename(`${control}.away`, control);
     await until(() => postgres.pid !== pid);
-    expect(await query(postgres.url, 'select * from kept.rows')).toEqual([]);
+    expect(await query(postgres.url, 'select * from shop.things')).toEqual([]);
   });
 
-  it('gives up with the reason when the server cannot be started any more', async () => {
+  it('that prevent a restart are reported with their reason', async () => {
     const postgres = await start();
     await rm(join(postgres.dataDirectory, 'global/pg_control'));
     process.kill(postgres.pid, 'SIGKILL');
     await expect(postgres.stopped).rejects.toThrow(
-      /ended 6 times and was never up for a minute, at last with: .*pg_control/s,
+      /failed 6 times without running for a minute; last failure: .*pg_control/s,
     );
   });
 
-  it('can be stopped while the server waits for its port, which somebody else took', async () => {
-    const deaths: unknown[] = [];
-    const postgres = await start({ log: { ...log, error: (details: unknown) => deaths.push(details) } });
+  it('do not delay a stop while the restart waits for its port', async () => {
+    const failures: unknown[] = [];
+    const postgres = await start({ log: { ...log, error: (details: unknown) => failures.push(details) } });
     const control = join(postgres.dataDirectory, 'global/pg_control');
     await rename(control, `${control}.away`);
     process.kill(postgres.pid, 'SIGKILL');
-    await until(() => deaths.length >= 1);
+    await until(() => failures.length >= 1);
     const intruder = createServer().listen(postgres.port, '127.0.0.1');
     await once(intruder, 'listening');
     await rename(`${control}.away`, control);
     await until(async () =>
       (await readFile(join(stateDirectory, 'postgres.log'), 'utf8')).includes('could not bind'),
     );
-    // Its patience for the port is half a minute and more.
+    // Without the stop, it retries the port for more than half a minute.
     await postgres.stop();
     intruder.close();
   });
 
-  it('stops an orphaned server of an earlier run and takes over its data', async () => {
+  it('may leave an orphaned server, which the next start stops', async () => {
     const home = await openServerHome(stateDirectory, log);
     const { postgres: program } = await findBinaries(home, log);
     const port = String(await findFreePort());
@@ -266,18 +266,18 @@ describe('crashes', () => {
       stdio: 'ignore',
       detached: true,
     });
-    const gone = once(orphan, 'exit');
+    const exited = once(orphan, 'exit');
     await until(async () => (await readdir(home.dataDirectory)).includes('postmaster.pid'));
     const postgres = await start();
-    expect(await gone).toEqual([0, null]);
+    expect(await exited).toEqual([0, null]);
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('takes over from an orphaned server that is killed while it is asked to stop', async () => {
+  it('may leave an orphaned server, which may be killed while the next start stops it', async () => {
     const home = await openServerHome(stateDirectory, log);
     const { postgres: program } = await findBinaries(home, log);
     const port = String(await findFreePort());
-    // Its parent does not wait for it, so its process id stays in use after its death.
+    // Its parent does not reap it, so its pid remains in use after it was killed.
     const parent = spawn(
       'sh',
       ['-c', '"$0" -D "$1" -p "$2" -k "" & exec sleep 300', program, home.dataDirectory, port],
@@ -298,9 +298,9 @@ describe('crashes', () => {
     parent.kill('SIGKILL');
   });
 
-  it('is not fooled by a left-over pid file whose number now belongs to another process', async () => {
+  it('may leave a stale pid file whose pid now belongs to another process', async () => {
     const home = await openServerHome(stateDirectory, log);
-    // Of the same user, since PostgreSQL itself ignores processes of other users.
+    // With the same user, since PostgreSQL ignores processes of other users.
     const bystander = spawn('sleep', ['300'], { ...home.user, stdio: 'ignore' });
     const pidFile = join(home.dataDirectory, 'postmaster.pid');
     await writeFile(pidFile, `${bystander.pid}\n${home.dataDirectory}\n1\n5432\n\n127.0.0.1\n1 1\nready\n`);
@@ -311,50 +311,50 @@ describe('crashes', () => {
     bystander.kill();
   });
 
-  it('takes over the lock of a process that is gone, also when its number is in use again', async () => {
+  it('may leave a stale lock, even if its pid is in use again', async () => {
     const stale = { pid: process.pid, identity: 'an earlier boot/1', nonce: 'stale' };
     await writeFile(join(stateDirectory, 'postgres.lock'), JSON.stringify(stale));
     await expect(start()).resolves.toBeDefined();
   });
 
-  it('creates the cluster anew when the first start died half-way', async () => {
+  it('may leave an incomplete cluster of the first start, which is created again', async () => {
     stateDirectory = join(scratch, 'half-way');
     await mkdir(join(stateDirectory, 'postgres/data.partial/base'), { recursive: true });
     await expect(start()).resolves.toBeDefined();
   });
 });
 
-describe('two starts on one state folder', () => {
-  it('refuses the second while another process runs the server, and leaves that one alone', async () => {
-    const running = await writer();
+describe('a second start on one state folder', () => {
+  it('is refused while another process runs the server, which is unaffected', async () => {
+    const running = await startTestWriter();
     await expect(start()).rejects.toThrow(/process \d+ runs the database in .* use another state folder/);
     await running.hasWritten(100);
   });
 
-  it('refuses a second one in the same process', async () => {
+  it('is refused in the same process', async () => {
     const postgres = await start();
     await expect(start()).rejects.toThrow(/this process already runs the database/);
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('lets exactly one of many that start at once win', async () => {
+  it('is refused to all but one of several concurrent starts', async () => {
     const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => start()));
     expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 });
 
-describe('awkward surroundings', () => {
-  it('uses another port when the one it wants is taken', async () => {
-    const squatter = createServer().listen(0, '127.0.0.1');
-    await once(squatter, 'listening');
-    const { port } = squatter.address() as AddressInfo;
+describe('a difficult environment', () => {
+  it('may require another port than the preferred one', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const { port } = occupant.address() as AddressInfo;
     const postgres = await start({ port });
     expect(postgres.port).not.toBe(port);
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-    squatter.close();
+    occupant.close();
   });
 
-  it('works from a state folder that is closed to everyone else, and finds its data again', async () => {
+  it('may have a state folder that other users cannot enter; the data is found again', async () => {
     const closed = await mkdtemp(join(scratch, 'closed-'));
     const outside = await mkdtemp(join(scratch, 'outside-'));
     await chmod(closed, 0o700);
@@ -362,16 +362,16 @@ describe('awkward surroundings', () => {
     stateDirectory = join(closed, 'state');
     const options = { outsideDirectories: [outside] };
     const first = await start(options);
-    await query(first.url, 'create table kept (id int)');
+    await query(first.url, 'create table things (id int)');
     await first.stop();
     const second = await start(options);
     expect(second.dataDirectory).toBe(first.dataDirectory);
-    await expect(query(second.url, 'select * from kept')).resolves.toEqual([]);
+    await expect(query(second.url, 'select * from things')).resolves.toEqual([]);
     await second.stop();
     if (process.getuid?.() !== 0) return;
     expect(first.dataDirectory.startsWith(outside)).toBe(true);
     await rm(outside, { recursive: true });
-    await expect(start(options)).rejects.toThrow(/is gone: .*restore it, or delete that file/);
+    await expect(start(options)).rejects.toThrow(/does not exist: .*restore it, or delete that file/);
   });
 
   describe('the npm package', () => {
@@ -387,18 +387,18 @@ describe('awkward surroundings', () => {
       await Promise.all(links.map(({ target }) => rm(join(copy, target), { force: true })));
     });
 
-    it('gets its library symlinks when install scripts were blocked', async () => {
+    it('gets its library symlinks if install scripts were blocked', async () => {
       const postgres = await start({ packageDirectory: copy });
       expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     });
 
-    it('is copied to where the server can run it when its folder is closed', async () => {
+    it('is copied if the server cannot enter its folder', async () => {
       await chmod(copy, 0o700);
       const postgres = await start({ packageDirectory: copy });
       expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     });
 
-    it('that cannot create a cluster is reported with its reason, and nothing half-made stays', async () => {
+    it('that cannot create a cluster is reported with its reason, and leaves nothing behind', async () => {
       const initdb = join(copy, 'native/bin/initdb');
       await rm(initdb);
       await writeFile(initdb, '#!/bin/sh\necho "initdb: no space left" >&2; exit 1\n', { mode: 0o755 });

@@ -10,7 +10,7 @@ export interface StateLock {
 
 interface Holder {
   readonly pid: number;
-  /** Tells the holder from a later process of the same id. */
+  /** Distinguishes the holder from a later process with the same pid. */
   readonly identity: string | undefined;
   readonly nonce: string;
 }
@@ -19,10 +19,10 @@ const LOCK_FILE = 'postgres.lock';
 const MAX_ATTEMPTS = 5;
 
 /**
- * Makes this process the only one that may run a server on the state folder.
- * The lock of a process that is gone, killed or not, is taken over.
+ * Locks the state folder, so that only this process runs a server on it. A lock
+ * whose holder has exited is stale and replaced.
  *
- * @throws EmbeddedPostgresError when another live process holds it, this one included.
+ * @throws EmbeddedPostgresError if a running process holds the lock, even this one.
  */
 export async function lockStateFolder(stateDirectory: string): Promise<StateLock> {
   const lockFile = join(stateDirectory, LOCK_FILE);
@@ -35,10 +35,10 @@ export async function lockStateFolder(stateDirectory: string): Promise<StateLock
   await writeFile(ownFile, JSON.stringify(self), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      if (await claim(ownFile, lockFile, self)) return { release: () => release(lockFile, self) };
+      if (await tryLock(ownFile, lockFile, self)) return { release: () => release(lockFile, self) };
       const holder = await readHolder(lockFile);
-      if (holder && (await holds(holder))) throw heldBy(stateDirectory, holder);
-      await discard(lockFile, holder, `${ownFile}.stale`);
+      if (holder && (await isRunning(holder))) throw lockedBy(holder, stateDirectory);
+      await removeStaleLock(lockFile, holder, `${ownFile}.stale`);
     }
   } finally {
     await rm(ownFile, { force: true });
@@ -46,8 +46,8 @@ export async function lockStateFolder(stateDirectory: string): Promise<StateLock
   throw new EmbeddedPostgresError(`could not lock ${stateDirectory}: other processes are starting there too`);
 }
 
-/** A link appears whole or not at all, and only one process can make it. */
-async function claim(ownFile: string, lockFile: string, self: Holder): Promise<boolean> {
+/** Creating a hard link is atomic, so only one process succeeds. */
+async function tryLock(ownFile: string, lockFile: string, self: Holder): Promise<boolean> {
   try {
     await link(ownFile, lockFile);
   } catch (error) {
@@ -58,44 +58,49 @@ async function claim(ownFile: string, lockFile: string, self: Holder): Promise<b
 }
 
 /**
- * Moves a stale lock out of the way. Two processes may do so at once, and the
- * second would then move the first one's fresh lock: it looks at what it moved
- * and puts it back.
+ * Removes a stale lock by renaming it. Of two concurrent processes, the second
+ * may rename the new lock of the first, so it checks the renamed lock and
+ * restores it.
  */
-async function discard(lockFile: string, stale: Holder | undefined, aside: string): Promise<void> {
+async function removeStaleLock(
+  lockFile: string,
+  stale: Holder | undefined,
+  renamedFile: string,
+): Promise<void> {
   try {
-    await rename(lockFile, aside);
+    await rename(lockFile, renamedFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const moved = await readHolder(aside);
-  if (moved && moved.nonce !== stale?.nonce) await link(aside, lockFile).catch(() => undefined);
-  await rm(aside, { force: true });
+  const renamed = await readHolder(renamedFile);
+  if (renamed && renamed.nonce !== stale?.nonce) await link(renamedFile, lockFile).catch(() => undefined);
+  await rm(renamedFile, { force: true });
 }
 
 async function release(lockFile: string, self: Holder): Promise<void> {
   if ((await readHolder(lockFile))?.nonce === self.nonce) await rm(lockFile, { force: true });
 }
 
+/** Undefined if the file is missing, or was corrupted by a crash of the machine. Both mean a stale lock. */
 async function readHolder(lockFile: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(await readFile(lockFile, 'utf8')) as Holder;
   } catch {
-    return undefined; // gone, or damaged by a crash of the machine: stale either way
+    return undefined;
   }
 }
 
-async function holds(holder: Holder): Promise<boolean> {
+async function isRunning(holder: Holder): Promise<boolean> {
   if (!isAlive(holder.pid)) return false;
   const identity = await processIdentity(holder.pid);
-  // Where the start of a process cannot be read, a live process of that id counts as the holder.
+  // If an identity is unknown, assume that a running process with this pid is the holder.
   return identity === undefined || holder.identity === undefined || identity === holder.identity;
 }
 
-function heldBy(stateDirectory: string, holder: Holder): EmbeddedPostgresError {
-  const who = holder.pid === process.pid ? 'this process already' : `process ${holder.pid}`;
+function lockedBy(holder: Holder, stateDirectory: string): EmbeddedPostgresError {
+  const subject = holder.pid === process.pid ? 'this process already' : `process ${holder.pid}`;
   return new EmbeddedPostgresError(
-    `${who} runs the database in ${stateDirectory}; stop it first, or use another state folder`,
+    `${subject} runs the database in ${stateDirectory}; stop it first, or use another state folder`,
   );
 }

@@ -1,35 +1,32 @@
 import { ChannelCredentials, experimental, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
 
-/**
- * Mutual TLS: each side shows a certificate and accepts only what the given
- * authority has signed. All PEM.
- */
+/** Mutual TLS: each side presents a certificate signed by the given authority. All PEM. */
 export interface RpcTls {
   readonly certificateAuthority: Buffer;
   readonly certificate: Buffer;
   readonly privateKey: Buffer;
-  /** The name to expect in the server's certificate when it is not its host name. Clients only. */
+  /** The expected name in the server's certificate, if it is not the host name. Clients only. */
   readonly serverName?: string;
 }
 
 const SERVER_KEEPALIVE_MS = 60_000;
-/** A peer that vanished without a word has lost its streams ten seconds later. */
+/** Streams to a peer that vanished fail after ten seconds. */
 const CLIENT_KEEPALIVE_MS = 5_000;
 const KEEPALIVE_TIMEOUT_MS = 5_000;
-/** Callers connect anew after this long, so that a load balancer in between spreads them over new replicas. */
+/** Clients reconnect after this time, so that a load balancer in between distributes them over new replicas. */
 const MAX_CONNECTION_AGE_MS = 5 * 60_000;
-/** Above the longest generation: a stream that is under way keeps its old connection. */
+/** Longer than any generation: a stream in flight stays on its old connection. */
 const MAX_CONNECTION_AGE_GRACE_MS = 60 * 60_000;
-const FIRST_RECONNECT_MS = 100;
-/** Callers are refused for as long as nobody tries a service that is back. */
-const LAST_RECONNECT_MS = 1_000;
+const MIN_RECONNECT_BACKOFF_MS = 100;
+/** Short, since calls fail until the client reconnects to a restarted service. */
+const MAX_RECONNECT_BACKOFF_MS = 1_000;
 
-/** The same as files, which a server looks at again and again, so that certificates may be renewed. */
+/** Mutual TLS from files, which the server reloads so that certificates can be renewed. */
 export interface RpcTlsFiles {
   readonly certificateAuthorityFile: string;
   readonly certificateFile: string;
   readonly privateKeyFile: string;
-  /** How often; a minute when absent. */
+  /** Defaults to one minute. */
   readonly refreshIntervalMs?: number;
 }
 
@@ -73,16 +70,16 @@ export function clientOptions(maxMessageBytes: number, tls: RpcTls | undefined):
   return {
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.max_receive_message_length': maxMessageBytes,
-    // A peer that vanished without a word is noticed while streams are open and between calls.
+    // Detect a vanished peer, also between calls.
     'grpc.keepalive_time_ms': CLIENT_KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
     'grpc.keepalive_permit_without_calls': 1,
-    'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
-    'grpc.max_reconnect_backoff_ms': LAST_RECONNECT_MS,
-    // A name with several addresses is spread over all of them.
+    'grpc.initial_reconnect_backoff_ms': MIN_RECONNECT_BACKOFF_MS,
+    'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_BACKOFF_MS,
+    // Distribute calls over all addresses of a name.
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.service_config_disable_resolution': 1,
-    // Internal traffic never takes the way out that a proxy variable names.
+    // Internal traffic ignores the proxy variables of the environment.
     'grpc.enable_http_proxy': 0,
     'grpc.enable_channelz': 0,
     ...(tls?.serverName === undefined

@@ -15,7 +15,7 @@ import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 import { LIVENESS } from './health';
 
-/** A service of the test, in the shape of the health protocol, whose messages are at hand. */
+/** A test service that reuses the generated messages of the health protocol. */
 const TestDefinition = { ...HealthDefinition, name: 'Test', fullName: 'gateway.test.v1.Test' } as const;
 
 type Check = (request: HealthCheckRequest, context: CallContext) => Promise<HealthCheckResponse>;
@@ -71,7 +71,7 @@ describe('the gRPC server', () => {
     await server.stop();
   });
 
-  it('lets calls under way finish when it stops, and takes no new ones', async () => {
+  it('finishes calls in flight when it stops, and accepts no new ones', async () => {
     const [arrived, finish] = [gate(), gate()];
     check = async () => {
       arrived.open();
@@ -79,16 +79,16 @@ describe('the gRPC server', () => {
       return SERVING;
     };
     await serve(LONG_MS);
-    const underWay = testClient().check({ service: '' });
+    const inFlight = testClient().check({ service: '' });
     await arrived.opened;
     const stopped = server.stop();
     expect(isRpcUnavailable(await caught(testClient().check({ service: '' })))).toBe(true);
     finish.open();
-    expect(await underWay).toEqual(SERVING);
+    expect(await inFlight).toEqual(SERVING);
     await stopped;
   });
 
-  it('tells how each call ended, once', async () => {
+  it('reports the outcome of each call, once', async () => {
     await serve(20);
     ends.length = 0;
     await testClient().check({ service: '' });
@@ -116,7 +116,7 @@ describe('the gRPC server', () => {
     expect(ends.every(({ durationMs }) => durationMs >= 0)).toBe(true);
   });
 
-  it('aborts the handlers of calls that outlast its drain time; their callers see it as unavailable', async () => {
+  it('aborts calls that outlast its drain time; their callers see it as unavailable', async () => {
     const arrived = gate();
     let handlerEnded: Promise<unknown> = Promise.resolve();
     check = (_, { signal }) => {
@@ -125,11 +125,11 @@ describe('the gRPC server', () => {
       return new Promise(() => undefined);
     };
     await serve(20);
-    const underWay = caught(testClient().check({ service: '' }));
+    const inFlight = caught(testClient().check({ service: '' }));
     await arrived.opened;
     await server.stop();
     await handlerEnded;
-    const error = await underWay;
+    const error = await inFlight;
     expect([isRpcUnavailable(error), isRpcLost(error)]).toEqual([true, true]);
     expect(error).toMatchObject({
       code: 'no_capacity',
@@ -138,16 +138,16 @@ describe('the gRPC server', () => {
     });
   });
 
-  it('that was never there has been sent nothing, one that was lost may have been', async () => {
+  it('is unreachable to callers that have never connected', async () => {
     const port = await serve(0);
     await server.stop();
-    const nobody = createGrpcTransport({ address: `127.0.0.1:${port}` });
-    const never = await caught(createClient(TestDefinition, nobody).check({ service: '' }));
-    nobody.close();
-    expect([isRpcUnavailable(never), isRpcUnreachable(never), isRpcLost(never)]).toEqual([true, true, false]);
+    const unconnected = createGrpcTransport({ address: `127.0.0.1:${port}` });
+    const error = await caught(createClient(TestDefinition, unconnected).check({ service: '' }));
+    unconnected.close();
+    expect([isRpcUnavailable(error), isRpcUnreachable(error), isRpcLost(error)]).toEqual([true, true, false]);
   });
 
-  it('is unavailable to its callers while it is down, and available again once it is back', async () => {
+  it('is unavailable while it is down, and available again after a restart', async () => {
     const port = await serve(0);
     const client = testClient();
     const callers = transport;
@@ -155,17 +155,17 @@ describe('the gRPC server', () => {
     await server.stop();
     expect(isRpcUnavailable(await caught(client.check({ service: '' })))).toBe(true);
     await serve(0, { port });
-    // Reconnecting takes a moment; until then calls fail at once.
-    let answer: unknown;
-    while (answer === undefined) {
+    // Calls fail immediately until the client has reconnected.
+    let response: unknown;
+    while (response === undefined) {
       try {
-        answer = await client.check({ service: '' });
+        response = await client.check({ service: '' });
       } catch (error) {
         expect(isRpcUnavailable(error)).toBe(true);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     }
-    expect(answer).toEqual(SERVING);
+    expect(response).toEqual(SERVING);
     callers.close();
   });
 
@@ -186,8 +186,8 @@ describe('the gRPC server', () => {
     expect(isRpcUnavailable(await caught(stream.next()))).toBe(true);
   });
 
-  it('rejects the start when its port is taken', async () => {
-    // gRPC writes of it on its own as well.
+  it('rejects the start when its port is in use', async () => {
+    // gRPC also prints the error.
     const printed = jest.spyOn(console, 'error').mockImplementation();
     const port = await serve(0);
     const second = createGrpcServer({ services: [], host: '127.0.0.1', port });
@@ -204,7 +204,7 @@ describe('the gRPC server', () => {
       }
     });
 
-    it('is not serving while the services are not ready, though the server answers', async () => {
+    it('is not serving while the services are not ready, although the server responds', async () => {
       let ready = false;
       await serve(0, { isReady: () => ready });
       expect(await healthClient().check({ service: '' })).toEqual({ status: ServingStatus.NOT_SERVING });
@@ -216,14 +216,14 @@ describe('the gRPC server', () => {
       await watch.return?.();
     });
 
-    it('does not know other services', async () => {
+    it('is not found for unknown services', async () => {
       await serve(0);
       expect(await caught(healthClient().check({ service: 'gateway.test.v1.Other' }))).toMatchObject({
         row: { grpcStatus: 5 },
       });
     });
 
-    it('tells watchers when the server stops, and then lets them go', async () => {
+    it('reports a stopping server to watches and then ends them', async () => {
       await serve(LONG_MS);
       const seen: ServingStatus[] = [];
       const watch = healthClient().watch({ service: '' })[Symbol.asyncIterator]();

@@ -29,27 +29,27 @@ import { addReflection } from './reflection';
 export interface GrpcServerOptions {
   readonly services: readonly BoundService[];
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** Gets the parts of failures that do not cross to the caller. */
+  /** For the internal parts of failures, which callers do not receive. */
   readonly log?: RpcLog;
-  /** Plain text when absent. */
+  /** Absent: plain text. */
   readonly tls?: RpcTls | RpcTlsFiles;
-  /** What grpc.health.v1 answers while the server runs; serving when absent. */
+  /** Readiness, for grpc.health.v1. Absent: ready while the server runs. */
   readonly isReady?: () => boolean | Promise<boolean>;
-  /** How long calls in flight may take after `stop`, in milliseconds; then they are aborted. */
+  /** How long calls in flight may run after `stop`, in milliseconds, before they are aborted. */
   readonly drainMs?: number;
-  /** MAX_MESSAGE_BYTES when absent. */
+  /** Defaults to MAX_MESSAGE_BYTES. */
   readonly maxMessageBytes?: number;
   /** Called at the end of every call. */
   readonly onCallEnd?: (end: RpcCallEnd) => void;
-  /** A binary `google.protobuf.FileDescriptorSet`: with it the server offers reflection. */
+  /** A binary `google.protobuf.FileDescriptorSet`, which enables reflection. */
   readonly descriptors?: Uint8Array;
 }
 
 export interface GrpcServer {
   start(): Promise<{ readonly port: number }>;
-  /** Takes no new calls, waits up to `drainMs` for those in flight, then aborts them. Safe to call twice. */
+  /** Accepts no new calls, waits up to `drainMs` for calls in flight, then aborts them. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -58,14 +58,14 @@ interface CallInFlight {
   readonly served: ServedMethod;
   readonly startedAtMs: number;
   /** Aborts the handler and fails the call. */
-  cut(): void;
+  abort(): void;
 }
 
 const DEFAULT_DRAIN_MS = 10_000;
-/** What callers get to take the failure of a call that was cut; then their connections are dropped. */
+/** Time to send the failures of aborted calls before connections are closed. */
 const FLUSH_MS = 500;
 
-/** Serves bound services over gRPC, and beside them grpc.health.v1 and, with descriptors, grpc.reflection. */
+/** Serves bound services, grpc.health.v1 and, with descriptors, grpc.reflection over gRPC. */
 export function createGrpcServer({
   services,
   host,
@@ -117,23 +117,23 @@ export function createGrpcServer({
       context,
       served,
       startedAtMs: performance.now(),
-      cut: () => {
-        ended(open, 'cancelled');
+      abort: () => {
+        markEnded(open, 'cancelled');
         context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
         fail(stoppingFailure());
       },
     };
     inFlight.add(open);
-    // gRPC emits this at the end of every call, successful ones included.
+    // gRPC emits this at the end of every call, even a successful one.
     call.once('cancelled', () => {
-      if (!ended(open, 'cancelled')) return;
+      if (!markEnded(open, 'cancelled')) return;
       context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
     });
     return open;
   }
 
-  /** @returns whether it was in flight until now. */
-  function ended(open: CallInFlight, outcome: string): boolean {
+  /** @returns whether the call was still in flight. */
+  function markEnded(open: CallInFlight, outcome: string): boolean {
     if (!inFlight.delete(open)) return false;
     const { served, context, startedAtMs } = open;
     onCallEnd?.({
@@ -153,12 +153,12 @@ export function createGrpcServer({
         const response = await served.invoke(served.decode(call.request), context);
         if (context.aborted) return;
         const bytes = asBuffer(served.encode(response));
-        ended(open, 'ok');
+        markEnded(open, 'ok');
         callback(null, bytes);
       } catch (thrown) {
         if (context.aborted) return;
         reportFailure(log, served, thrown);
-        ended(open, toGatewayError(thrown).code);
+        markEnded(open, toGatewayError(thrown).code);
         callback(toGrpcFailure(thrown));
       }
     };
@@ -171,13 +171,13 @@ export function createGrpcServer({
       try {
         await sendMessages(served, call, context);
         if (!context.aborted) call.end();
-        ended(open, context.aborted ? 'cancelled' : 'ok');
+        markEnded(open, context.aborted ? 'cancelled' : 'ok');
       } catch (thrown) {
         if (!context.aborted) {
           reportFailure(log, served, thrown);
           call.emit('error', toGrpcFailure(thrown));
         }
-        ended(open, context.aborted ? 'cancelled' : toGatewayError(thrown).code);
+        markEnded(open, context.aborted ? 'cancelled' : toGatewayError(thrown).code);
       }
     };
   }
@@ -195,10 +195,10 @@ export function createGrpcServer({
 
   function stop(): Promise<void> {
     stopping ??= new Promise((resolve) => {
-      // Watches of the health itself would otherwise be waited for.
+      // Otherwise the shutdown would wait for health watches.
       health.stop();
       let overdue = setTimeout(() => {
-        for (const open of inFlight) open.cut();
+        for (const open of inFlight) open.abort();
         overdue = setTimeout(() => {
           server.forceShutdown();
           resolve();
@@ -216,9 +216,9 @@ export function createGrpcServer({
 }
 
 /**
- * Runs a streaming handler and sends its messages, waiting while the client does
- * not keep up. Resolves when the handler has finished or the call is aborted;
- * the handler then runs its `finally`, and nothing more is sent.
+ * Runs a streaming handler and sends its messages, with backpressure. Resolves
+ * when the handler has finished or the call is aborted. An aborted handler runs
+ * its `finally`, and nothing more is sent.
  */
 async function sendMessages(
   served: ServedMethod,
@@ -227,9 +227,9 @@ async function sendMessages(
 ): Promise<void> {
   const messages = served.invoke(served.decode(call.request), context) as AsyncIterable<unknown>;
   const iterator = messages[Symbol.asyncIterator]();
-  const leave = (): void => void iterator.return?.().catch(() => undefined);
-  // At once, not after the next message: a handler may wait for one for a long time.
-  context.signal.addEventListener('abort', leave);
+  const closeIterator = (): void => void iterator.return?.().catch(() => undefined);
+  // Immediately, as the handler may not produce its next message for a long time.
+  context.signal.addEventListener('abort', closeIterator);
   while (!context.aborted) {
     const result = await iterator.next();
     if (context.aborted || result.done) return;
@@ -237,24 +237,24 @@ async function sendMessages(
     try {
       hasRoom = call.write(asBuffer(served.encode(result.value)));
     } catch (error) {
-      leave();
+      closeIterator();
       throw error;
     }
     if (!hasRoom) await drained(call, context);
   }
 }
 
-/** Resolves when there is room for another message, or the call is over. */
+/** Resolves when there is room for another message, or the call has ended. */
 function drained(call: ServerWritableStream<Buffer, Buffer>, { signal }: ServerCall): Promise<void> {
   return new Promise((resolve) => {
-    const go = (): void => {
-      call.off('drain', go);
-      call.off('close', go);
-      signal.removeEventListener('abort', go);
+    const done = (): void => {
+      call.off('drain', done);
+      call.off('close', done);
+      signal.removeEventListener('abort', done);
       resolve();
     };
-    call.on('drain', go);
-    call.on('close', go);
-    signal.addEventListener('abort', go);
+    call.on('drain', done);
+    call.on('close', done);
+    signal.addEventListener('abort', done);
   });
 }

@@ -1,6 +1,6 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { checkedMetadata } from '../call-metadata';
-import { cancelledCall, endedBeforeStart } from '../rpc-error';
+import { cancelledCall, failureBeforeStart } from '../rpc-error';
 import { StreamReads } from '../stream-reads';
 import type { TransportCall } from '../transport';
 import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata } from './grpc-wire';
@@ -8,9 +8,9 @@ import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata 
 type Result = IteratorResult<Uint8Array, undefined>;
 
 /**
- * A stream of responses over gRPC. The call starts with the first read. What
- * arrives faster than it is read fills the stream's buffer (16 messages) and
- * the connection's flow control window; then the server waits.
+ * A stream of responses over gRPC. The call starts with the first read. Unread
+ * messages fill the stream's buffer (16 messages) and the connection's flow
+ * control window; then the server waits.
  */
 export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> {
   private readonly deadline: number | undefined;
@@ -18,7 +18,7 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
   private readonly reads = new StreamReads<Uint8Array>();
   private stream: ClientReadableStream<Buffer> | undefined;
   private state: 'new' | 'open' | 'ended' = 'new';
-  /** How the call failed; told after the messages that came before. */
+  /** The failure of the call, which readers receive after all messages. */
   private failure: ServiceError | undefined;
 
   constructor(
@@ -35,8 +35,8 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
 
   next(): Promise<Result> {
     if (this.state === 'new') this.open();
-    if (this.state === 'ended') return this.reads.afterEnd();
-    const message = this.reads.someWait ? null : this.read();
+    if (this.state === 'ended') return this.reads.readAfterEnd();
+    const message = this.reads.hasPending ? null : this.read();
     if (message !== null) return Promise.resolve({ done: false, value: message });
     return this.reads.wait();
   }
@@ -47,7 +47,7 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
       this.stream?.cancel();
     }
     this.state = 'ended';
-    return this.reads.leave();
+    return this.reads.cancel();
   }
 
   /** The signal aborted. */
@@ -62,7 +62,7 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
     const { call } = this;
     try {
       const leftMs = this.deadline === undefined ? undefined : this.deadline - Date.now();
-      const ended = endedBeforeStart(call, leftMs);
+      const ended = failureBeforeStart(call, leftMs);
       if (ended !== undefined) throw ended;
       const metadata = toGrpcMetadata(checkedMetadata(call.metadata));
       const stream = startCall(call, () =>
@@ -77,7 +77,7 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
       );
       this.stream = stream;
       stream.on('readable', () => this.serveReaders());
-      // gRPC reports a failure at once, possibly ahead of messages not yet read; the end comes after them.
+      // gRPC may emit a failure before all messages are read; the end follows them.
       stream.on('error', (failure) => {
         this.failure = failure as ServiceError;
       });
@@ -93,11 +93,11 @@ export class GrpcStream implements AsyncIterableIterator<Uint8Array, undefined> 
   }
 
   private serveReaders(): void {
-    // Once without a reader too: at the end of the stream a read is what brings it out.
-    while (this.reads.someWait) {
+    // One read more than there are readers: the stream emits its end only on a read.
+    while (this.reads.hasPending) {
       const message = this.read();
       if (message === null) return;
-      this.reads.give(message);
+      this.reads.deliver(message);
     }
   }
 

@@ -36,22 +36,22 @@ describe('mutual TLS', () => {
     }
   }
 
-  it('serves a peer of the authority', async () => {
+  it('serves a client with a certificate of the authority', async () => {
     expect(await checkWith(peerTls)).toEqual({ status: ServingStatus.SERVING });
   });
 
   it.each<[string, RpcTls | undefined]>([
-    ['a caller in plain text', undefined],
-    ['a caller whose certificate the authority did not sign', { ...peerTls, ...stranger }],
-    ['a caller that does not trust the server', { ...peerTls, certificateAuthority: stranger.certificate }],
-    ['a caller that expects another name', { ...peerTls, serverName: 'other.test' }],
+    ['a client in plain text', undefined],
+    ['a client whose certificate the authority did not sign', { ...peerTls, ...stranger }],
+    ['a client that does not trust the server', { ...peerTls, certificateAuthority: stranger.certificate }],
+    ['a client that expects another name', { ...peerTls, serverName: 'other.test' }],
   ])('does not serve %s', async (_, tls) => {
     expect(isRpcUnavailable(await checkWith(tls))).toBe(true);
   });
 });
 
 describe('certificates in files', () => {
-  it('are taken up when they are renewed, without a restart', async () => {
+  it('are reloaded when they are renewed, without a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-tls-'));
     const write = (identity: { certificate: Buffer; privateKey: Buffer }) => {
       writeFileSync(join(folder, 'ca.crt'), authority);
@@ -86,7 +86,7 @@ describe('certificates in files', () => {
     write(peer);
     const deadline = Date.now() + 15_000;
     while (!(await check())) {
-      if (Date.now() > deadline) throw new Error('the renewed certificate was not taken up');
+      if (Date.now() > deadline) throw new Error('the renewed certificate was not loaded');
     }
     await server.stop();
     rmSync(folder, { recursive: true });

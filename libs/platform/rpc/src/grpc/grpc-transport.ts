@@ -1,6 +1,6 @@
 import { Client, type ServiceError } from '@grpc/grpc-js';
 import { checkedMetadata } from '../call-metadata';
-import { cancelledCall, endedBeforeStart } from '../rpc-error';
+import { cancelledCall, failureBeforeStart } from '../rpc-error';
 import { MAX_MESSAGE_BYTES, type BytesTransport, type TransportCall } from '../transport';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
 import { GrpcStream } from './grpc-stream';
@@ -9,21 +9,20 @@ import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata 
 export interface GrpcTransportOptions {
   /** `host:port`, or any target that gRPC resolves, such as `dns:///billing-ledger:50051`. */
   readonly address: string;
-  /** Plain text when absent. */
+  /** Absent: plain text. */
   readonly tls?: RpcTls;
-  /** MAX_MESSAGE_BYTES when absent. */
+  /** Defaults to MAX_MESSAGE_BYTES. */
   readonly maxMessageBytes?: number;
 }
 
 export interface GrpcTransport extends BytesTransport {
-  /** Closes the connections. Calls in flight fail as unavailable, as do later ones. */
+  /** Closes the connections. Calls in flight and later calls fail as unavailable. */
   close(): void;
 }
 
 /**
- * Calls services over gRPC. Connects on the first call and reconnects by
- * itself; a call while there is no connection fails at once as unavailable
- * rather than wait for one.
+ * Calls services over gRPC. Connects on the first call and reconnects
+ * automatically. A call without a connection fails immediately as unavailable.
  */
 export function createGrpcTransport({
   address,
@@ -45,14 +44,14 @@ export function transportOver(client: Client): GrpcTransport {
 
 function unary(client: Client, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const ended = endedBeforeStart(call, call.timeoutMs);
+    const ended = failureBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
     const { signal } = call;
     const path = pathOf(call.service, call.method);
     const metadata = toGrpcMetadata(checkedMetadata(call.metadata));
     const deadline = call.timeoutMs === undefined ? undefined : Date.now() + call.timeoutMs;
 
-    const answer = (failure: ServiceError | null, response?: Buffer): void => {
+    const onResponse = (failure: ServiceError | null, response?: Buffer): void => {
       signal?.removeEventListener('abort', cancel);
       if (failure !== null) reject(fromGrpcFailure(path, failure));
       else resolve(response as Buffer);
@@ -65,7 +64,7 @@ function unary(client: Client, call: TransportCall<Uint8Array>): Promise<Uint8Ar
         asBuffer(call.request),
         metadata,
         deadline === undefined ? {} : { deadline },
-        answer,
+        onResponse,
       ),
     );
     function cancel(): void {

@@ -5,17 +5,17 @@ import { decodeError, encodeError } from '../error-codec';
 import { RpcError } from '../rpc-error';
 import type { TransportCall } from '../transport';
 
-/** The trailer that carries a gateway.common.v1.ErrorDetail. */
+/** The trailer with a gateway.common.v1.ErrorDetail. */
 const ERROR_TRAILER = 'gateway-error-bin';
 
-/** Put beside each call by gRPC itself, not by a caller. */
+/** Headers that gRPC adds to each call. */
 const TRANSPORT_NAMES = new Set(['user-agent', 'content-type', 'te']);
 
 export function pathOf(service: string, method: string): string {
   return `/${service}/${method}`;
 }
 
-/** Starts a call; a client that is closed throws an error of its own. */
+/** Starts a call. Maps the error of a closed client. */
 export function startCall<Started>(call: TransportCall, start: () => Started): Started {
   try {
     return start();
@@ -24,7 +24,7 @@ export function startCall<Started>(call: TransportCall, start: () => Started): S
   }
 }
 
-/** The same bytes as a Buffer, as gRPC wants them. */
+/** The same bytes as a Buffer, without a copy. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -50,7 +50,7 @@ export interface GrpcFailure {
   readonly metadata: Metadata;
 }
 
-/** What a handler threw, as the status and trailers of its call. */
+/** The gRPC status and trailers for an error that a handler threw. */
 export function toGrpcFailure(thrown: unknown): GrpcFailure {
   const error = toGatewayError(thrown);
   const metadata = new Metadata();
@@ -58,17 +58,17 @@ export function toGrpcFailure(thrown: unknown): GrpcFailure {
   return { code: error.row.grpcStatus as number as status, details: error.code, metadata };
 }
 
-/** For calls that a stopping server cuts: without an error of a handler, so that callers see it as unavailable. */
+/** The failure of calls that a stopping server aborts. Without an error detail, so callers see it as unavailable. */
 export function stoppingFailure(): GrpcFailure {
   return { code: status.UNAVAILABLE, details: 'the server is stopping', metadata: new Metadata() };
 }
 
-/** gRPC tells it by its words alone; a test without a server holds it to them. */
+/** gRPC has no status code for this, only this text. A test without a server checks it. */
 function wasNeverSent({ details }: ServiceError): boolean {
   return /^(?:\w+: )?No connection established|^Name resolution failed/.test(details);
 }
 
-/** A failed call as the caller gets it: the handler's error when there is one, else what happened to the call. */
+/** The error of a failed call: the handler's error if there is one, else the failure of the transport. */
 export function fromGrpcFailure(call: string, failure: ServiceError): GatewayError {
   const [detail] = failure.metadata?.get(ERROR_TRAILER) ?? [];
   if (Buffer.isBuffer(detail)) return decodeError(detail);
@@ -76,7 +76,7 @@ export function fromGrpcFailure(call: string, failure: ServiceError): GatewayErr
   switch (failure.code) {
     case status.UNAVAILABLE:
       return new RpcError(wasNeverSent(failure) ? 'unreachable' : 'unavailable', what, failure);
-    // Not by this caller, which does not wait for an answer once it cancels: the peer gave the call up.
+    // Cancelled by the peer: after its own cancellation, this client ignores the response.
     case status.CANCELLED:
       return new RpcError('unavailable', what, failure);
     case status.DEADLINE_EXCEEDED:

@@ -1,4 +1,4 @@
-import type { CancelSignal } from '@gateway/base';
+import { Condition, type CancelSignal } from '@gateway/base';
 import {
   HealthCheckResponse_ServingStatus as ServingStatus,
   HealthDefinition,
@@ -6,9 +6,8 @@ import {
 } from '@gateway/contracts/health';
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from '../definition';
-import { Waiters } from './waiters';
 
-/** The service name whose status is SERVING whenever the server responds at all, ready or not: a liveness probe. */
+/** A service name for liveness probes: its status is SERVING whenever the server responds, even if it is not ready. */
 export const LIVENESS = 'gateway.Liveness';
 
 /** How often a watch checks whether the services are ready. */
@@ -22,15 +21,15 @@ export interface Health {
 }
 
 /**
- * The health of a server, which is also that of each of its services: SERVING
- * while it runs and is ready. Watchers get a change within a second.
+ * The health of a server and each of its services: SERVING while it runs and is
+ * ready. Watches receive changes within a second.
  */
 export function createHealth(
   serviceNames: readonly string[],
   isReady: () => boolean | Promise<boolean> = () => true,
 ): Health {
   const known = new Set(['', ...serviceNames]);
-  const watchers = new Waiters();
+  const changes = new Condition();
   let serving = false;
   let stopped = false;
 
@@ -47,13 +46,13 @@ export function createHealth(
       if (status !== sent) yield { status };
       sent = status;
       if (stopped) return;
-      await watchers.wait(READINESS_INTERVAL_MS, signal);
+      await changes.wait(signal, READINESS_INTERVAL_MS);
     }
   }
 
   function set(next: boolean): void {
     serving = next;
-    watchers.wake();
+    changes.notifyAll();
   }
 
   return {

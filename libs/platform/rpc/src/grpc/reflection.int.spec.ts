@@ -11,14 +11,14 @@ import { loadSync } from '@grpc/proto-loader';
 import { bindService, type RpcHandlers } from '../definition';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 
-/** As much of an answer as is looked at. */
-interface Answer {
+/** The fields of a response that the tests read. */
+interface ReflectionResponse {
   readonly listServicesResponse?: { readonly service: readonly { readonly name: string }[] };
   readonly fileDescriptorResponse?: { readonly fileDescriptorProto: readonly Buffer[] };
   readonly errorResponse?: { readonly errorCode: number };
 }
 
-/** The client's own description of the protocol, as grpcurl has one. */
+/** The client's own copy of the protocol, like that of grpcurl. */
 const PROTO = path.join(
   path.dirname(require.resolve('@grpc/reflection/package.json')),
   'build/proto/grpc/reflection/v1/reflection.proto',
@@ -26,7 +26,7 @@ const PROTO = path.join(
 
 describe('reflection', () => {
   let server: GrpcServer;
-  let ask: (question: object) => Promise<Answer>;
+  let query: (request: object) => Promise<ReflectionResponse>;
   let stop: () => void;
 
   async function serve(descriptors?: Uint8Array): Promise<void> {
@@ -46,11 +46,11 @@ describe('reflection', () => {
       credentials.createInsecure(),
     );
     stop = () => client.close();
-    ask = (question) =>
+    query = (request) =>
       new Promise((resolve, reject) => {
-        const call = client['ServerReflectionInfo']?.() as ClientDuplexStream<object, Answer>;
+        const call = client['ServerReflectionInfo']?.() as ClientDuplexStream<object, ReflectionResponse>;
         call.on('data', resolve).on('error', reject);
-        call.end(question);
+        call.end(request);
       });
   }
 
@@ -59,29 +59,29 @@ describe('reflection', () => {
     await server.stop();
   });
 
-  it('tells which services there are, and no other of the contracts', async () => {
+  it('lists the services of the server only', async () => {
     await serve(contractDescriptors());
-    const { listServicesResponse } = await ask({ listServices: '' });
+    const { listServicesResponse } = await query({ listServices: '' });
     expect(listServicesResponse?.service.map(({ name }) => name)).toEqual(['gateway.auth.v1.Auth']);
   });
 
-  it('tells a service with everything that its messages are made of', async () => {
+  it('describes a service with all its messages', async () => {
     await serve(contractDescriptors());
-    const { fileDescriptorResponse } = await ask({ fileContainingSymbol: 'gateway.auth.v1.Auth' });
+    const { fileDescriptorResponse } = await query({ fileContainingSymbol: 'gateway.auth.v1.Auth' });
     const files = fileDescriptorResponse?.fileDescriptorProto.map((each) => each.toString('latin1')) ?? [];
-    // Names of a service, of its messages, and of a message of another file that those are made of.
+    // A method, a message, and a message that these use.
     for (const name of ['WatchInvalidations', 'VerifyKeyRequest', 'OrganizationLimits']) {
       expect(files.some((file) => file.includes(name))).toBe(true);
     }
   });
 
-  it('says that it does not know what nobody wrote down', async () => {
+  it('returns NOT_FOUND for an unknown symbol', async () => {
     await serve(contractDescriptors());
-    expect((await ask({ fileContainingSymbol: 'no.such.Service' })).errorResponse?.errorCode).toBe(5);
+    expect((await query({ fileContainingSymbol: 'no.such.Service' })).errorResponse?.errorCode).toBe(5);
   });
 
-  it('is not there without descriptors', async () => {
+  it('is disabled without descriptors', async () => {
     await serve();
-    await expect(ask({ listServices: '' })).rejects.toMatchObject({ code: 12 });
+    await expect(query({ listServices: '' })).rejects.toMatchObject({ code: 12 });
   });
 });

@@ -3,11 +3,11 @@ import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 
 /**
- * Lets the server say what it serves (grpc.reflection.v1 and v1alpha), so that
- * grpcurl and its like need no proto files.
+ * Adds grpc.reflection.v1 and v1alpha, so that tools such as grpcurl need no
+ * proto files.
  *
- * @param descriptors a `google.protobuf.FileDescriptorSet` in its binary form.
- * @param services full names of those that it lists.
+ * @param descriptors a binary `google.protobuf.FileDescriptorSet`.
+ * @param services full names of the services to list.
  */
 export function addReflection(server: Server, descriptors: Uint8Array, services: readonly string[]): void {
   const definitions = loadFileDescriptorSetFromBuffer(Buffer.from(descriptors));

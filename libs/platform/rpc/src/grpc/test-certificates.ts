@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, valid for a hundred years and worth nothing: an
- * authority, a peer of it named peer.test, and a stranger that signed itself.
+ * Certificates for tests only, valid for a hundred years: an authority, a peer
+ * named peer.test that it signed, and a self-signed stranger.
  */
 export const testCertificates = {
   authority: Buffer.from(`-----BEGIN CERTIFICATE-----

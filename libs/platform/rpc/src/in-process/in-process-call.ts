@@ -1,34 +1,34 @@
 import { checkedMetadata } from '../call-metadata';
 import { decodeError, encodeError } from '../error-codec';
-import { cancelledCall, endedBeforeStart, overdueCall, type RpcError } from '../rpc-error';
+import { cancelledCall, failureBeforeStart, overdueCall, type RpcError } from '../rpc-error';
 import { reportFailure, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall } from '../server-call';
 import type { TransportCall } from '../transport';
 
-/** What the calls of one in-process transport share. */
+/** Shared by the calls of one in-process transport. */
 export interface InProcessRuntime {
   /** Applied to every request and response. */
-  readonly handOver: (message: unknown) => unknown;
+  readonly pass: (message: unknown) => unknown;
   readonly log: RpcLog | undefined;
 }
 
-/** The longest delay that Node's timers take: some 24 days. */
+/** The longest delay of Node's timers: about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The handler's side of a call: ends with the caller's signal or deadline, whichever comes first, until released. */
+/** The handler's side of a call. Until released, it aborts with the caller's signal or deadline. */
 export class InProcessCall extends ServerCall {
   private readonly call: TransportCall;
   private readonly onEnd: (reason: RpcError) => void;
   private timer: NodeJS.Timeout | undefined;
 
   /**
-   * Throws when the call has ended before its start.
+   * Throws if the call is already cancelled or overdue.
    *
-   * @param timeoutMs what is left of the call's time.
+   * @param timeoutMs the remaining time of the call.
    * @param onEnd called when the caller's signal or deadline ends the call.
    */
   constructor(call: TransportCall, timeoutMs: number | undefined, onEnd: (reason: RpcError) => void) {
-    const ended = endedBeforeStart(call, timeoutMs);
+    const ended = failureBeforeStart(call, timeoutMs);
     if (ended !== undefined) throw ended;
     super(checkedMetadata(call.metadata), timeoutMs === undefined ? undefined : Date.now() + timeoutMs);
     this.call = call;
@@ -44,7 +44,7 @@ export class InProcessCall extends ServerCall {
     this.end(cancelledCall(this.call));
   }
 
-  /** To be called when the call has ended in another way. */
+  /** Call it when the call has ended in another way. */
   release(): void {
     clearTimeout(this.timer);
     this.call.signal?.removeEventListener('abort', this);
@@ -57,8 +57,8 @@ export class InProcessCall extends ServerCall {
   }
 }
 
-/** A handler's failure as the caller gets it. */
-export function crossed(thrown: unknown, served: ServedMethod, log: RpcLog | undefined): Error {
+/** The error that the caller receives for a handler's failure. */
+export function publicErrorOf(thrown: unknown, served: ServedMethod, log: RpcLog | undefined): Error {
   reportFailure(log, served, thrown);
   return decodeError(encodeError(thrown));
 }

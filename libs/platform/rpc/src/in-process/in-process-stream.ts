@@ -2,16 +2,14 @@ import { cancelledCall, type RpcError } from '../rpc-error';
 import { noSuchMethod, type ServedMethod } from '../served-methods';
 import { StreamReads } from '../stream-reads';
 import type { TransportCall } from '../transport';
-import { crossed, InProcessCall, type InProcessRuntime } from './in-process-call';
+import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-process-call';
 
 type Result = IteratorResult<unknown, undefined>;
 
 /**
- * A stream of responses by pull: the handler runs only while a reader waits for
- * a message, so no message is buffered.
- *
- * It is not an async generator: there a cancellation would be queued behind a
- * handler that does not respond.
+ * A stream of responses. The handler runs only while a reader waits for a
+ * message, so no message is buffered. Not an async generator, as its `return()`
+ * would be queued behind a handler that does not respond.
  */
 export class InProcessStream implements AsyncIterableIterator<unknown, undefined> {
   private readonly createdMs = performance.now();
@@ -31,7 +29,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
   }
 
   next(): Promise<Result> {
-    if (this.state === 'ended') return this.reads.afterEnd();
+    if (this.state === 'ended') return this.reads.readAfterEnd();
     const read = this.reads.wait();
     if (this.state === 'new') this.open();
     this.pull();
@@ -42,10 +40,10 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
     if (this.state === 'open') {
       this.context?.abort(cancelledCall(this.call));
       this.end(undefined);
-      this.leaveHandler();
+      this.closeHandler();
     }
     this.state = 'ended';
-    return this.reads.leave();
+    return this.reads.cancel();
   }
 
   private open(): void {
@@ -54,14 +52,14 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
       if (this.served === undefined) throw noSuchMethod(this.call);
       const { timeoutMs } = this.call;
       const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - this.createdMs);
-      this.context = new InProcessCall(this.call, leftMs, (reason) => this.cut(reason));
+      this.context = new InProcessCall(this.call, leftMs, (reason) => this.abort(reason));
     } catch (error) {
       this.end(error as Error);
       return;
     }
     try {
       const messages = this.served.invoke(
-        this.runtime.handOver(this.call.request),
+        this.runtime.pass(this.call.request),
         this.context,
       ) as AsyncIterable<unknown>;
       this.messages = messages[Symbol.asyncIterator]();
@@ -72,24 +70,24 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
 
   private pull(): void {
     if (this.state !== 'open') return;
-    this.messages?.next().then(this.take, this.fail);
+    this.messages?.next().then(this.receive, this.fail);
   }
 
-  private readonly take = (result: IteratorResult<unknown>): void => {
+  private readonly receive = (result: IteratorResult<unknown>): void => {
     if (this.state === 'ended') return;
     if (result.done) return this.end(undefined);
-    this.reads.give(this.runtime.handOver(result.value));
+    this.reads.deliver(this.runtime.pass(result.value));
   };
 
   private readonly fail = (thrown: unknown): void => {
     if (this.state === 'ended' || this.served === undefined) return;
-    this.end(crossed(thrown, this.served, this.runtime.log));
+    this.end(publicErrorOf(thrown, this.served, this.runtime.log));
   };
 
   /** The caller's signal or deadline ended the call. */
-  private cut(reason: RpcError): void {
+  private abort(reason: RpcError): void {
     this.end(reason);
-    this.leaveHandler();
+    this.closeHandler();
   }
 
   /** Ends the reader's side. */
@@ -99,8 +97,8 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
     this.reads.end(error);
   }
 
-  /** Makes the handler run its `finally`. Its signal is aborted already; nothing waits for it. */
-  private leaveHandler(): void {
+  /** Makes the handler run its `finally`, without waiting for it. Its signal is already aborted. */
+  private closeHandler(): void {
     this.messages?.return?.().catch(() => undefined);
   }
 }

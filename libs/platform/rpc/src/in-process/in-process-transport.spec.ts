@@ -11,7 +11,7 @@ describeRpcTransport('in process', 'messages', async (services, { log }) => ({
 
 describe('the in-process transport', () => {
   describe('deadlines', () => {
-    const answering = (check: () => Promise<{ status: number }>) =>
+    const clientOf = (check: () => Promise<{ status: number }>) =>
       createClient(
         HealthDefinition,
         createInProcessTransport([bindService(HealthDefinition, { check, watch: async function* () {} })]),
@@ -20,16 +20,16 @@ describe('the in-process transport', () => {
     beforeEach(() => jest.useFakeTimers());
     afterEach(() => jest.useRealTimers());
 
-    it('leave no timer once their calls have ended', async () => {
-      const client = answering(async () => ({ status: 1 }));
+    it('leave no timers after their calls', async () => {
+      const client = clientOf(async () => ({ status: 1 }));
       const calls = Array.from({ length: 100 }, () => client.check({ service: '' }, { timeoutMs: 5_000 }));
       expect(jest.getTimerCount()).toBe(100);
       await Promise.all(calls);
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('may be further away than a timer can be', async () => {
-      const client = answering(() => new Promise(() => undefined));
+    it('may be longer than the longest timer', async () => {
+      const client = clientOf(() => new Promise(() => undefined));
       let failure: unknown;
       client.check({ service: '' }, { timeoutMs: 2 ** 32 }).catch((error: unknown) => (failure = error));
       await jest.advanceTimersByTimeAsync(2 ** 31 - 2);
@@ -37,7 +37,7 @@ describe('the in-process transport', () => {
     });
   });
 
-  it('does not accept one service twice', () => {
+  it('rejects a service that is given twice', () => {
     const service = bindService(HealthDefinition, {
       check: async () => ({ status: 1 }),
       watch: async function* () {},

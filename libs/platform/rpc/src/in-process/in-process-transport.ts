@@ -1,32 +1,32 @@
 import type { BoundService } from '../definition';
 import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import type { MessageTransport, TransportCall } from '../transport';
-import { crossed, InProcessCall, type InProcessRuntime } from './in-process-call';
+import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-process-call';
 import { InProcessStream } from './in-process-stream';
 
 export interface InProcessTransportOptions {
-  /** Gets the parts of failures that do not cross to the caller. */
+  /** For the internal parts of failures, which callers do not receive. */
   readonly log?: RpcLog;
   /**
-   * Freezes every message on its way, so that a handler or caller that changes
-   * one fails. It costs more than the call: production sets false. True when absent.
+   * Freezes every message, so that a handler or caller that changes one fails.
+   * Defaults to true; production sets false, as it costs more than the call.
    */
   readonly freezesMessages?: boolean;
 }
 
 /**
- * Calls handlers of the same process. It keeps every guarantee of the gRPC
- * transport (errors go through their codec, deadlines and cancellation reach
- * the handler), so that a module does not depend on where its peers run.
- * Messages are passed by reference: neither side may change one.
+ * Calls handlers of the same process, with the guarantees of the gRPC transport:
+ * errors go through the codec, and deadlines and cancellation reach the handler.
+ * So a module does not depend on where its peers run. Messages are passed by
+ * reference: neither side may change one.
  */
 export function createInProcessTransport(
   services: readonly BoundService[],
   { log, freezesMessages = true }: InProcessTransportOptions = {},
 ): MessageTransport {
   const methods = servedMethods(services);
-  const handOver = freezesMessages ? frozenMessage : (message: unknown) => message;
-  const runtime: InProcessRuntime = { handOver, log };
+  const pass = freezesMessages ? freezeDeep : (message: unknown) => message;
+  const runtime: InProcessRuntime = { pass, log };
 
   return {
     carries: 'messages',
@@ -51,7 +51,7 @@ export function createInProcessTransport(
 function callHandler(
   served: ServedMethod,
   call: TransportCall,
-  { handOver, log }: InProcessRuntime,
+  { pass, log }: InProcessRuntime,
   resolve: (response: unknown) => void,
   reject: (error: unknown) => void,
 ): void {
@@ -60,25 +60,25 @@ function callHandler(
   function succeed(response: unknown): void {
     if (context.aborted) return;
     context.release();
-    resolve(handOver(response));
+    resolve(pass(response));
   }
   function fail(thrown: unknown): void {
     if (context.aborted) return;
     context.release();
-    reject(crossed(thrown, served, log));
+    reject(publicErrorOf(thrown, served, log));
   }
 
   try {
-    (served.invoke(handOver(call.request), context) as Promise<unknown>).then(succeed, fail);
+    (served.invoke(pass(call.request), context) as Promise<unknown>).then(succeed, fail);
   } catch (thrown) {
     fail(thrown);
   }
 }
 
-/** The message itself, deeply frozen, except for bytes. */
-function frozenMessage(message: unknown): unknown {
+/** Freezes the message deeply, except for bytes. */
+function freezeDeep(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || ArrayBuffer.isView(message)) return message;
   Object.freeze(message);
-  for (const value of Object.values(message)) frozenMessage(value);
+  for (const value of Object.values(message)) freezeDeep(value);
   return message;
 }

@@ -10,10 +10,7 @@ const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
   fatal: SeverityNumber.FATAL,
 };
 
-/**
- * Exports the finished lines of the log, so that what is redacted there is here as
- * well. A line's own fields become attributes.
- */
+/** Exports formatted log lines, after redaction. The fields of a line become attributes. */
 export function createLogExport(logger: Logger): (line: string) => void {
   return (line) => {
     const fields = fieldsOf(line);

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { SamplerName } from '../environment';
 
-/** As OTEL_TRACES_SAMPLER is specified. */
+/** The sampler for a value of OTEL_TRACES_SAMPLER. */
 export function samplerOf(name: SamplerName, ratio: number): Sampler {
   switch (name) {
     case 'always_on':

@@ -17,10 +17,10 @@ export interface StartOptions {
   readonly settings: TelemetrySettings;
 }
 
-/** For what is left when the process ends; a collector that is away must not hold it up. */
+/** Time to flush when the process ends; an unavailable collector must not delay it further. */
 const FLUSH_MS = 3_000;
-/** A collector that is away is worth a line now and then, not one for each batch. */
-const COMPLAIN_EVERY_MS = 60_000;
+/** Minimum interval between log lines about an unavailable collector. */
+const WARN_INTERVAL_MS = 60_000;
 
 export function startOpenTelemetry({
   serviceName,
@@ -63,7 +63,7 @@ export function startOpenTelemetry({
   return {
     tracing: traces && createTracing(traces.getTracer('inference-gateway')),
     ...(logs && { onLogLine: createLogExport(logs.getLogger('inference-gateway')) }),
-    reportTo: (log) => complainTo(log),
+    reportTo: (log) => logExportFailures(log),
     stop: async () => {
       await Promise.race([
         Promise.allSettled([traces?.shutdown(), logs?.shutdown()]),
@@ -74,14 +74,14 @@ export function startOpenTelemetry({
   };
 }
 
-function complainTo(log: TelemetryLog): void {
-  let complainedAtMs = -Infinity;
-  const complain = (message: string): void => {
-    if (performance.now() - complainedAtMs < COMPLAIN_EVERY_MS) return;
-    complainedAtMs = performance.now();
-    log.warn({ reason: message.slice(0, 500) }, 'traces or log lines do not reach the collector');
+function logExportFailures(log: TelemetryLog): void {
+  let warnedAtMs = -Infinity;
+  const warn = (message: string): void => {
+    if (performance.now() - warnedAtMs < WARN_INTERVAL_MS) return;
+    warnedAtMs = performance.now();
+    log.warn({ reason: message.slice(0, 500) }, 'cannot export traces or log lines to the collector');
   };
   const silent = (): void => undefined;
-  const logger = { error: complain, warn: complain, info: silent, debug: silent, verbose: silent };
+  const logger = { error: warn, warn, info: silent, debug: silent, verbose: silent };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }

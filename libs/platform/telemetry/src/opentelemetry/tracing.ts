@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-/** Tracing by OpenTelemetry's SDK. Nothing is registered globally: which span is current is kept here. */
+/** Tracing with OpenTelemetry's SDK. Nothing is registered globally; the current span is stored here. */
 export function createTracing(tracer: Tracer): Tracing {
   const currents = new AsyncLocalStorage<RecordedSpan | undefined>();
 
@@ -97,7 +97,7 @@ function headersOf({ traceId, spanId, traceFlags, traceState }: SpanContext): Tr
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Headers that are not valid are nobody's. */
+/** Invalid headers have no parent. */
 function contextOf({ traceparent, tracestate }: Partial<TraceHeaders>): Context {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return ROOT_CONTEXT;

@@ -4,7 +4,7 @@ import type { Secrets } from '../../core/ports';
 const SECRET_BYTES = 32;
 const RECOVERY_CODE_BYTES = 10;
 
-/** 256 bits of the system's randomness as 43 characters of base64url. */
+/** Secrets from the system's random generator: 256 bits as 43 characters of base64url. */
 export const systemSecrets: Secrets = {
   random: () => randomBytes(SECRET_BYTES).toString('base64url'),
   randomCode: () =>

@@ -1,3 +1,3 @@
-/** NOTIFY channels: an invalidation was committed; an edge acknowledged one. */
+/** NOTIFY channels: for committed invalidations, and for acknowledgements by edges. */
 export const INVALIDATIONS_CHANNEL = 'gateway_auth_invalidations';
 export const ACKNOWLEDGEMENTS_CHANNEL = 'gateway_auth_acknowledgements';

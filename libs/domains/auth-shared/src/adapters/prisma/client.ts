@@ -6,7 +6,7 @@ import { AUTH_SCHEMA } from './schema';
 export type AuthPrisma = PrismaClient;
 export type AuthTransaction = Prisma.TransactionClient;
 
-/** A Prisma client over the domain's own pool. The pool stays the caller's to end. */
+/** A Prisma client over the domain's own pool. The caller ends the pool. */
 export function createAuthPrisma(pool: Pool): AuthPrisma {
   return new PrismaClient({
     adapter: new PrismaPg(pool, { schema: AUTH_SCHEMA, disposeExternalPool: false }),

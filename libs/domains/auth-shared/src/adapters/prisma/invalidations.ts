@@ -2,9 +2,9 @@ import type { AuthTransaction } from './client';
 import { INVALIDATIONS_CHANNEL } from '../postgres/channels';
 
 /**
- * Takes the next sequence number for something that edges have to forget.
- * Call it last: it locks the counter until commit, which is what keeps the
- * numbers in the order in which they become visible.
+ * Appends an invalidation under the next sequence number. Call it last in the
+ * transaction: it locks the counter until commit, so that numbers become
+ * visible in order.
  */
 export async function appendInvalidation(
   transaction: AuthTransaction,

@@ -1,6 +1,6 @@
 import type { AuthTransaction } from './client';
 
-/** Locks the organization's row, in every transaction before those of its keys. */
+/** Locks the organization's row. Every transaction locks it before the rows of its keys. */
 export async function lockOrganization(
   transaction: AuthTransaction,
   id: string,

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Tables that only SQL uses. */
+/** Tables used through SQL only. */
 const WITHOUT_MODEL = ['_prisma_migrations', 'edge_leases', 'invalidation_counter', 'invalidations'];
 
 const MODELS = [
@@ -41,7 +41,7 @@ const MODELS = [
 ] as const;
 
 it.each(MODELS)('the Prisma model %s has exactly the columns of its table', async (model, table, fields) => {
-  // Reads every field of the model, and so fails on a column that does not exist.
+  // Selects every field of the model, so it fails if a column is missing.
   await (prisma[model] as unknown as { findFirst(): Promise<unknown> }).findFirst();
   const { rows } = await pool.query<{ name: string }>(
     'select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2',
@@ -52,7 +52,7 @@ it.each(MODELS)('the Prisma model %s has exactly the columns of its table', asyn
   expect(comparable(rows.map(({ name }) => name))).toEqual(comparable(Object.keys(fields)));
 });
 
-it('every table has a Prisma model, except those that only SQL uses', async () => {
+it('every table has a Prisma model, except the tables used through SQL only', async () => {
   const { rows } = await pool.query<{ name: string }>(
     'select table_name as name from information_schema.tables where table_schema = $1',
     [AUTH_SCHEMA],

@@ -3,7 +3,7 @@ import baseline from './migrations/0.1.0_baseline/migration.sql';
 
 export const AUTH_SCHEMA = 'auth';
 
-/** The auth domain owns everything in it. */
+/** The schema "auth", which the auth domain owns. */
 export const authSchema: DatabaseSchema = {
   schema: AUTH_SCHEMA,
   migrations: [{ name: '0.1.0_baseline', sql: baseline }],

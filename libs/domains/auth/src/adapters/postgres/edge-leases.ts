@@ -3,9 +3,10 @@ import type { EdgeLeases } from '@gateway/auth-shared';
 import { ACKNOWLEDGEMENTS_CHANNEL } from '@gateway/auth-shared/adapters';
 
 /**
- * The counter is read in the statement that registers the edge. A revocation
- * that commits later finds the edge's row and waits for it; one that commits
- * earlier is seen by everything the edge asks after its first message.
+ * Reads the counter in the statement that registers the edge. A revocation that
+ * commits later finds the edge's row and waits for it. A revocation that commits
+ * earlier is visible to every lookup that the edge makes after the watch's first
+ * message.
  */
 const OPEN = `
   insert into edge_leases as lease (edge_id, watch_id, watch_open, acknowledged_sequence, expires_at)
@@ -20,26 +21,26 @@ const OPEN = `
 const CLOSE = `update edge_leases set watch_open = false where edge_id = $1 and watch_id = $2`;
 
 /**
- * A lease runs its full length from now, but never longer than that from the
- * oldest invalidation that the edge has not acknowledged: whoever waits for that
- * one waits one lease at most, however often a deaf edge renews. A lease that
- * has run out stays out, since somebody may have counted on it. Word of an
- * acknowledgement goes out only when it is news.
+ * Extends a lease to its full length from now, but never further than one lease
+ * length past the oldest unacknowledged invalidation. So an edge that renews
+ * without receiving invalidations delays a revocation by at most one lease. An
+ * expired lease is never resumed, since a revocation may have relied on its
+ * expiry. Notifies only when the acknowledged sequence has advanced.
  */
 const RENEW = `
   with previous as (
-    select edge_id, acknowledged_sequence, least($2::bigint, (select last from invalidation_counter)) as heard
+    select edge_id, acknowledged_sequence, least($2::bigint, (select last from invalidation_counter)) as acknowledged
     from edge_leases
     where edge_id = $1 and watch_open and expires_at > clock_timestamp()
     for update
   ), renewed as (
     update edge_leases lease set
-      acknowledged_sequence = greatest(lease.acknowledged_sequence, heard),
+      acknowledged_sequence = greatest(lease.acknowledged_sequence, acknowledged),
       expires_at = greatest(
         lease.expires_at,
         least(
           clock_timestamp(),
-          (select i.created_at from invalidations i where i.sequence > heard order by i.sequence limit 1)
+          (select i.created_at from invalidations i where i.sequence > acknowledged order by i.sequence limit 1)
         ) + $3 * interval '1 millisecond'
       )
     from previous
@@ -58,7 +59,7 @@ const UNACKNOWLEDGED = `
   from edge_leases
   where acknowledged_sequence < $1 and expires_at > clock_timestamp()`;
 
-/** Leases in the database's tables, by the database's clock. */
+/** Leases in PostgreSQL, measured by the database's clock. */
 export function createPostgresEdgeLeases(pool: Pool): EdgeLeases {
   return {
     async open(edgeId, watchId, leaseMs) {

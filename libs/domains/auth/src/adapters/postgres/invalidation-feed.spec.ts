@@ -3,7 +3,7 @@ import { createSilentLogger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresInvalidationFeed } from './invalidation-feed';
 
-/** A connection as far as the feed uses one. */
+/** The parts of a connection that the feed uses. */
 class StubClient extends EventEmitter {
   readonly released: boolean[] = [];
 
@@ -17,15 +17,15 @@ class StubClient extends EventEmitter {
 }
 
 describe('the invalidation feed', () => {
-  it('releases a connection that it gets while it stops, so that the pool can end', async () => {
+  it('releases a connection that opens while it stops, so that the pool can end', async () => {
     const [first, second] = [new StubClient(), new StubClient()];
     let connectSecond: () => void = () => undefined;
-    let isAskedAgain: () => void = () => undefined;
-    const askedAgain = new Promise<void>((resolve) => (isAskedAgain = resolve));
+    let onReconnect: () => void = () => undefined;
+    const reconnecting = new Promise<void>((resolve) => (onReconnect = resolve));
     const connections = [
       () => Promise.resolve(first),
       () => {
-        isAskedAgain();
+        onReconnect();
         return new Promise<StubClient>((resolve) => (connectSecond = () => resolve(second)));
       },
     ];
@@ -36,7 +36,7 @@ describe('the invalidation feed', () => {
     const feed = createPostgresInvalidationFeed({ pool, sessions: pool, log: createSilentLogger() });
     await feed.start();
     first.emit('end');
-    await askedAgain;
+    await reconnecting;
     await feed.stop();
     connectSecond();
     await new Promise((resolve) => setImmediate(resolve));

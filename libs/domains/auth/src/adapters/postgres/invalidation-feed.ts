@@ -1,33 +1,32 @@
-import { retry } from '@gateway/base';
+import { Condition, retry } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool, PoolClient } from 'pg';
 import type { Invalidation, InvalidationFeed } from '@gateway/auth-shared';
 import { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from '@gateway/auth-shared/adapters';
 import { InvalidationRing } from './invalidation-ring';
-import { Waiters } from './waiters';
 
 export interface InvalidationFeedOptions {
   readonly pool: Pool;
-  /** One of its connections is kept for LISTEN. */
+  /** One of its connections is held for LISTEN. */
   readonly sessions: Pool;
   readonly log: Logger;
-  /** A notification that was lost is made up for after this long. */
+  /** Polling interval, in case a notification was lost. */
   readonly pollMs?: number;
-  /** Watches that fall further behind are told to forget all. */
+  /** Number of invalidations in memory. A watch that falls further behind evicts everything. */
   readonly capacity?: number;
 }
 
 export interface RunningInvalidationFeed extends InvalidationFeed {
-  /** Listens before it reads, so that nothing falls in between. */
+  /** Listens before it reads, so that no invalidation is missed. */
   start(): Promise<void>;
-  /** Ends every wait. Safe to call twice. */
+  /** Resolves all pending waits. Idempotent. */
   stop(): Promise<void>;
 }
 
 const DEFAULT_POLL_MS = 500;
 const DEFAULT_CAPACITY = 4_096;
 const RECONNECT = { firstMs: 50, maxMs: 2_000 };
-/** Rows read at once. */
+/** Rows per query. */
 const READ_LIMIT = 1_000;
 
 const READ = `
@@ -40,7 +39,7 @@ interface InvalidationRow {
   readonly organization_id: string | null;
 }
 
-/** Follows the invalidations table: woken by NOTIFY, and by a timer in case a notification was lost. */
+/** Reads new rows of the invalidations table on NOTIFY, and on a timer in case a notification was lost. */
 export function createPostgresInvalidationFeed({
   pool,
   sessions,
@@ -49,15 +48,15 @@ export function createPostgresInvalidationFeed({
   capacity = DEFAULT_CAPACITY,
 }: InvalidationFeedOptions): RunningInvalidationFeed {
   const ring = new InvalidationRing(0n, capacity);
-  const news = new Waiters();
-  const acknowledgements = new Waiters();
+  const appends = new Condition();
+  const acknowledgements = new Condition();
   const stopping = new AbortController();
   let listener: PoolClient | undefined;
   let timer: NodeJS.Timeout | undefined;
   let reading: Promise<void> | undefined;
   let readAgain = false;
 
-  /** One read at a time; a request during one makes it read again. */
+  /** Runs one read at a time. A call during a read schedules another. */
   function catchUp(): Promise<void> {
     if (reading) {
       readAgain = true;
@@ -80,7 +79,7 @@ export function createPostgresInvalidationFeed({
       const { rows } = await pool.query<InvalidationRow>(READ, [before]);
       if (rows.length === 0) return;
       ring.append(rows.map(invalidationOf));
-      news.wake();
+      appends.notifyAll();
       if (rows.length < READ_LIMIT) return;
     }
   }
@@ -89,14 +88,14 @@ export function createPostgresInvalidationFeed({
     const client = await sessions.connect();
     try {
       client.on('notification', ({ channel }) => {
-        if (channel === ACKNOWLEDGEMENTS_CHANNEL) acknowledgements.wake();
+        if (channel === ACKNOWLEDGEMENTS_CHANNEL) acknowledgements.notifyAll();
         else catchUpOrLog();
       });
       client.on('error', () => undefined);
       client.once('end', () => void relisten(client));
       await client.query(`listen ${INVALIDATIONS_CHANNEL}`);
       await client.query(`listen ${ACKNOWLEDGEMENTS_CHANNEL}`);
-      // A stop in the meantime found no listener to release, and the pool would wait for this one for ever.
+      // `stop` ran meanwhile and found no listener to release. Unreleased, it would keep the pool from ending.
       if (stopping.signal.aborted) throw new Error('stopped while connecting');
       listener = client;
     } catch (error) {
@@ -109,7 +108,7 @@ export function createPostgresInvalidationFeed({
     if (listener !== lost || stopping.signal.aborted) return;
     listener = undefined;
     lost.release(true);
-    log.warn('the connection that listens for key invalidations was lost; connecting again');
+    log.warn('the connection that listens for key invalidations was lost; reconnecting');
     try {
       await retry(listen, {
         backoff: RECONNECT,
@@ -117,7 +116,7 @@ export function createPostgresInvalidationFeed({
         onRetry: (error) => log.warn({ err: error }, 'cannot listen for key invalidations yet'),
       });
     } catch {
-      // Stopped while it was reconnecting.
+      // Stopped while reconnecting.
       return;
     }
     catchUpOrLog();
@@ -142,12 +141,12 @@ export function createPostgresInvalidationFeed({
       if (stopping.signal.aborted) return;
       stopping.abort();
       clearInterval(timer);
-      news.wake();
-      acknowledgements.wake();
+      appends.notifyAll();
+      acknowledgements.notifyAll();
       await reading?.catch(() => undefined);
       const client = listener;
       listener = undefined;
-      // A connection that still listens must not go back to the pool.
+      // A listening connection must not return to the pool.
       client?.release(true);
     },
 
@@ -156,7 +155,7 @@ export function createPostgresInvalidationFeed({
         if (signal.aborted || stopping.signal.aborted) return [];
         const invalidations = ring.after(sequence);
         if (invalidations.length > 0) return invalidations;
-        await news.wait(signal);
+        await appends.wait(signal);
       }
     },
 

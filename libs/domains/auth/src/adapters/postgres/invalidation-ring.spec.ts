@@ -9,7 +9,7 @@ const sequences = (invalidations: readonly Invalidation[]) =>
   invalidations.map(({ sequence }) => Number(sequence));
 
 describe('InvalidationRing', () => {
-  it('gives each watcher what comes after its place, in order', () => {
+  it('returns the invalidations after a sequence number, in order', () => {
     const ring = new InvalidationRing(10n, 100);
     ring.append([invalidation(11), invalidation(12)]);
     ring.append([invalidation(12), invalidation(13)]);
@@ -19,14 +19,14 @@ describe('InvalidationRing', () => {
     expect(ring.after(14n)).toEqual([]);
   });
 
-  it('tells a watcher that fell too far behind to forget all', () => {
+  it('invalidates everything for a watch that fell too far behind', () => {
     const ring = new InvalidationRing(0n, 2);
     ring.append([1, 2, 3, 4].map(invalidation));
     expect(sequences(ring.after(2n))).toEqual([3, 4]);
     expect(ring.after(1n)).toEqual([{ sequence: 4n, target: { kind: 'all' } }]);
   });
 
-  it('tells everybody to forget all after a gap', () => {
+  it('invalidates everything for every watch before a gap', () => {
     const ring = new InvalidationRing(0n, 100);
     ring.append([invalidation(1)]);
     ring.append([invalidation(5), invalidation(6)]);

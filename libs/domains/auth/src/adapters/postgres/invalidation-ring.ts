@@ -1,13 +1,13 @@
 import type { Invalidation } from '@gateway/auth-shared';
 
 /**
- * The most recent invalidations of this process, bounded. Sequence numbers have
- * no gaps, so a number that does not follow means that some were missed: then
- * the ring starts over, and whoever is behind it must forget all.
+ * A bounded buffer of the most recent invalidations. Sequence numbers have no
+ * gaps, so a skipped number means that invalidations were missed. The buffer then
+ * restarts, and watches behind it evict everything.
  */
 export class InvalidationRing {
   private items: Invalidation[] = [];
-  /** Everything above this, up to the last, is in `items`. */
+  /** `items` has all invalidations above this number. */
   private base: bigint;
 
   constructor(
@@ -21,7 +21,7 @@ export class InvalidationRing {
     return this.base + BigInt(this.items.length);
   }
 
-  /** Takes in what follows; what is known already is left out. */
+  /** Appends new invalidations and skips those already in the buffer. */
   append(invalidations: readonly Invalidation[]): void {
     for (const invalidation of invalidations) {
       if (invalidation.sequence <= this.last) continue;
@@ -35,13 +35,13 @@ export class InvalidationRing {
     }
   }
 
-  /** Forgets everything up to `last`, which may be below what was known when the database was restored. */
+  /** Clears the buffer. `last` can be lower than before if the database was restored from a backup. */
   restart(last: bigint): void {
     this.items = [];
     this.base = last;
   }
 
-  /** What comes after `sequence`, in order; a single "forget all" when it is no longer known. */
+  /** The invalidations after `sequence`, in order. A single one for all keys if some are no longer buffered. */
   after(sequence: bigint): readonly Invalidation[] {
     if (sequence >= this.last) return [];
     if (sequence < this.base) return [{ sequence: this.last, target: { kind: 'all' } }];

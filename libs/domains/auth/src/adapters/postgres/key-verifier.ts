@@ -35,7 +35,7 @@ const VERIFY_KEY = `
   limit 1`;
 
 interface VerifiedRow {
-  /** Of the secret of before a rotation. */
+  /** When the previous secret of a rotated key expires. */
   readonly secret_ends_at: Date | null;
   readonly key_id: string;
   readonly organization_id: string;
@@ -58,7 +58,7 @@ interface VerifiedRow {
   readonly multiple_completions: boolean;
 }
 
-/** One prepared, indexed read per key. The pool must read int8 as bigint. */
+/** One prepared, indexed query per key. The pool must read int8 as bigint. */
 export function createPostgresKeyVerifier(pool: Pool): KeyVerifier {
   return {
     async verify(sha256) {

@@ -9,9 +9,10 @@ import {
   newestFirst,
   auditEntryRow,
   sessionOf,
-  endKeys,
+  revokeSessionKeys,
 } from '@gateway/auth-shared/adapters';
 import { apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns } from './rows';
+
 const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
 const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
 
@@ -19,14 +20,14 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   return {
     insert(organizationId, decide) {
       return prisma.$transaction(async (transaction) => {
-        // Shared: its limits must not fall below the new key's caps before the key is there.
+        // The shared lock keeps the organization's limits from changing until the key is written.
         await lockOrganization(transaction, organizationId, 'for share');
         const organization = await transaction.organization.findUnique({ where: { id: organizationId } });
         if (!organization) return undefined;
         const decision = decide(organizationOf(organization));
         if (isRefusal(decision)) return decision;
         const { key, sha256 } = decision.value;
-        if (decision.kind === 'keep') return key;
+        if (decision.kind === 'unchanged') return key;
         await transaction.apiKey.create({ data: { ...apiKeyRow(key), sha256: Uint8Array.from(sha256) } });
         await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
         return key;
@@ -35,7 +36,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
 
     insertForSession(organizationId, { id, memberId }, decide) {
       return prisma.$transaction(async (transaction) => {
-        // Before the organization, as where sessions end; shared, so that it cannot end before the key is there.
+        // Sessions are locked before organizations. The shared lock keeps this one from ending until the key is written.
         await transaction.$queryRaw`select 1 from sessions where id = ${id} for share`;
         await lockOrganization(transaction, organizationId, 'for share');
         const organization = await transaction.organization.findUnique({ where: { id: organizationId } });
@@ -50,7 +51,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         if (decision.kind === 'change') {
           await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
           const before = { organizationId, sessionId: id };
-          const ended = await endKeys(transaction, before, key.createdAt);
+          const ended = await revokeSessionKeys(transaction, before, key.createdAt);
           await transaction.apiKey.create({ data: { ...apiKeyRow(key), sha256: Uint8Array.from(sha256) } });
           if (ended !== undefined) return { kind: 'committed', value: key, sequence: ended };
         }
@@ -65,9 +66,9 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
 
     async list(organizationId, page, forSession) {
       const { where, ...order } = newestFirst(page);
-      const made = forSession === undefined ? {} : { sessionId: forSession ? { not: null } : null };
+      const kind = forSession === undefined ? {} : { sessionId: forSession ? { not: null } : null };
       const rows = await prisma.apiKey.findMany({
-        where: { ...where, ...made, organizationId },
+        where: { ...where, ...kind, organizationId },
         ...order,
         omit: WITHOUT_HASH,
       });
@@ -86,7 +87,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         const decision = decide(apiKeyOf(row), organizationOf(row.organization));
         if (isRefusal(decision)) return decision;
         const { value } = decision;
-        if (decision.kind === 'keep') {
+        if (decision.kind === 'unchanged') {
           return { kind: 'committed', value, sequence: await lastInvalidation(transaction) };
         }
         const previous = value.previousSecret === undefined ? PREVIOUS_SECRET_ENDED : {};
@@ -104,11 +105,11 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         if (!row) return undefined;
         const decision = decide(apiKeyOf(row));
         if (isRefusal(decision)) return decision;
-        const { key, sha256, kept } = decision.value;
-        if (decision.kind === 'keep') {
+        const { key, sha256, retained } = decision.value;
+        if (decision.kind === 'unchanged') {
           return { kind: 'committed', value: key, sequence: await lastInvalidation(transaction) };
         }
-        const previousSha256 = { current: row.sha256, previous: row.previousSha256, none: null }[kept];
+        const previousSha256 = { current: row.sha256, previous: row.previousSha256, none: null }[retained];
         const hashes = { sha256: Uint8Array.from(sha256), previousSha256 };
         const data = { ...apiKeyRow(key), ...previousSecretColumns(key), ...hashes };
         await transaction.apiKey.update({ where: { id }, data });
@@ -119,7 +120,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   };
 }
 
-/** Every secret that edges may remember the key by. Its numbers are taken last, as `appendInvalidation` asks. */
+/** Invalidates both secrets under which edges may have cached the key. Call it last, as `appendInvalidation` requires. */
 async function invalidate(
   transaction: AuthTransaction,
   { sha256, previousSha256 }: { sha256: Uint8Array; previousSha256: Uint8Array | null },

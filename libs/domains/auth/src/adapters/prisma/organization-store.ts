@@ -39,7 +39,7 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
         const decision = decide(organizationOf(row));
         if (isRefusal(decision)) return decision;
         const { value } = decision;
-        if (decision.kind === 'keep') {
+        if (decision.kind === 'unchanged') {
           return { kind: 'committed', value, sequence: await lastInvalidation(transaction) };
         }
         await transaction.organization.update({ where: { id }, data: organizationRow(value) });

@@ -3,7 +3,7 @@ import type { ApiKey, KeyLimits, Organization, OrganizationLimits, Scope } from 
 import type { AuditEntry, AuditOutcome, JsonObject } from '@gateway/auth-shared';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
-/** How the model lies in the tables, both ways. Absent values are NULL there. */
+/** Maps the model to table rows and back. Absent values are NULL. */
 
 interface LimitColumns {
   readonly requestsPerMinute: number | null;
@@ -74,7 +74,7 @@ function previousSecretOf({
   return { previousSecret: { last4: previousLast4, worksUntil: previousWorksUntil.getTime() as UnixMs } };
 }
 
-/** What of the previous secret is a column that may be shown; its hash is the store's to write. */
+/** The columns of the previous secret, except its hash, which the store writes. */
 export function previousSecretColumns({ previousSecret }: ApiKey) {
   return {
     previousLast4: previousSecret?.last4 ?? null,

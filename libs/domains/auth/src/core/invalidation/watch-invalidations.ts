@@ -8,8 +8,8 @@ const MAX_EDGE_ID_CHARACTERS = 100;
 type WatchPorts = Pick<AuthPorts, 'leases' | 'feed' | 'newId' | 'settings'>;
 
 /**
- * Everything an edge has to forget from now on, for as long as it listens. The
- * first item tells it to forget all.
+ * The cache entries that an edge must evict, until `signal` aborts. The first
+ * invalidation evicts everything.
  */
 export async function* watchInvalidations(
   { leases, feed, newId, settings }: WatchPorts,
@@ -30,13 +30,13 @@ export async function* watchInvalidations(
       }
     }
   } finally {
-    // The edge may not know yet that its watch is over: its lease stays until it
-    // runs out, but the next renewal tells the edge to open a new watch.
+    // The edge may not know yet that its watch has ended. Its lease remains until
+    // it expires, but the next renewal returns 0, so the edge opens a new watch.
     await leases.close(edgeId, watchId);
   }
 }
 
-/** For how many milliseconds, counted from when it asked, the edge may go on; 0 when it must open a new watch. */
+/** The remaining milliseconds of the lease, measured from when the edge sent the call; 0: it must open a new watch. */
 export async function renewLease(
   { leases, settings }: Pick<AuthPorts, 'leases' | 'settings'>,
   edgeId: string,

@@ -10,6 +10,7 @@ import {
 } from '@gateway/auth-shared';
 import type { ApiKey, Organization } from '../model';
 import type { AuthPorts } from '../ports';
+
 export type KeyPorts = Pick<AuthPorts, 'keys' | 'leases' | 'feed' | 'addressRanges' | 'clock' | 'newId'>;
 
 export interface KeyTarget {
@@ -19,9 +20,9 @@ export interface KeyTarget {
 }
 
 /**
- * Writes what `decide` says, and answers once no edge can act on what was
- * before. That holds too when nothing is left to change: an earlier call may
- * have been cut short while it waited.
+ * Writes the change that `decide` returns, and resolves once no edge can act on
+ * the previous state. It waits even if nothing changed, since an earlier call may
+ * have been cancelled while it waited.
  */
 export async function changeKey(
   ports: KeyPorts,

@@ -1,7 +1,7 @@
 import { isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
 import { keyFields } from './key-fields';
-import { makeKeySecret } from './key-secret';
+import { createKeySecret } from './key-secret';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
 import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
@@ -15,20 +15,20 @@ export interface CreateKey {
 export interface CreatedKey {
   readonly kind: 'created';
   readonly key: ApiKey;
-  /** The full value, which nothing can show again. */
+  /** The full key. It is shown once and cannot be retrieved again. */
   readonly secret: string;
 }
 
 /**
- * Edges need not hear of a new key: nobody can have asked for its hash before
- * it existed, so no edge remembers it as unknown.
+ * A new key needs no invalidation: no client can have sent it before it existed,
+ * so no edge has cached its hash as unknown.
  */
 export async function createKey(
   ports: Pick<AuthPorts, 'keys' | 'secrets' | 'addressRanges' | 'clock' | 'newId'>,
   { actor, organizationId, settings: requested }: CreateKey,
 ): Promise<CreatedKey | AdminRefusal> {
   if (!isIdLike(organizationId)) return notFound('organization');
-  const { secret, sha256, last4 } = makeKeySecret(ports.secrets);
+  const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const id = ports.newId('key');
   const createdAt = ports.clock.now();
   const key = await ports.keys.insert(organizationId, (organization) => {

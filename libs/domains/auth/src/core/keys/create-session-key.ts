@@ -6,28 +6,28 @@ import {
   type AdminRefusal,
   auditOf,
   awaitEdges,
-  isRunning,
+  isSessionActive,
   isIdLike,
 } from '@gateway/auth-shared';
 import { keyFields } from './key-fields';
 import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
 import type { CreatedKey, CreateKey } from './create-key';
-import { makeKeySecret } from './key-secret';
+import { createKeySecret } from './key-secret';
 import { readKeySettings } from './key-settings';
 
 const MAX_SESSION_KEY_MS = 86_400_000;
 
 export interface CreateSessionKey extends CreateKey {
-  /** A session of the actor's. */
+  /** A session of the actor. */
   readonly sessionId: string;
   readonly lifetimeMs: number;
 }
 
 /**
- * A key of a person's own for some minutes. It ends by itself, with their
- * session, and when they ask for the next one, so that none outlives whoever
- * has made it: that is part of the key, and no process has to remember it.
+ * Creates a short-lived key for a member's session. It expires on its own, ends
+ * with the session, and is revoked when the session gets its next key in this
+ * organization. All of this is stored with the key, so no process has to track it.
  */
 export async function createSessionKey(
   ports: Pick<
@@ -39,12 +39,12 @@ export async function createSessionKey(
 ): Promise<CreatedKey | AdminRefusal> {
   if (!isIdLike(organizationId)) return notFound('organization');
   if (!isIdLike(sessionId)) return refusals.notSignedIn;
-  const { secret, sha256, last4 } = makeKeySecret(ports.secrets);
+  const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const id = ports.newId('key');
   const createdAt = ports.clock.now();
-  const ofActor = { id: sessionId, memberId: actor.id };
-  const committed = await ports.keys.insertForSession(organizationId, ofActor, (organization, session) => {
-    if (!isRunning(session, createdAt, ports.settings.sessionIdleMs)) return refusals.notSignedIn;
+  const target = { id: sessionId, memberId: actor.id };
+  const committed = await ports.keys.insertForSession(organizationId, target, (organization, session) => {
+    if (!isSessionActive(session, createdAt, ports.settings.sessionIdleMs)) return refusals.notSignedIn;
     const settings = readKeySettings(requested, {
       organizationLimits: organization.limits,
       addressRanges: ports.addressRanges,

@@ -4,11 +4,12 @@ import { invalid, type AdminRefusal, MAX_NAME_CHARACTERS, readText } from '@gate
 import { checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { SCOPES, type KeyLimits, type KeySettings, type OrganizationLimits, type Scope } from '../model';
 import type { AddressRanges } from '../ports';
+
 const MAX_ALLOWED_MODELS = 200;
 const MAX_MODEL_ID_CHARACTERS = 200;
 const MAX_ALLOWLIST_ENTRIES = 200;
 
-/** Settings as a caller asks for them. */
+/** Settings as requested, not yet validated. */
 export interface RequestedKeySettings {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -23,7 +24,7 @@ export interface KeySettingsContext {
   readonly addressRanges: AddressRanges;
 }
 
-/** The settings in canonical form, or what is wrong with the first faulty one. */
+/** The settings in canonical form, or a refusal that names the first invalid field. */
 export function readKeySettings(
   requested: RequestedKeySettings,
   context: KeySettingsContext,
@@ -51,7 +52,7 @@ export function readKeySettings(
   };
 }
 
-/** Whether the models exist is not asked: the catalogue may come to have them later. */
+/** Models need not exist: they may be added to the catalogue later. */
 function readAllowedModels(models: readonly string[]): string[] | AdminRefusal {
   if (models.length > MAX_ALLOWED_MODELS) {
     return invalid('allowed_models', `allowed_models must have at most ${MAX_ALLOWED_MODELS} entries.`);
@@ -84,7 +85,7 @@ function readIpAllowlist(entries: readonly string[], ranges: AddressRanges): str
   return read;
 }
 
-/** A day that has passed is taken as well: the key is then expired, which is how one is switched off until later. */
+/** A past day is valid: it disables the key until the day is changed. */
 function readExpiresOn(text: string | undefined): UtcDay | undefined | AdminRefusal {
   if (text === undefined) return undefined;
   if (!isUtcDay(text)) return invalid('expires_on', 'expires_on must be a day as YYYY-MM-DD.');

@@ -3,7 +3,7 @@ import { type AdminRefusal, auditOf } from '@gateway/auth-shared';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import type { ApiKey } from '../model';
 
-/** Revokes for good. Answers once no edge can accept the key any more. Idempotent. */
+/** Revokes the key permanently. Resolves once no edge can accept it. Idempotent. */
 export async function revokeKey(
   ports: KeyPorts,
   target: KeyTarget,
@@ -13,7 +13,7 @@ export async function revokeKey(
     ports,
     target,
     (current) => {
-      if (current.revokedAt !== undefined) return { kind: 'keep', value: current };
+      if (current.revokedAt !== undefined) return { kind: 'unchanged', value: current };
       const audit = auditOf(
         {
           actor: target.actor,

@@ -13,23 +13,23 @@ import type { ApiKey, PreviousSecret } from '../model';
 import type { AuthPorts } from '../ports';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import type { CreatedKey } from './create-key';
-import { makeKeySecret } from './key-secret';
+import { createKeySecret } from './key-secret';
 
 const MAX_PREVIOUS_SECRET_MS = 90 * 86_400_000;
 
 export interface RotateKey extends KeyTarget {
-  /** Absent: the secret of before ends at once. */
+  /** Absent: the previous secret expires immediately. */
   readonly previousWorksUntil?: UnixMs;
-  /** While the secret of an earlier rotation works: which of the two ends at once. */
+  /** Required while the secret of an earlier rotation is still valid: which of the two expires immediately. */
   readonly endsNow?: 'previous' | 'current';
 }
 
 /**
- * A new secret for the same key, which keeps its id, settings and counts.
- * Answers once no edge takes the secrets of before for longer than they are
- * good. A key has two secrets at most; with two, whoever rotates says which
- * goes, since either may be the one in use: the answer with the newer one may
- * have been lost.
+ * Gives a key a new secret. Its id, settings and usage counts stay the same.
+ * Resolves once no edge accepts an earlier secret past its expiry. A key has at
+ * most two secrets. If it already has two, the request must name the one that
+ * expires: either may be in use, as the response of the last rotation may have
+ * been lost.
  */
 export async function rotateKey(
   ports: KeyPorts & Pick<AuthPorts, 'secrets'>,
@@ -42,31 +42,32 @@ export async function rotateKey(
   if (previousWorksUntil !== undefined && previousWorksUntil > now + MAX_PREVIOUS_SECRET_MS) {
     return invalid('previous_works_until', 'previous_works_until must be at most 90 days from now.');
   }
-  const { secret, sha256, last4 } = makeKeySecret(ports.secrets);
+  const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const committed = await ports.keys.rotate(organizationId, keyId, (current) => {
     if (current.revokedAt !== undefined) return conflict('A revoked key cannot be rotated.');
     const hasTwo = workingSecret(current.previousSecret, now) !== undefined;
     if (hasTwo && endsNow === undefined) {
-      return conflict('The secret of an earlier rotation still works. Say which of the two ends now.');
+      return conflict('The previous secret is still valid. Choose which of the two secrets expires now.');
     }
-    const stays = hasTwo && endsNow === 'current' ? 'previous' : 'current';
-    const keptLast4 = stays === 'previous' ? current.previousSecret?.last4 : current.last4;
-    const goesOn = previousWorksUntil !== undefined && previousWorksUntil > now && keptLast4 !== undefined;
+    const retained = hasTwo && endsNow === 'current' ? 'previous' : 'current';
+    const retainedLast4 = retained === 'previous' ? current.previousSecret?.last4 : current.last4;
+    const staysValid =
+      previousWorksUntil !== undefined && previousWorksUntil > now && retainedLast4 !== undefined;
     const { previousSecret: _ended, ...rest } = current;
     const key: ApiKey = {
       ...rest,
       last4,
-      ...(goesOn ? { previousSecret: { last4: keptLast4, worksUntil: previousWorksUntil } } : {}),
+      ...(staysValid ? { previousSecret: { last4: retainedLast4, worksUntil: previousWorksUntil } } : {}),
       version: current.version + 1,
     };
     const details = {
       changed: { last4: { before: current.last4, after: last4 } },
-      previous_secret: goesOn
-        ? { last4: keptLast4, works_until: new Date(previousWorksUntil).toISOString() }
+      previous_secret: staysValid
+        ? { last4: retainedLast4, works_until: new Date(previousWorksUntil).toISOString() }
         : null,
     };
     const audit = auditOf({ actor, organizationId, action: 'key.rotate', target: keyId, details }, ports);
-    return { kind: 'change', value: { key, sha256, kept: goesOn ? stays : 'none' }, audit };
+    return { kind: 'change', value: { key, sha256, retained: staysValid ? retained : 'none' }, audit };
   });
   if (!committed) return notFound('key');
   if (isRefusal(committed)) return committed;
@@ -74,7 +75,7 @@ export async function rotateKey(
   return { kind: 'created', key: committed.value, secret };
 }
 
-/** Ends the secret of before a rotation. Answers once no edge can accept it any more. Idempotent. */
+/** Expires the previous secret of a rotated key. Resolves once no edge can accept it. Idempotent. */
 export async function endPreviousSecret(
   ports: KeyPorts,
   target: KeyTarget,
@@ -84,7 +85,7 @@ export async function endPreviousSecret(
     ports,
     target,
     ({ previousSecret, ...current }) => {
-      if (previousSecret === undefined) return { kind: 'keep', value: current };
+      if (previousSecret === undefined) return { kind: 'unchanged', value: current };
       const { actor, organizationId, keyId } = target;
       const details = { last4: previousSecret.last4 };
       const audit = auditOf(
@@ -97,7 +98,7 @@ export async function endPreviousSecret(
   );
 }
 
-/** The secret while it works. */
+/** The secret if it has not expired. */
 function workingSecret(secret: PreviousSecret | undefined, now: UnixMs): PreviousSecret | undefined {
   return secret && secret.worksUntil > now ? secret : undefined;
 }

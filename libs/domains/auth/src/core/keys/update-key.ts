@@ -32,7 +32,7 @@ export async function updateKey(
       const value: ApiKey = { ...current, settings, version: current.version + 1 };
       const before = keyFields(current);
       const after = keyFields(value);
-      if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'keep', value: current };
+      if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'unchanged', value: current };
       const audit = auditOf(
         {
           actor: request.actor,

@@ -5,7 +5,7 @@ import type { KeyVerifier } from '../ports';
 
 const SHA256_BYTES = 32;
 
-/** Whose key this is, as committed now; undefined when no key has this hash. */
+/** The committed grant of the key with this hash; undefined when there is none. */
 export async function verifyKey(
   { keyVerifier, clock }: { keyVerifier: KeyVerifier; clock: Clock },
   sha256: Buffer,
@@ -17,6 +17,6 @@ export async function verifyKey(
     });
   }
   const grant = await keyVerifier.verify(sha256);
-  // A secret that has ended is no key any more: it does not say whose it was.
+  // An expired secret is reported as unknown, so that it does not reveal whose key it was.
   return grant?.secretEndsAt !== undefined && grant.secretEndsAt <= clock.now() ? undefined : grant;
 }

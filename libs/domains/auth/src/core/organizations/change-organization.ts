@@ -13,6 +13,7 @@ import {
 import { organizationFields } from './organization-fields';
 import type { Organization } from '../model';
 import type { AuthPorts } from '../ports';
+
 export type OrganizationPorts = Pick<AuthPorts, 'organizations' | 'leases' | 'feed' | 'clock' | 'newId'>;
 
 export interface OrganizationChange {
@@ -20,15 +21,15 @@ export interface OrganizationChange {
   readonly organizationId: string;
   /** For the audit log. */
   readonly action: string;
-  /** Absent: whatever it is at. */
+  /** Absent: any version. */
   readonly expectedVersion?: number;
   readonly apply: (current: Organization) => Organization;
 }
 
 /**
- * Writes the change with its audit entry, and answers once every edge has heard
- * of it. A change that changes nothing writes nothing, but waits all the same:
- * the change before it may still be on its way to an edge.
+ * Writes the change with its audit entry, and resolves once no edge can act on
+ * the previous state. It waits even if nothing changed, since edges may not have
+ * acknowledged the previous change yet.
  */
 export async function changeOrganization(
   ports: OrganizationPorts,
@@ -42,7 +43,7 @@ export async function changeOrganization(
     const value = { ...apply(current), version: current.version + 1 };
     const before = organizationFields(current);
     const after = organizationFields(value);
-    if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'keep', value: current };
+    if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'unchanged', value: current };
     const details = changedFields(before, after);
     const audit = auditOf({ actor, organizationId, action, target: organizationId, details }, ports);
     return { kind: 'change', value, audit };

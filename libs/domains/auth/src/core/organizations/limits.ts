@@ -2,9 +2,9 @@ import { formatUsd, type NanoUsd } from '@gateway/base';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
 import type { KeyLimits, OrganizationLimits } from '../model';
 
-/** The largest count that a limit can have: what an int4 column holds. */
+/** The maximum of an int4 column. */
 const MAX_COUNT = 2_147_483_647;
-/** The largest budget: a billion dollars. */
+/** One billion US dollars. */
 const MAX_BUDGET_NANO_USD = 1_000_000_000_000_000_000n;
 
 const COUNTS = [
@@ -13,10 +13,10 @@ const COUNTS = [
   ['concurrency', 'concurrency'],
 ] as const;
 
-/** The contract's name of the daily budget. */
+/** The name of the daily budget in the API. */
 const DAILY_BUDGET_FIELD = 'daily_budget_nano_usd';
 
-/** Whether every limit that is there is a number that limits something. */
+/** Refuses limits that are out of range. */
 export function checkLimits(limits: KeyLimits & { maxOutputTokens?: number }): AdminRefusal | undefined {
   for (const [name, field] of [...COUNTS, ['maxOutputTokens', 'max_output_tokens']] as const) {
     const count = limits[name];
@@ -33,9 +33,8 @@ export function checkLimits(limits: KeyLimits & { maxOutputTokens?: number }): A
 }
 
 /**
- * A key's caps are at or below its organization's when they are written. An
- * organization's limit that is lowered later binds the key all the same, since
- * both are enforced.
+ * Refuses caps of a key that exceed the organization's limits. If those limits
+ * are lowered later, they still apply to the key, since both are enforced.
  */
 export function checkWithinOrganization(
   key: KeyLimits,
@@ -62,7 +61,7 @@ function isAbove(cap: NanoUsd | undefined, limit: NanoUsd | undefined): boolean 
   return cap !== undefined && limit !== undefined && cap > limit;
 }
 
-/** What a new organization gets when the caller names no limits. */
+/** The limits of an organization that is created without limits. */
 export const DEFAULT_ORGANIZATION_LIMITS: OrganizationLimits = {
   requestsPerMinute: 600,
   tokensPerMinute: 1_000_000,

@@ -1,7 +1,7 @@
 import type { Organization } from '../model';
 import type { JsonObject } from '@gateway/auth-shared';
 
-/** An organization as the audit log shows it, in the contract's spelling. */
+/** An organization as the audit log shows it, with the API's field names. */
 export function organizationFields({ name, suspended, suspendedReason, limits }: Organization): JsonObject {
   return {
     name,

@@ -11,7 +11,7 @@ export interface SetOrganizationLimits {
   readonly expectedVersion?: number;
 }
 
-/** Replaces all limits. Keys whose caps are now above them keep those caps; both are enforced. */
+/** Replaces all limits. Caps of keys that now exceed them are unchanged, since both are enforced. */
 export async function setOrganizationLimits(
   ports: OrganizationPorts,
   { limits, ...change }: SetOrganizationLimits,

@@ -11,7 +11,7 @@ export interface SetOrganizationSuspended {
   readonly reason?: string;
 }
 
-/** Suspends or resumes. Idempotent; suspending again replaces the reason. */
+/** Suspends or resumes an organization. Idempotent; suspending again replaces the reason. */
 export async function setOrganizationSuspended(
   ports: OrganizationPorts,
   { actor, organizationId, suspended, reason: requestedReason }: SetOrganizationSuspended,

@@ -39,13 +39,13 @@ const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'curr
 
 type OtherHandlers = keyof ReturnType<typeof createPeopleHandlers>;
 
-/** The methods of AuthAdmin for organizations, keys and the audit log; the library `people` has the others. */
+/** The methods of AuthAdmin for organizations, keys and the audit log. The library `people` implements the others. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
   people: Pick<PeoplePorts, 'members' | 'memberships'>,
   metrics: AuthMetrics,
 ): Omit<RpcHandlers<typeof AuthAdminDefinition>, OtherHandlers> {
-  /** Measures what a caller waits for edges. */
+  /** Measures how long a change waits for edges. */
   async function timed<Result>(work: Promise<Result>): Promise<Result> {
     const end = metrics.edgeWaitSeconds.startTimer();
     try {

@@ -7,10 +7,10 @@ import { renewLease, watchInvalidations } from '../../core/invalidation/watch-in
 import { invalidationMessage, keyGrantMessage } from '../messages';
 import type { AuthMetrics } from '../metrics';
 
-/** Open watches of one replica; far above any number of edges. */
+/** Maximum open watches of one replica; far above the number of edges. */
 const MAX_WATCHES = 1_000;
 
-/** What edges call. */
+/** The service that edges call. */
 export function createAuthHandlers(
   ports: AuthPorts,
   metrics: AuthMetrics,

@@ -9,40 +9,40 @@ export interface ScryptCost {
   readonly p: number;
 }
 
-/** 32 MiB and about a fifth of a second of one core. */
+/** 32 MiB and about 0.2 s of one core. */
 const DEFAULT_SCRYPT_COST: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Each takes a thread of the pool and its memory; more would starve everything else. */
+/** Each hash occupies a thread of libuv's pool and 32 MiB; more would starve other work. */
 const MAX_CONCURRENT_HASHES = 2;
-const MAX_WAITING_HASHES = 64;
+const MAX_QUEUED_HASHES = 64;
 
 /**
- * scrypt with a random salt. The cost travels in the stored text, so that it
- * can be raised without locking anybody out. Beyond 64 waiting hashes more are
- * refused as `no_capacity`.
+ * scrypt with a random salt. The stored text includes the cost, so the cost can
+ * be raised without invalidating existing passwords. At most 64 hashes are
+ * queued; more are refused as `no_capacity`.
  */
 export function createScryptPasswordHasher(cost: ScryptCost = DEFAULT_SCRYPT_COST): PasswordHasher {
-  const inTurn = createTurns(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES);
+  const limited = createConcurrencyLimit(MAX_CONCURRENT_HASHES, MAX_QUEUED_HASHES);
 
   async function hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
-    const derived = await inTurn(() => derive(password, salt, cost));
+    const derived = await limited(() => derive(password, salt, cost));
     return encode(cost, salt, derived);
   }
 
   async function verify(password: string, stored: string | undefined): Promise<boolean> {
     if (stored === undefined) {
-      await inTurn(() => derive(password, randomBytes(SALT_BYTES), cost));
+      await limited(() => derive(password, randomBytes(SALT_BYTES), cost));
       return false;
     }
     const parts = decode(stored);
-    const derived = await inTurn(() => derive(password, parts.salt, parts.cost));
+    const derived = await limited(() => derive(password, parts.salt, parts.cost));
     return timingSafeEqual(derived, parts.hash);
   }
 
-  /** The salt in the hash keeps equal passwords from having equal versions, and guesses from being checked. */
+  /** The stored hash contains a random salt, so a version neither reveals equal passwords nor helps to guess them. */
   function versionOf(stored: string): string {
     return createHash('sha256').update(stored).digest('base64url');
   }
@@ -65,7 +65,7 @@ function encode({ N, r, p }: ScryptCost, salt: Buffer, hash: Buffer): string {
 
 function decode(stored: string): { cost: ScryptCost; salt: Buffer; hash: Buffer } {
   const match = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored);
-  if (!match) throw new Error('a stored password hash is not readable');
+  if (!match) throw new Error('a stored password hash is malformed');
   const [, N, r, p, salt = '', hash = ''] = match;
   return {
     cost: { N: Number(N), r: Number(r), p: Number(p) },
@@ -74,23 +74,25 @@ function decode(stored: string): { cost: ScryptCost; salt: Buffer; hash: Buffer 
   };
 }
 
-function createTurns(maxRunning: number, maxWaiting: number) {
-  const waiting: (() => void)[] = [];
+function createConcurrencyLimit(maxRunning: number, maxQueued: number) {
+  const queue: (() => void)[] = [];
   let running = 0;
-  return async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  return async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
     if (running >= maxRunning) {
-      if (waiting.length >= maxWaiting) {
-        throw new GatewayError('no_capacity', { message: 'Too many sign-ins at once. Try again shortly.' });
+      if (queue.length >= maxQueued) {
+        throw new GatewayError('no_capacity', {
+          message: 'Too many concurrent sign-ins. Try again shortly.',
+        });
       }
-      // The turn is handed over by whoever finishes, so `running` stays as it is.
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      // A finished hash passes its slot on, so `running` does not change.
+      await new Promise<void>((resolve) => queue.push(resolve));
     } else {
       running += 1;
     }
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const next = queue.shift();
       if (next) next();
       else running -= 1;
     }

@@ -1,49 +1,49 @@
-import { isEncryptionKey } from '../../core/sign-in/sealing-key';
+import { isEncryptionKey } from '../../core/sign-in/encryption-key';
 import { createSecretCipher, createEncryptionKey } from './secret-cipher';
 
 const [first, second] = [createEncryptionKey(), createEncryptionKey()];
 const cipher = createSecretCipher([first]);
 
-describe('a sealed secret', () => {
-  it('opens with its key and for what it is of', () => {
-    const sealed = cipher.seal('GEZDGNBVGY3TQOJQ', 'mem-1');
-    expect(cipher.open(sealed, 'mem-1')).toBe('GEZDGNBVGY3TQOJQ');
-    expect(sealed).not.toContain('GEZDGNBVGY3TQOJQ');
-    expect(sealed.startsWith(cipher.currentPrefix)).toBe(true);
+describe('an encrypted secret', () => {
+  it('is decrypted with its key and context', () => {
+    const encrypted = cipher.encrypt('GEZDGNBVGY3TQOJQ', 'mem-1');
+    expect(cipher.decrypt(encrypted, 'mem-1')).toBe('GEZDGNBVGY3TQOJQ');
+    expect(encrypted).not.toContain('GEZDGNBVGY3TQOJQ');
+    expect(encrypted.startsWith(cipher.currentPrefix)).toBe(true);
   });
 
-  it('never looks the same twice', () => {
-    expect(cipher.seal('secret', 'mem-1')).not.toBe(cipher.seal('secret', 'mem-1'));
+  it('differs each time', () => {
+    expect(cipher.encrypt('secret', 'mem-1')).not.toBe(cipher.encrypt('secret', 'mem-1'));
   });
 
-  it('does not open for another member, nor with another key, nor when a bit of it is changed', () => {
-    const sealed = cipher.seal('secret', 'mem-1');
-    expect(() => cipher.open(sealed, 'mem-2')).toThrow();
-    expect(() => createSecretCipher([second]).open(sealed, 'mem-1')).toThrow(/which is not configured/);
-    const [form, name, iv, text = ''] = sealed.split('.');
+  it('is not decrypted for another member, with another key, or when it was modified', () => {
+    const encrypted = cipher.encrypt('secret', 'mem-1');
+    expect(() => cipher.decrypt(encrypted, 'mem-2')).toThrow();
+    expect(() => createSecretCipher([second]).decrypt(encrypted, 'mem-1')).toThrow(/which is not configured/);
+    const [format, keyId, iv, text = ''] = encrypted.split('.');
     const bytes = Buffer.from(text, 'base64url');
     for (let byte = 0; byte < bytes.length; byte += 1) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8(changed.readUInt8(byte) ^ 1, byte);
-      const forged = [form, name, iv, changed.toString('base64url')].join('.');
-      expect(() => cipher.open(forged, 'mem-1')).toThrow();
+      const forged = [format, keyId, iv, changed.toString('base64url')].join('.');
+      expect(() => cipher.decrypt(forged, 'mem-1')).toThrow();
     }
-    expect(() => cipher.open([form, name, iv, text.slice(0, 8)].join('.'), 'mem-1')).toThrow();
+    expect(() => cipher.decrypt([format, keyId, iv, text.slice(0, 8)].join('.'), 'mem-1')).toThrow();
   });
 
-  it('opens with the keys of before, and is sealed with the first', () => {
-    const changing = createSecretCipher([second, first]);
-    expect(changing.open(cipher.seal('secret', 'mem-1'), 'mem-1')).toBe('secret');
-    const sealed = changing.seal('secret', 'mem-1');
-    expect(createSecretCipher([second]).open(sealed, 'mem-1')).toBe('secret');
-    expect(sealed.startsWith(cipher.currentPrefix)).toBe(false);
+  it('is decrypted with any configured key, and encrypted with the first', () => {
+    const rotated = createSecretCipher([second, first]);
+    expect(rotated.decrypt(cipher.encrypt('secret', 'mem-1'), 'mem-1')).toBe('secret');
+    const encrypted = rotated.encrypt('secret', 'mem-1');
+    expect(createSecretCipher([second]).decrypt(encrypted, 'mem-1')).toBe('secret');
+    expect(encrypted.startsWith(cipher.currentPrefix)).toBe(false);
   });
 
-  it('was plain before there were keys', () => {
-    expect(cipher.open('GEZDGNBVGY3TQOJQ', 'mem-1')).toBe('GEZDGNBVGY3TQOJQ');
+  it('may be plaintext from before a key was configured', () => {
+    expect(cipher.decrypt('GEZDGNBVGY3TQOJQ', 'mem-1')).toBe('GEZDGNBVGY3TQOJQ');
   });
 
-  it('needs a key of 256 bits', () => {
+  it('requires a key of 256 bits', () => {
     expect(() => createSecretCipher([])).toThrow();
     expect(() => createSecretCipher(['c2hvcnQ='])).toThrow();
     expect([first, 'c2hvcnQ=', '', first.slice(1), ` ${first}`].map(isEncryptionKey)).toEqual([

@@ -1,53 +1,53 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { SecretCipher } from '../../core/ports';
 
-const FORM = 'sealed1';
+const FORMAT = 'enc1';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-const KEY_NAME_CHARACTERS = 8;
+const KEY_ID_CHARACTERS = 8;
 
-/** 256 random bits as base64, which is how a key is written. */
+/** A new key: 256 random bits as base64. */
 export function createEncryptionKey(): string {
   return randomBytes(KEY_BYTES).toString('base64');
 }
 
 /**
- * AES-256-GCM with a random nonce; what a secret is of is authenticated with
- * it, so that it cannot be moved to another row. The name of the key travels
- * along, so that keys can be changed: the first one seals, all open.
+ * AES-256-GCM with a random nonce. The context, such as a member id, is
+ * authenticated data, so a secret cannot be moved to another row. The encrypted
+ * text names its key, so keys can be rotated: the first key encrypts, all decrypt.
  *
- * @param keys - as `createEncryptionKey` writes them; at least one.
+ * @param keys - from `createEncryptionKey`; at least one.
  */
 export function createSecretCipher(keys: readonly string[]): SecretCipher {
-  const known = new Map(
+  const keysById = new Map(
     keys.map((text) => {
       const key = Buffer.from(text, 'base64');
-      if (key.length !== KEY_BYTES) throw new Error('a sealing key has not 256 bits');
-      return [nameOf(key), key] as const;
+      if (key.length !== KEY_BYTES) throw new Error('an encryption key does not have 256 bits');
+      return [keyIdOf(key), key] as const;
     }),
   );
-  const [first] = known;
-  if (!first) throw new Error('there is no sealing key');
-  const [currentName, currentKey] = first;
+  const [first] = keysById;
+  if (!first) throw new Error('no encryption key is configured');
+  const [currentKeyId, currentKey] = first;
 
   return {
-    currentPrefix: `${FORM}.${currentName}.`,
+    currentPrefix: `${FORMAT}.${currentKeyId}.`,
 
-    seal(secret, context) {
+    encrypt(secret, context) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', currentKey, iv).setAAD(Buffer.from(context));
-      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return [FORM, currentName, iv.toString('base64url'), sealed.toString('base64url')].join('.');
+      const encrypted = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return [FORMAT, currentKeyId, iv.toString('base64url'), encrypted.toString('base64url')].join('.');
     },
 
-    open(text, context) {
-      const [form, name = '', iv = '', sealed = ''] = text.split('.');
-      // From before there were keys.
-      if (form !== FORM) return text;
-      const key = known.get(name);
-      if (!key) throw new Error(`a secret is sealed with the key ${name}, which is not configured`);
-      const bytes = Buffer.from(sealed, 'base64url');
+    decrypt(text, context) {
+      const [format, keyId = '', iv = '', encrypted = ''] = text.split('.');
+      // Plaintext, stored before a key was configured.
+      if (format !== FORMAT) return text;
+      const key = keysById.get(keyId);
+      if (!key) throw new Error(`a secret is encrypted with the key ${keyId}, which is not configured`);
+      const bytes = Buffer.from(encrypted, 'base64url');
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'), {
         authTagLength: TAG_BYTES,
       });
@@ -58,7 +58,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
   };
 }
 
-/** Says which key it is, and nothing about it. */
-function nameOf(key: Buffer): string {
-  return createHash('sha256').update('sealing key').update(key).digest('hex').slice(0, KEY_NAME_CHARACTERS);
+/** Identifies the key without revealing anything about it. */
+function keyIdOf(key: Buffer): string {
+  return createHash('sha256').update('encryption key').update(key).digest('hex').slice(0, KEY_ID_CHARACTERS);
 }

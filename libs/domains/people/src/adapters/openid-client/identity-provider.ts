@@ -1,27 +1,25 @@
 import type * as OpenIdClient from 'openid-client';
 import type { Clock } from '@gateway/base';
-import type { IdentityProvider, OidcSettings, SignOnAnswer } from '../../core/single-sign-on/ports';
-import { fetchAtMost } from './fetch-at-most';
-import { unsuccessful } from './unsuccessful';
+import type { IdentityProvider, OidcSettings, IdentityResult } from '../../core/single-sign-on/ports';
+import { fetchWithSizeLimit } from './fetch-with-size-limit';
+import { mapOidcError } from './map-oidc-error';
 
-/** Each request; a sign-in makes four at most. */
+/** Timeout of one request. A sign-in makes at most four. */
 const REQUEST_TIMEOUT_S = 4;
-/** After this long the provider's own description is read again. */
-const DESCRIPTION_MS = 60 * 60_000;
-/** Who the person is, and where to write to them; nothing else is asked for. */
+const METADATA_TTL_MS = 60 * 60_000;
 const SCOPE = 'openid email';
 
-/** OpenID Connect by openid-client, which is loaded when it is first needed. Starts without asking the provider. */
+/** OpenID Connect with openid-client. The provider need not be reachable at startup. */
 export function createOidcIdentityProvider(settings: OidcSettings, clock: Clock): IdentityProvider {
-  const configuration = createDescription(settings, clock);
+  const discover = createDiscovery(settings, clock);
 
   return {
     label: settings.label,
 
-    async begin({ redirectUri, state, nonce, codeVerifier }) {
+    async start({ redirectUri, state, nonce, codeVerifier }) {
       try {
         const client = await loadClient();
-        const url = client.buildAuthorizationUrl(await configuration(client), {
+        const url = client.buildAuthorizationUrl(await discover(client), {
           redirect_uri: redirectUri,
           scope: SCOPE,
           state,
@@ -29,54 +27,54 @@ export function createOidcIdentityProvider(settings: OidcSettings, clock: Clock)
           code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
           code_challenge_method: 'S256',
         });
-        return { kind: 'begun', authorizationUrl: url.href };
+        return { kind: 'started', authorizationUrl: url.href };
       } catch (error) {
-        return { kind: 'unavailable', detail: unsuccessful(error).detail };
+        return { kind: 'unavailable', detail: mapOidcError(error).detail };
       }
     },
 
-    async finish({ redirectUri, callbackQuery, state, nonce, codeVerifier }): Promise<SignOnAnswer> {
+    async finish({ redirectUri, callbackQuery, state, nonce, codeVerifier }): Promise<IdentityResult> {
       try {
         const client = await loadClient();
-        const found = await configuration(client);
-        const cameBackTo = new URL(redirectUri);
-        cameBackTo.search = callbackQuery;
-        const tokens = await client.authorizationCodeGrant(found, cameBackTo, {
+        const configuration = await discover(client);
+        const callbackUrl = new URL(redirectUri);
+        callbackUrl.search = callbackQuery;
+        const tokens = await client.authorizationCodeGrant(configuration, callbackUrl, {
           expectedState: state,
           expectedNonce: nonce,
           pkceCodeVerifier: codeVerifier,
         });
         const idToken = tokens.claims();
         if (!idToken) return { kind: 'failed', detail: 'there is no ID token' };
-        // Most providers put the email into the ID token, others tell it when they are asked.
-        const said =
-          idToken['email'] === undefined && found.serverMetadata().userinfo_endpoint !== undefined
-            ? await client.fetchUserInfo(found, tokens.access_token, idToken.sub)
+        // Most providers put the email into the ID token; others return it from the userinfo endpoint only.
+        const claims =
+          idToken['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
+            ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
             : idToken;
-        const { email, email_verified: verified } = said;
+        const { email, email_verified: verified } = claims;
         return {
           kind: 'identified',
           issuer: idToken.iss,
           subject: idToken.sub,
           ...(typeof email === 'string' ? { email } : {}),
-          // Some write it as text.
+          // Some providers send it as a string.
           emailVerified: verified === true || String(verified) === 'true',
         };
       } catch (error) {
-        return unsuccessful(error);
+        return mapOidcError(error);
       }
     },
   };
 }
 
-/** ES modules alone, and of use to few: so not loaded at the start. */
+/** Imported on first use: it is an ES module, and most deployments do not use it. */
 const loadClient = (): Promise<typeof OpenIdClient> => import('openid-client');
 
-/** The provider's description of itself, remembered for a while; a failure is not. */
-function createDescription({ issuer, clientId, clientSecret }: OidcSettings, clock: Clock) {
-  let remembered: { readonly until: number; readonly found: Promise<OpenIdClient.Configuration> } | undefined;
+/** Fetches the provider's metadata and caches it for an hour. Failures are not cached. */
+function createDiscovery({ issuer, clientId, clientSecret }: OidcSettings, clock: Clock) {
+  let cached: { readonly until: number; readonly result: Promise<OpenIdClient.Configuration> } | undefined;
 
-  async function discover(client: typeof OpenIdClient): Promise<OpenIdClient.Configuration> {
+  async function fetchMetadata(client: typeof OpenIdClient): Promise<OpenIdClient.Configuration> {
     const { ClientSecretBasic, ClientSecretPost, allowInsecureRequests, enableNonRepudiationChecks } = client;
     const [basic, post] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)];
     const authentication: OpenIdClient.ClientAuth = (server, ...request) => {
@@ -85,9 +83,9 @@ function createDescription({ issuer, clientId, clientSecret }: OidcSettings, clo
     };
     return client.discovery(new URL(issuer), clientId, undefined, authentication, {
       timeout: REQUEST_TIMEOUT_S,
-      [client.customFetch]: fetchAtMost,
+      [client.customFetch]: fetchWithSizeLimit,
       execute: [
-        // Signatures of ID tokens are checked though they come straight from the provider.
+        // Verify signatures of ID tokens, even though they come directly from the provider.
         enableNonRepudiationChecks,
         ...(issuer.startsWith('http:') ? [allowInsecureRequests] : []),
       ],
@@ -96,13 +94,13 @@ function createDescription({ issuer, clientId, clientSecret }: OidcSettings, clo
 
   return (client: typeof OpenIdClient): Promise<OpenIdClient.Configuration> => {
     const now = clock.now();
-    if (remembered && remembered.until > now) return remembered.found;
-    const found = discover(client);
-    const current = { until: now + DESCRIPTION_MS, found };
-    remembered = current;
-    found.catch(() => {
-      if (remembered === current) remembered = undefined;
+    if (cached && cached.until > now) return cached.result;
+    const result = fetchMetadata(client);
+    const entry = { until: now + METADATA_TTL_MS, result };
+    cached = entry;
+    result.catch(() => {
+      if (cached === entry) cached = undefined;
     });
-    return found;
+    return result;
   };
 }

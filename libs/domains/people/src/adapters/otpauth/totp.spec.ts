@@ -12,7 +12,7 @@ it.each([
   [1_234_567_890, '005924'],
   [2_000_000_000, '279037'],
   [20_000_000_000, '353130'],
-])('at %i s takes the code of RFC 6238, %s, one period around it, and no other', (seconds, code) => {
+])('at %i s accepts the code of RFC 6238, %s, within one period, and no other', (seconds, code) => {
   const step = Math.floor(seconds / 30);
   const at = (time: number) => otpauthTotp.stepOf(SECRET, code, (time * 1000) as UnixMs);
   expect(at(seconds)).toBe(step);
@@ -22,13 +22,13 @@ it.each([
   expect(at((step - 2) * 30 + 29)).toBeUndefined();
 });
 
-it('takes nothing that is not six digits', () => {
+it('accepts only six digits', () => {
   for (const code of ['', '28708', '2870822', '28708x', '２８７０８２']) {
     expect(otpauthTotp.stepOf(SECRET, code, 59_000 as UnixMs)).toBeUndefined();
   }
 });
 
-it('makes secrets of 160 bits, and the address that apps read from a QR code', () => {
+it('generates secrets of 160 bits, and the URI for the QR code', () => {
   const secret = otpauthTotp.generateSecret();
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   expect(otpauthTotp.generateSecret()).not.toBe(secret);

@@ -3,19 +3,16 @@ import type { UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { AttemptCounter } from '../../core/ports';
 
-/**
- * Rows are locked in the order of their keys, so that attempts which share
- * buckets cannot deadlock.
- */
+/** Locks rows in the order of their keys, so that attempts with common buckets cannot deadlock. */
 const ADD = `
   insert into sign_in_attempts as counted (bucket, attempts, window_ends_at)
-  select bucket, 1, $3::timestamptz from unnest($1::bytea[]) as asked (bucket) order by bucket
+  select bucket, 1, $3::timestamptz from unnest($1::bytea[]) as requested (bucket) order by bucket
   on conflict (bucket) do update set
     attempts = case when counted.window_ends_at <= $2 then 1 else least(counted.attempts, 1000000) + 1 end,
     window_ends_at = case when counted.window_ends_at <= $2 then excluded.window_ends_at else counted.window_ends_at end
   returning bucket, attempts, window_ends_at`;
 
-/** Counts in the database, so that every replica counts alike. Buckets are stored hashed: people type passwords into email fields. */
+/** Counts in the database, shared by all replicas. Buckets are stored as hashes: people type passwords into email fields. */
 export function createPostgresAttemptCounter(pool: Pool): AttemptCounter {
   return {
     async add(buckets, now, windowMs) {

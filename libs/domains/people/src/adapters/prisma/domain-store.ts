@@ -2,7 +2,7 @@ import type { UnixMs } from '@gateway/base';
 import type { OrganizationDomain } from '../../core/model';
 import type { DomainStore } from '../../core/single-sign-on/ports';
 import { type AuthPrisma, type Prisma, lockOrganization, auditEntryRow } from '@gateway/auth-shared/adapters';
-import { isTaken } from './member-store';
+import { isUniqueViolation } from './member-store';
 
 export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
   return {
@@ -22,10 +22,10 @@ export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
     async map({ domain, organizationId, role, mappedBy, mappedAt }, max, audit) {
       try {
         return await prisma.$transaction(async (transaction) => {
-          // So that two at once cannot pass the bound together.
+          // Serializes concurrent calls, so that they cannot exceed `max` together.
           await lockOrganization(transaction, organizationId, 'for update');
           const row = await transaction.organizationDomain.findUnique({ where: { domain } });
-          if (row && row.organizationId !== organizationId) return 'taken';
+          if (row && row.organizationId !== organizationId) return 'mapped_elsewhere';
           const count = row ? 0 : await transaction.organizationDomain.count({ where: { organizationId } });
           if (count >= max) return 'too_many';
           const data = { role, mappedBy, createdAt: new Date(mappedAt) };
@@ -39,8 +39,8 @@ export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
           return 'mapped';
         });
       } catch (error) {
-        // Another organization was quicker.
-        if (isTaken(error)) return 'taken';
+        // Another organization mapped the domain concurrently.
+        if (isUniqueViolation(error)) return 'mapped_elsewhere';
         throw error;
       }
     },

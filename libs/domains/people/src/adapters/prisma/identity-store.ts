@@ -1,6 +1,6 @@
 import type { IdentityStore } from '../../core/single-sign-on/ports';
 import { type AuthPrisma, lockOrganization, auditEntryRow, memberOf } from '@gateway/auth-shared/adapters';
-import { isTaken } from './member-store';
+import { isUniqueViolation } from './member-store';
 import { identityOf, storedMemberRow } from './rows';
 import { endSessions, insertSession } from './sessions';
 
@@ -31,7 +31,7 @@ export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
         });
         return true;
       } catch (error) {
-        if (isTaken(error)) return false;
+        if (isUniqueViolation(error)) return false;
         throw error;
       }
     },

@@ -8,7 +8,7 @@ import {
   newestFirst,
   auditEntryRow,
 } from '@gateway/auth-shared/adapters';
-import { isTaken } from './member-store';
+import { isUniqueViolation } from './member-store';
 import { storedMemberRow } from './rows';
 import { insertSession } from './sessions';
 
@@ -20,10 +20,10 @@ export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore
     insert(invitation, tokenSha256, audit) {
       const { organizationId, email, createdAt } = invitation;
       return prisma.$transaction(async (transaction) => {
-        // So that two invitations at once cannot both be the open one.
+        // Serializes concurrent invitations, so that only one of them stays open.
         await lockOrganization(transaction, organizationId, 'for update');
         const member = await transaction.membership.count({ where: { organizationId, member: { email } } });
-        if (member > 0) return 'taken';
+        if (member > 0) return 'already_member';
         await transaction.invitation.updateMany({
           where: { organizationId, email, ...OPEN },
           data: { revokedAt: new Date(createdAt) },
@@ -85,7 +85,7 @@ export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore
           return true;
         });
       } catch (error) {
-        if (isTaken(error)) return false;
+        if (isUniqueViolation(error)) return false;
         throw error;
       }
     },

@@ -14,7 +14,7 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
         ]);
         return true;
       } catch (error) {
-        if (isTaken(error)) return false;
+        if (isUniqueViolation(error)) return false;
         throw error;
       }
     },
@@ -58,7 +58,7 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
   };
 }
 
-/** Whether a unique column has the value already. */
-export function isTaken(error: unknown): boolean {
+/** Whether the error is a violation of a unique constraint. */
+export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 }

@@ -7,16 +7,17 @@ import {
   type AuthTransaction,
   lockOrganization,
   auditEntryRow,
-  endKeys,
+  revokeSessionKeys,
 } from '@gateway/auth-shared/adapters';
 import { membershipOf, organizationMemberOf } from './rows';
+
 type Decide = (current: OrganizationMember, owners: number) => Decision<OrganizationMember>;
 type Where = {
   readonly organizationId_memberId: { readonly organizationId: string; readonly memberId: string };
 };
 
 export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore {
-  /** Decides under the organization's lock, so that the last two owners cannot both go at once. */
+  /** Decides under the organization's lock, so that the last two owners cannot both leave concurrently. */
   function decided(
     organizationId: string,
     memberId: string,
@@ -30,14 +31,14 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
       if (!row) return undefined;
       const owners = await transaction.membership.count({ where: { organizationId, role: 'owner' } });
       const decision = decide(organizationMemberOf(row), owners);
-      if (isRefusal(decision) || decision.kind === 'keep')
+      if (isRefusal(decision) || decision.kind === 'unchanged')
         return isRefusal(decision) ? decision : decision.value;
       await write(transaction, where, decision.value);
       await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
-      // Those that live for minutes were made by what the member was allowed until now.
+      // Session keys were created under the previous role, so they are revoked.
       const sessions = await transaction.session.findMany({ where: { memberId }, select: { id: true } });
       const ofMember = { organizationId, sessionId: { in: sessions.map(({ id }) => id) } };
-      await endKeys(transaction, ofMember, decision.audit.createdAt);
+      await revokeSessionKeys(transaction, ofMember, decision.audit.createdAt);
       return decision.value;
     });
   }

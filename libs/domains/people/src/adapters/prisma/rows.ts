@@ -14,7 +14,7 @@ export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
   };
 }
 
-/** Of a new member: what else there is comes later. */
+/** The row of a new member. Other columns are set later. */
 export function storedMemberRow({ id, email, role, passwordHash }: StoredMember) {
   return { id, email, role, passwordHash: passwordHash ?? null };
 }

@@ -30,7 +30,7 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
       });
     },
 
-    async takeStep(memberId, step) {
+    async consumeStep(memberId, step) {
       const { count } = await prisma.member.updateMany({
         where: { id: memberId, OR: [{ totpLastStep: null }, { totpLastStep: { lt: BigInt(step) } }] },
         data: { totpLastStep: BigInt(step) },
@@ -38,7 +38,7 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
       return count === 1;
     },
 
-    async takeRecoveryCode(memberId, codeSha256) {
+    async consumeRecoveryCode(memberId, codeSha256) {
       const where = { memberId, codeSha256: Uint8Array.from(codeSha256) };
       const { count } = await prisma.recoveryCode.deleteMany({ where });
       return count === 1;

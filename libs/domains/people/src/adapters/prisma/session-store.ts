@@ -36,9 +36,9 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
       return rows.map(sessionOf);
     },
 
-    async noteSeen({ id, member, lastSeenAt, ipAddress }) {
+    async recordActivity({ id, member, lastSeenAt, ipAddress }) {
       const seen = new Date(lastSeenAt);
-      // Many, since the session may have ended in between, which is no failure of who asks.
+      // `updateMany`, since it does not fail if the session has ended meanwhile.
       await prisma.$transaction([
         prisma.session.updateMany({ where: { id }, data: { lastSeenAt: seen, ipAddress } }),
         prisma.member.updateMany({ where: { id: member.id }, data: { lastSeenAt: seen } }),
@@ -71,7 +71,7 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
 
 const NONE = { ended: 0, sequence: undefined };
 
-/** Writes the entry unless there was nothing to end: another call may have been quicker, and written its own. */
+/** Writes the audit entry unless no session ended: a concurrent call may have ended it and written its own. */
 async function ended(
   transaction: AuthTransaction,
   where: Prisma.SessionWhereInput,

@@ -1,13 +1,10 @@
 import type { UnixMs } from '@gateway/base';
 import type { NewSession } from '../../core/model';
 import type { EndedSessions } from '@gateway/auth-shared';
-import { type AuthTransaction, type Prisma, endKeys } from '@gateway/auth-shared/adapters';
+import { type AuthTransaction, type Prisma, revokeSessionKeys } from '@gateway/auth-shared/adapters';
 import { sessionRow } from './rows';
 
-/**
- * Ends sessions, and with them the keys that were made for them. Call it last,
- * as `appendInvalidation` asks.
- */
+/** Ends sessions and revokes their keys. Call it last, as `appendInvalidation` requires. */
 export async function endSessions(
   transaction: AuthTransaction,
   where: Prisma.SessionWhereInput,
@@ -16,10 +13,10 @@ export async function endSessions(
   const sessions = await transaction.session.findMany({ where, select: { id: true } });
   const ids = sessions.map(({ id }) => id);
   const { count: ended } = await transaction.session.deleteMany({ where: { id: { in: ids } } });
-  return { ended, sequence: await endKeys(transaction, { sessionId: { in: ids } }, at) };
+  return { ended, sequence: await revokeSessionKeys(transaction, { sessionId: { in: ids } }, at) };
 }
 
-/** Whoever opens a session has been seen. */
+/** Inserts the session and updates when the member was last seen. */
 export async function insertSession(
   transaction: AuthTransaction,
   { tokenSha256, session }: Pick<NewSession, 'tokenSha256' | 'session'>,
@@ -32,7 +29,7 @@ export async function insertSession(
   });
 }
 
-/** Ends all sessions of a member and opens this one, if any. Call it last. */
+/** Ends all sessions of a member except `opened`, which it inserts. Call it last. */
 export async function replaceSessions(
   transaction: AuthTransaction,
   memberId: string,

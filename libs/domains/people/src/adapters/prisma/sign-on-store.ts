@@ -17,7 +17,7 @@ export function createPrismaSignOnStore(prisma: AuthPrisma): SignOnStore {
       });
     },
 
-    take(stateSha256, browserSha256) {
+    consume(stateSha256, browserSha256) {
       const where = {
         stateSha256: Uint8Array.from(stateSha256),
         browserSha256: Uint8Array.from(browserSha256),
@@ -25,7 +25,7 @@ export function createPrismaSignOnStore(prisma: AuthPrisma): SignOnStore {
       return prisma.$transaction(async (transaction) => {
         const row = await transaction.oidcFlow.findFirst({ where });
         if (!row) return undefined;
-        // Of two at once one deletes it; the other finds nothing to delete any more.
+        // Of two concurrent calls, only one deletes the row.
         const { count } = await transaction.oidcFlow.deleteMany({ where });
         if (count === 0) return undefined;
         return {

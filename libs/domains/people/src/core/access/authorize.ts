@@ -9,7 +9,7 @@ import {
 } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
 import { getSession } from '../sign-in/sessions';
-import { isPermission, isPlatformPermission, mayDo, type Permission } from './permissions';
+import { isPermission, isPlatformPermission, hasPermission, type Permission } from './permissions';
 
 export interface Authorize {
   readonly sessionToken: string;
@@ -24,8 +24,8 @@ export type Authorization =
   | { readonly kind: 'not_signed_in' | 'forbidden' | 'no_such_organization' };
 
 /**
- * Whose session it is and whether they may do this. Of an organization that is
- * not theirs nobody learns so much as whether it exists.
+ * Authenticates the session and checks its member's permission. An organization
+ * of others looks the same as one that does not exist.
  */
 export async function authorize(
   ports: Pick<PeoplePorts, 'sessions' | 'memberships' | 'secrets' | 'clock' | 'settings'>,
@@ -38,10 +38,10 @@ export async function authorize(
   return denial === undefined ? { kind: 'allowed', session } : { kind: denial };
 }
 
-/** The actor that our own services are, who need no permission: for seeding, and for what time brings about. */
+/** The actor of changes by the gateway itself, such as seeding and scheduled work. It needs no permission. */
 export const SYSTEM_ACTOR_ID = 'system';
 
-/** Why an actor may not do this, as a refusal; undefined when they may. Changes ask it themselves, whoever calls. */
+/** A refusal if the actor lacks the permission. Every change calls it, whatever its caller has checked. */
 export async function refuseUnlessPermitted(
   ports: Pick<PeoplePorts, 'members' | 'memberships'>,
   actor: Actor,
@@ -64,21 +64,21 @@ async function denialOf(
 ): Promise<'forbidden' | 'no_such_organization' | undefined> {
   const memberRole = member.role;
   if (isPlatformPermission(permission)) {
-    if (!mayDo({ memberRole, organizationRole: undefined }, permission)) return 'forbidden';
+    if (!hasPermission({ memberRole, organizationRole: undefined }, permission)) return 'forbidden';
     if (organizationId === undefined) return undefined;
   }
   if (organizationId === undefined || !isIdLike(organizationId)) return 'no_such_organization';
   const { exists, role: organizationRole } = await memberships.find(organizationId, member.id);
   if (!exists) return 'no_such_organization';
-  if (mayDo({ memberRole, organizationRole }, permission)) return undefined;
+  if (hasPermission({ memberRole, organizationRole }, permission)) return undefined;
   return organizationRole === undefined ? 'no_such_organization' : 'forbidden';
 }
 
-/** A name that the table does not know is a fault of the caller, and never allowed. */
+/** An unknown permission is an error of the caller, and never allowed. */
 function readPermission(name: string): Permission {
   if (isPermission(name)) return name;
   throw new GatewayError('invalid_request', {
-    message: 'permission is not a known one.',
+    message: 'permission is not a known permission.',
     param: 'permission',
   });
 }

@@ -1,26 +1,26 @@
 import type { OrganizationRole } from '../model';
 import type { MemberRole } from '@gateway/auth-shared';
 
-const everybody: readonly OrganizationRole[] = ['owner', 'admin', 'member'];
+const anyRole: readonly OrganizationRole[] = ['owner', 'admin', 'member'];
 const managers: readonly OrganizationRole[] = ['owner', 'admin'];
 const owners: readonly OrganizationRole[] = ['owner'];
-/** No role in an organization is enough: only operators may. */
+/** No role in an organization suffices: only operators have the permission. */
 const operators: readonly OrganizationRole[] = [];
 
 /**
- * Who may what: the one place that says so. Operators may everything, in every
- * organization. The names are those of the dashboard's contract.
+ * The table of permissions: the roles that have each. Operators have every
+ * permission in every organization. The dashboard API uses the same names.
  */
 const rolesWith = {
-  'organization:read': everybody,
+  'organization:read': anyRole,
   'organization:limits': managers,
-  'members:read': everybody,
+  'members:read': anyRole,
   'members:manage': managers,
   'members:manage_owners': owners,
-  'keys:read': everybody,
+  'keys:read': anyRole,
   'keys:manage': managers,
-  'usage:read': everybody,
-  'credit:read': everybody,
+  'usage:read': anyRole,
+  'credit:read': anyRole,
   'credit:alerts': managers,
   'audit:read': managers,
   'playground:use': managers,
@@ -44,26 +44,29 @@ export function isPlatformPermission(permission: Permission): boolean {
   return permission.startsWith('platform:');
 }
 
-/** Whoever is asked about: a member, and what they are in the organization that is meant, if anything. */
-export interface Standing {
+/** A member's platform role, and their role in the organization, if any. */
+export interface EffectiveRoles {
   readonly memberRole: MemberRole;
   readonly organizationRole: OrganizationRole | undefined;
 }
 
-export function mayDo({ memberRole, organizationRole }: Standing, permission: Permission): boolean {
+export function hasPermission(
+  { memberRole, organizationRole }: EffectiveRoles,
+  permission: Permission,
+): boolean {
   if (memberRole === 'operator') return true;
   const roles: readonly OrganizationRole[] = rolesWith[permission];
   return organizationRole !== undefined && roles.includes(organizationRole);
 }
 
-/** Everything that a standing allows in an organization. */
-export function organizationPermissions(standing: Standing): readonly Permission[] {
-  return PERMISSIONS.filter((name) => !isPlatformPermission(name) && mayDo(standing, name));
+/** The permissions in an organization that the roles grant. */
+export function organizationPermissions(roles: EffectiveRoles): readonly Permission[] {
+  return PERMISSIONS.filter((name) => !isPlatformPermission(name) && hasPermission(roles, name));
 }
 
-/** Everything that a member may do beside organizations. */
+/** The permissions outside organizations that the role grants. */
 export function platformPermissions(memberRole: MemberRole): readonly Permission[] {
   return PERMISSIONS.filter(
-    (name) => isPlatformPermission(name) && mayDo({ memberRole, organizationRole: undefined }, name),
+    (name) => isPlatformPermission(name) && hasPermission({ memberRole, organizationRole: undefined }, name),
   );
 }

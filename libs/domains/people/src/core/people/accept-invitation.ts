@@ -9,9 +9,9 @@ import { lookUpInvitation } from './invitations';
 
 export interface AcceptInvitation {
   readonly token: string;
-  /** Of who is new. */
+  /** Required from people without an account. */
   readonly password?: string;
-  /** Of who is signed in. */
+  /** Required from people with an account. */
   readonly sessionToken?: string;
   readonly ipAddress: string;
   readonly device: string;
@@ -26,8 +26,8 @@ type AcceptPorts = Parameters<typeof lookUpInvitation>[0] &
   Pick<PeoplePorts, 'sessions' | 'passwords' | 'settings'>;
 
 /**
- * Takes the place that was offered. Who exists has to be signed in as the one
- * invited: a link alone must not open somebody's account.
+ * Accepts an invitation. A person with an account must be signed in as the
+ * invited member: the link must not give access to an existing account.
  */
 export async function acceptInvitation(
   ports: AcceptPorts,
@@ -62,8 +62,7 @@ async function acceptAsNew(
   { password, ipAddress, device }: AcceptInvitation,
 ): Promise<AcceptedSession | AdminRefusal> {
   const { email } = invitation;
-  if (password === undefined)
-    return invalid('password', 'password must be chosen by who has no account yet.');
+  if (password === undefined) return invalid('password', 'password is required to create an account.');
   const weak = checkPassword(password, email);
   if (weak) return weak;
   const passwordHash = await ports.passwords.hash(password);

@@ -14,6 +14,7 @@ import type { Invitation, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
 import { canonicalEmail } from '../sign-in/member-rules';
 import { throttle } from '../sign-in/sign-in-throttle';
+
 const INVITATION_MS = 7 * 86_400_000;
 
 type InvitationPorts = Pick<
@@ -42,12 +43,12 @@ export interface CreateInvitation {
 export interface CreatedInvitation {
   readonly kind: 'created';
   readonly invitation: Invitation;
-  /** Answered once; only the hash of its token is stored. */
+  /** Returned once; only the hash of its token is stored. */
   readonly link: string;
   readonly mailed: boolean;
 }
 
-/** An earlier one that is open for the same email is revoked: there is one link per person. */
+/** Creates an invitation and revokes an earlier open one for the same email. */
 export async function createInvitation(
   ports: InvitationPorts,
   { actor, organizationId, email: requested, role, dashboardUrl }: CreateInvitation,
@@ -76,27 +77,32 @@ export async function createInvitation(
     ports,
   );
   const inserted = await ports.invitations.insert(invitation, ports.secrets.sha256(token), audit);
-  if (inserted === 'taken') return conflict('This person is in the organization already.');
-  // Behind "#", which browsers send to nobody and servers log nowhere.
+  if (inserted === 'already_member') return conflict('This person is already a member of the organization.');
+  // Browsers do not send the fragment after "#", so servers do not log the token.
   const link = `${dashboardUrl}/invitation#${token}`;
-  const mailed = await mailInvitation(ports, invitation, organization.name, link);
+  const mailed = await sendInvitation(ports, invitation, organization.name, link);
   return { kind: 'created', invitation, link, mailed };
 }
 
-/** The link is there without it, so a mail that fails is told and no more. */
-async function mailInvitation(
+/** A failure is only logged, since the inviting user also gets the link. */
+async function sendInvitation(
   { mailer, log }: InvitationPorts,
   { email, invitedBy }: Invitation,
   organizationName: string,
   link: string,
 ): Promise<boolean> {
   if (!mailer) return false;
-  const text = `${invitedBy} invites you to ${organizationName}. The link is good once, for seven days:\n\n${link}\n`;
+  const text = [
+    `${invitedBy} has invited you to join ${organizationName} on Inference Gateway.`,
+    `Accept the invitation:`,
+    link,
+    `This link can be used once and expires in 7 days. If you were not expecting this invitation, you can ignore this email.\n`,
+  ].join('\n\n');
   try {
-    await mailer.send({ to: email, subject: `Invitation to ${organizationName}`, text });
+    await mailer.send({ to: email, subject: `You have been invited to join ${organizationName}`, text });
     return true;
   } catch (error) {
-    log.warn({ err: error }, 'a mail with an invitation was not sent');
+    log.warn({ err: error }, 'cannot send an invitation email');
     return false;
   }
 }
@@ -115,22 +121,22 @@ export async function revokeInvitation(
     ports,
   );
   const revoked = await ports.invitations.revoke(found.id, ports.clock.now(), audit);
-  return revoked ? undefined : conflict('It was accepted or revoked before.');
+  return revoked ? undefined : conflict('This invitation has already been accepted or revoked.');
 }
 
-export interface InvitationForGuest {
+export interface InvitationDetails {
   readonly kind: 'invitation';
   readonly invitation: Invitation;
   readonly organizationName: string;
   readonly hasAccount: boolean;
 }
 
-/** The invitation of a link, while it is good. */
+/** Returns the invitation of a link, if the link is valid. */
 export async function lookUpInvitation(
   ports: InvitationPorts,
   { token, ipAddress }: { token: string; ipAddress: string },
-): Promise<InvitationForGuest | AdminRefusal> {
-  const tooMany = await throttle(ports, 'link', ports.addressRanges.countedAs(ipAddress));
+): Promise<InvitationDetails | AdminRefusal> {
+  const tooMany = await throttle(ports, 'link', ports.addressRanges.networkOf(ipAddress));
   if (tooMany) return tooMany;
   const found = await ports.invitations.findByToken(ports.secrets.sha256(token));
   if (!found || stateOf(found.invitation, ports.clock.now()) !== 'pending') return refusals.linkNotValid;

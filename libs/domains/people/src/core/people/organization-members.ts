@@ -11,6 +11,7 @@ import {
 import { refuseUnlessPermitted } from '../access/authorize';
 import type { OrganizationMember, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
+
 type MembershipPorts = Pick<PeoplePorts, 'members' | 'memberships' | 'clock' | 'newId'>;
 
 export interface MembershipTarget {
@@ -19,7 +20,7 @@ export interface MembershipTarget {
   readonly memberId: string;
 }
 
-/** Making or unmaking an owner takes one who may manage owners. The last owner stays. */
+/** Changes a role. Promoting or demoting an owner requires the permission to manage owners. The last owner stays. */
 export async function setOrganizationRole(
   ports: MembershipPorts,
   { actor, organizationId, memberId, role }: MembershipTarget & { readonly role: OrganizationRole },
@@ -29,7 +30,7 @@ export async function setOrganizationRole(
   if (refusal) return refusal;
   const managesOwners = !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
   const changed = await ports.memberships.change(organizationId, memberId, (current, owners) => {
-    if (current.role === role) return { kind: 'keep', value: current };
+    if (current.role === role) return { kind: 'unchanged', value: current };
     if ((current.role === 'owner' || role === 'owner') && !managesOwners) return forbidden();
     if (current.role === 'owner' && owners === 1) return lastOwner();
     const audit = auditOf(
@@ -47,7 +48,7 @@ export async function setOrganizationRole(
   return changed ?? notFound('member');
 }
 
-/** The account stays, with its other organizations. Of oneself, it takes no permission: that is leaving. */
+/** Removes a member; the account and its other memberships remain. Members may remove themselves. */
 export async function removeOrganizationMember(
   ports: MembershipPorts,
   { actor, organizationId, memberId }: MembershipTarget,
@@ -74,5 +75,5 @@ export async function removeOrganizationMember(
 }
 
 function lastOwner(): AdminRefusal {
-  return conflict('The last owner of an organization stays its owner. Make somebody else one first.');
+  return conflict('An organization needs at least one owner. Make another member an owner first.');
 }

@@ -10,7 +10,7 @@ import {
 import { refuseUnlessPermitted } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
 
-/** Nobody does it to themselves, so that an operator is always left. Ends the member's sessions. */
+/** Operators cannot change themselves, so there is always one left. Ends the member's sessions. */
 export async function setOperator(
   ports: Pick<PeoplePorts, 'members' | 'memberships' | 'clock' | 'newId'>,
   {
@@ -21,7 +21,8 @@ export async function setOperator(
 ): Promise<Member | AdminRefusal> {
   const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
   if (refusal) return refusal;
-  if (actor.id === memberId) return conflict('Nobody changes this of themselves. Ask another operator.');
+  if (actor.id === memberId)
+    return conflict('You cannot change your own operator role. Another operator has to do it.');
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   if (!member) return notFound('member');
   const role = operator ? 'operator' : 'member';

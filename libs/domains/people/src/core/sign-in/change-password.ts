@@ -10,14 +10,14 @@ export interface ChangePassword extends FromSession {
   readonly device: string;
 }
 
-/** Ends every session of the member, and goes on in a new one. */
+/** Changes the password, ends every session of the member, and returns a new one. */
 export async function changePassword(
   ports: OwnAccountPorts,
   request: ChangePassword,
 ): Promise<OpenedSession | AdminRefusal> {
-  const self = await ownAccountByPassword(ports, request, request.currentPassword);
-  if (isRefusal(self)) return self;
-  const { member, session, actor } = self;
+  const account = await ownAccountByPassword(ports, request, request.currentPassword);
+  if (isRefusal(account)) return account;
+  const { member, session, actor } = account;
   const weak = checkPassword(request.newPassword, member.email);
   if (weak)
     return { ...weak, field: 'new_password', message: weak.message.replace('password', 'new_password') };

@@ -8,7 +8,7 @@ export interface EnsureMember {
   readonly email: string;
   readonly password: string;
   readonly role: MemberRole;
-  /** Also set the password, and end all sessions, when the member exists. */
+  /** If the member exists, set the password and end all sessions. */
   readonly resetPassword: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface EnsuredMember {
   readonly passwordVersion: string;
 }
 
-/** Creates the member or, when the email exists, leaves it unchanged but for a password reset. */
+/** Creates the member. If the email exists, changes nothing except for a requested password reset. */
 export async function ensureMember(
   ports: Pick<PeoplePorts, 'members' | 'passwords' | 'clock' | 'newId'>,
   { actor, email: requestedEmail, password: requestedPassword, role, resetPassword }: EnsureMember,
@@ -41,9 +41,9 @@ export async function ensureMember(
     const audit = auditOf({ actor, action: 'member.create', target: member.id, details }, ports);
     if (await ports.members.insert(member, ports.clock.now(), audit)) return ensured(member, true);
   }
-  // Found at first, or created by another process in between.
+  // Found above, or created by another process meanwhile.
   const member = existing ?? (await ports.members.findByEmail(email));
-  if (!member) throw new Error('a member that exists was not found');
+  if (!member) throw new Error('an existing member was not found');
   if (!resetPassword) return ensured(member, false);
   const details = { email };
   const audit = auditOf({ actor, action: 'member.reset_password', target: member.id, details }, ports);

@@ -2,18 +2,18 @@ import { GatewayError } from '@gateway/errors';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
 
 const MIN_PASSWORD_CHARACTERS = 10;
-/** Bounds the work of hashing. */
+/** Limits the time of hashing. */
 export const MAX_PASSWORD_CHARACTERS = 200;
 const MAX_EMAIL_CHARACTERS = 254;
 
-/** The email as members are found by it; undefined when it cannot be one. */
+/** The email in the form in which it is stored; undefined if it is invalid. */
 export function canonicalEmail(email: string): string | undefined {
   const canonical = email.trim().toLowerCase();
   if (canonical.length > MAX_EMAIL_CHARACTERS) return undefined;
   return /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u.test(canonical) ? canonical : undefined;
 }
 
-/** Too easy to guess, whoever it is: the email or a part of it, one character again and again, or a run of keys. */
+/** Refuses passwords of a wrong length, and easy ones: the email, few different characters, or a common password. */
 export function checkPassword(password: string, email: string): AdminRefusal | undefined {
   if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {
     return invalid(
@@ -23,25 +23,22 @@ export function checkPassword(password: string, email: string): AdminRefusal | u
   }
   const text = password.toLowerCase();
   const [name = ''] = email.split('@');
-  const isOfEmail = text.includes(email) || (name.length >= 4 && text.replaceAll(name, '').length < 4);
-  const isOfFew = new Set(text).size < 5;
+  const isLikeEmail = text.includes(email) || (name.length >= 4 && text.replaceAll(name, '').length < 4);
+  const isRepetitive = new Set(text).size < 5;
   if (
-    isOfEmail ||
-    isOfFew ||
-    COMMON.some((common) => text.replaceAll(common, '').length < MIN_BESIDE_COMMON)
+    isLikeEmail ||
+    isRepetitive ||
+    COMMON.some((common) => text.replaceAll(common, '').length < MIN_UNCOMMON_CHARACTERS)
   ) {
-    return invalid(
-      'password',
-      'password is too easy to guess. Take several words, or let a program choose it.',
-    );
+    return invalid('password', 'password is too easy to guess. Use several words or a password manager.');
   }
   return undefined;
 }
 
-/** So many characters have to be there beside what everybody tries. */
-const MIN_BESIDE_COMMON = 5;
+/** Minimum number of characters in addition to a common password. */
+const MIN_UNCOMMON_CHARACTERS = 5;
 
-/** What most lists of passwords begin with, of ten characters and more by repetition or with something added. */
+/** The most common passwords, which people repeat or extend to reach ten characters. */
 const COMMON = [
   'password',
   'passwort',

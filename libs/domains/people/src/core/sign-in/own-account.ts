@@ -4,15 +4,15 @@ import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
 import { MAX_PASSWORD_CHARACTERS } from './member-rules';
 import { getSession } from './sessions';
-import { forgiveAttempts, throttle } from './sign-in-throttle';
+import { resetAttempts, throttle } from './sign-in-throttle';
 
 export type OwnAccountPorts = Pick<
   PeoplePorts,
   'sessions' | 'members' | 'passwords' | 'attempts' | 'secrets' | 'clock' | 'newId' | 'settings'
 >;
 
-/** Whoever is signed in, about to change their own account. */
-export interface Self {
+/** The account of the signed-in member who is changing it. */
+export interface OwnAccount {
   readonly member: StoredMember;
   readonly session: Session;
   readonly actor: Actor;
@@ -23,11 +23,11 @@ export interface FromSession {
   readonly ipAddress: string;
 }
 
-/** Whose session it is; who is signed in may have left a screen open, so what matters asks for the password too. */
+/** The account of a session. Sensitive changes also require the password, as the session may be unattended. */
 export async function ownAccount(
   ports: OwnAccountPorts,
   { sessionToken, ipAddress }: FromSession,
-): Promise<Self | AdminRefusal> {
+): Promise<OwnAccount | AdminRefusal> {
   const session = await getSession(ports, sessionToken, ipAddress);
   const member = session && (await ports.members.find(session.member.id));
   if (!session || !member) return refusals.notSignedIn;
@@ -38,14 +38,14 @@ export async function ownAccountByPassword(
   ports: OwnAccountPorts,
   from: FromSession,
   password: string,
-): Promise<Self | AdminRefusal> {
-  const self = await ownAccount(ports, from);
-  if (isRefusal(self)) return self;
-  const { member } = self;
+): Promise<OwnAccount | AdminRefusal> {
+  const account = await ownAccount(ports, from);
+  if (isRefusal(account)) return account;
+  const { member } = account;
   const tooMany = await throttle(ports, 'credential', `password:${member.id}`);
   if (tooMany) return tooMany;
   const typed = password.slice(0, MAX_PASSWORD_CHARACTERS);
   if (!(await ports.passwords.verify(typed, member.passwordHash))) return refusals.wrongPassword;
-  await forgiveAttempts(ports, 'credential', `password:${member.id}`);
-  return self;
+  await resetAttempts(ports, 'credential', `password:${member.id}`);
+  return account;
 }

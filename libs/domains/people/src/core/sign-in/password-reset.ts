@@ -24,8 +24,8 @@ type ResetPorts = Pick<
 >;
 
 /**
- * Mails a link, if there is such a member. Nobody waits for the mail, so that
- * the time of the answer says no more than its words about who is one.
+ * Emails a reset link if the member exists. The email is sent in the background,
+ * so neither the response nor its time reveals who is a member.
  */
 export async function requestPasswordReset(
   ports: ResetPorts,
@@ -34,32 +34,36 @@ export async function requestPasswordReset(
   if (!ports.mailer) return refusals.mailNotConfigured;
   const email = canonicalEmail(requested) ?? '';
   const tooMany =
-    (await throttle(ports, 'link', ports.addressRanges.countedAs(ipAddress))) ??
+    (await throttle(ports, 'link', ports.addressRanges.networkOf(ipAddress))) ??
     (await throttle(ports, 'reset', email));
   if (tooMany) return tooMany;
   const member = email === '' ? undefined : await ports.members.findByEmail(email);
   if (!member) return undefined;
   const actor = { id: member.id, label: email, ipAddress };
-  const { link } = await makeLink(ports, member, actor, 'member.request_password_reset', dashboardUrl);
-  mailLink(ports, ports.mailer, email, link);
+  const { link } = await createLink(ports, member, actor, 'member.request_password_reset', dashboardUrl);
+  sendLink(ports, ports.mailer, email, link);
   return undefined;
 }
 
-function mailLink({ log }: ResetPorts, mailer: Mailer, to: string, link: string): void {
-  const text = `Choose a new password here, within one hour:\n\n${link}\n\nIf you did not ask for it, nothing has to be done.\n`;
+function sendLink({ log }: ResetPorts, mailer: Mailer, to: string, link: string): void {
+  const text = [
+    `We received a request to reset the password of your Inference Gateway account. Choose a new password:`,
+    link,
+    `This link can be used once and expires in 1 hour. If you did not request a password reset, you can ignore this email. Your password will not change.\n`,
+  ].join('\n\n');
   mailer
-    .send({ to, subject: 'Choose a new password', text })
-    .catch((error: unknown) => log.warn({ err: error }, 'a mail with a link was not sent'));
+    .send({ to, subject: 'Reset your password', text })
+    .catch((error: unknown) => log.warn({ err: error }, 'cannot send a password reset email'));
 }
 
 export interface PasswordResetLink {
-  readonly kind: 'made';
+  readonly kind: 'created';
   readonly link: string;
   readonly expiresAt: UnixMs;
 }
 
-/** For where there is no mail: an operator hands the link over. */
-export async function makePasswordResetLink(
+/** Creates a link that an operator hands to the member, for deployments without email delivery. */
+export async function createPasswordResetLink(
   ports: ResetPorts,
   { actor, memberId, dashboardUrl }: { actor: Actor; memberId: string; dashboardUrl: string },
 ): Promise<PasswordResetLink | AdminRefusal> {
@@ -67,10 +71,10 @@ export async function makePasswordResetLink(
   if (refusal) return refusal;
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   if (!member) return notFound('member');
-  return makeLink(ports, member, actor, 'member.make_password_reset_link', dashboardUrl);
+  return createLink(ports, member, actor, 'member.make_password_reset_link', dashboardUrl);
 }
 
-async function makeLink(
+async function createLink(
   ports: ResetPorts,
   member: StoredMember,
   actor: Actor,
@@ -81,16 +85,16 @@ async function makeLink(
   const expiresAt = (ports.clock.now() + PASSWORD_RESET_MS) as UnixMs;
   const audit = auditOf({ actor, action, target: member.id, details: { email: member.email } }, ports);
   await ports.passwordResets.insert(ports.secrets.sha256(token), member.id, expiresAt, audit);
-  // Behind "#", which browsers send to nobody and servers log nowhere.
-  return { kind: 'made', link: `${dashboardUrl}/reset-password#${token}`, expiresAt };
+  // Browsers do not send the fragment after "#", so servers do not log the token.
+  return { kind: 'created', link: `${dashboardUrl}/reset-password#${token}`, expiresAt };
 }
 
-/** Good once. Ends all sessions of the member; a second factor stays. */
+/** Sets a new password by a single-use link. Ends all sessions of the member; a second factor remains. */
 export async function resetPassword(
   ports: ResetPorts,
   { token, password, ipAddress }: { token: string; password: string; ipAddress: string },
 ): Promise<AdminRefusal | undefined> {
-  const tooMany = await throttle(ports, 'link', ports.addressRanges.countedAs(ipAddress));
+  const tooMany = await throttle(ports, 'link', ports.addressRanges.networkOf(ipAddress));
   if (tooMany) return tooMany;
   const tokenSha256 = ports.secrets.sha256(token);
   const found = await ports.passwordResets.find(tokenSha256);

@@ -1,7 +1,7 @@
 import { refusals, type AdminRefusal } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
-import { forgiveAttempts, throttle } from './sign-in-throttle';
+import { resetAttempts, throttle } from './sign-in-throttle';
 
 const RECOVERY_CODES = 10;
 
@@ -15,8 +15,8 @@ export function hasSecondFactor({ totp }: Pick<StoredMember, 'totp'>): boolean {
 }
 
 /**
- * Whether the code is right: of the authenticator app and not taken before, or
- * a recovery code, which is used up. Undefined: it is, or none is needed.
+ * Verifies an unused code of the authenticator app, or a recovery code, which
+ * it consumes. Undefined: the code is correct, or the member has no second factor.
  */
 export async function refuseSecondFactor(
   ports: SecondFactorPorts,
@@ -27,28 +27,28 @@ export async function refuseSecondFactor(
   if (code === undefined || code.trim() === '') return refusals.secondFactorRequired;
   const tooMany = await throttle(ports, 'credential', `code:${member.id}`);
   if (tooMany) return tooMany;
-  if (!(await takeCode(ports, member, code))) return refusals.secondFactorRefused;
-  await forgiveAttempts(ports, 'credential', `code:${member.id}`);
+  if (!(await consumeCode(ports, member, code))) return refusals.secondFactorRefused;
+  await resetAttempts(ports, 'credential', `code:${member.id}`);
   return undefined;
 }
 
-async function takeCode(ports: SecondFactorPorts, member: StoredMember, code: string): Promise<boolean> {
+async function consumeCode(ports: SecondFactorPorts, member: StoredMember, code: string): Promise<boolean> {
   const typed = code.replace(/[\s-]/g, '').toLowerCase();
-  if (/^\d{6}$/.test(typed)) return takeTotp(ports, member, typed);
-  return ports.secondFactors.takeRecoveryCode(member.id, hashOfCode(ports, typed));
+  if (/^\d{6}$/.test(typed)) return consumeTotp(ports, member, typed);
+  return ports.secondFactors.consumeRecoveryCode(member.id, hashOfCode(ports, typed));
 }
 
-/** Takes a code of the app, each once. */
-export async function takeTotp(
+/** Accepts each code of the app once. */
+export async function consumeTotp(
   ports: Pick<SecondFactorPorts, 'secondFactors' | 'totp' | 'cipher' | 'clock'>,
   { id, totp }: StoredMember,
   code: string,
 ): Promise<boolean> {
   if (!totp) return false;
-  // Without a key only what was stored plain can be read.
-  const secret = ports.cipher ? ports.cipher.open(totp.encryptedSecret, id) : totp.encryptedSecret;
+  // Without a key only plaintext secrets can be read.
+  const secret = ports.cipher ? ports.cipher.decrypt(totp.encryptedSecret, id) : totp.encryptedSecret;
   const step = ports.totp.stepOf(secret, code, ports.clock.now());
-  return step !== undefined && ports.secondFactors.takeStep(id, step);
+  return step !== undefined && ports.secondFactors.consumeStep(id, step);
 }
 
 export interface NewRecoveryCodes {
@@ -57,7 +57,7 @@ export interface NewRecoveryCodes {
   readonly hashes: readonly Buffer[];
 }
 
-export function makeRecoveryCodes(ports: Pick<PeoplePorts, 'secrets'>): NewRecoveryCodes {
+export function createRecoveryCodes(ports: Pick<PeoplePorts, 'secrets'>): NewRecoveryCodes {
   const codes = Array.from({ length: RECOVERY_CODES }, () => ports.secrets.randomCode());
   return { codes, hashes: codes.map((code) => hashOfCode(ports, code.replaceAll('-', ''))) };
 }

@@ -10,18 +10,19 @@ import {
   type SignInMethod,
   awaitEdges,
   isIdLike,
-  isRunning,
+  isSessionActive,
 } from '@gateway/auth-shared';
 import type { NewSession } from '../model';
 import type { PeoplePorts } from '../ports';
-/** When and where a session was seen is noted this often; each note is a write. */
-const SEEN_EVERY_MS = 60_000;
+
+/** How often a session's activity is written to the database. */
+const ACTIVITY_INTERVAL_MS = 60_000;
 const MAX_DEVICE_CHARACTERS = 300;
 
 export interface OpenSession {
   readonly member: Member;
   readonly ipAddress: string;
-  /** As the browser calls itself. */
+  /** The User-Agent header. */
   readonly device: string;
   readonly signedInBy: SignInMethod;
 }
@@ -32,7 +33,7 @@ export interface OpenedSession {
   readonly sessionToken: string;
 }
 
-/** A session under a token of its own: one that somebody knew before the sign-in is good for nothing after it. */
+/** Opens a session with a new token, which prevents session fixation. */
 export async function openSession(
   ports: Pick<PeoplePorts, 'sessions' | 'secrets' | 'clock' | 'newId' | 'settings'>,
   request: OpenSession,
@@ -42,7 +43,7 @@ export async function openSession(
   return { session: opened.session, sessionToken };
 }
 
-/** The same for where the session is written together with what brings it about. */
+/** As `openSession`, but leaves the insert to the transaction of the caller's change. */
 export function prepareSession(
   ports: Pick<PeoplePorts, 'secrets' | 'clock' | 'newId' | 'settings'>,
   { member, ipAddress, device, signedInBy }: OpenSession,
@@ -75,7 +76,7 @@ export function prepareSession(
   return { opened: { tokenSha256: ports.secrets.sha256(sessionToken), session, audit }, sessionToken };
 }
 
-/** The session of a token; undefined when there is none, or it has expired or was idle for too long. */
+/** The session of a token; undefined if there is none, it has expired, or it was idle for too long. */
 export async function getSession(
   ports: Pick<PeoplePorts, 'sessions' | 'secrets' | 'clock' | 'settings'>,
   sessionToken: string,
@@ -83,24 +84,24 @@ export async function getSession(
 ): Promise<Session | undefined> {
   const now = ports.clock.now();
   const session = await ports.sessions.find(ports.secrets.sha256(sessionToken));
-  if (!session || !isRunning(session, now, ports.settings.sessionIdleMs)) return undefined;
-  if (now - session.lastSeenAt < SEEN_EVERY_MS) return session;
+  if (!session || !isSessionActive(session, now, ports.settings.sessionIdleMs)) return undefined;
+  if (now - session.lastSeenAt < ACTIVITY_INTERVAL_MS) return session;
   const seen = { ...session, lastSeenAt: now, ipAddress: ipAddress || session.ipAddress };
-  await ports.sessions.noteSeen(seen);
+  await ports.sessions.recordActivity(seen);
   return seen;
 }
 
-/** Ends the session at once, and the keys that were made for it. Idempotent. */
+/** Ends the session and its keys. Resolves once no edge can accept them. Idempotent. */
 export async function signOut(
   ports: EndPorts & Pick<PeoplePorts, 'secrets'>,
   sessionToken: string,
   signal: CancelSignal,
 ): Promise<void> {
-  await endedEverywhere(ports, await endSessionOf(ports, ports.secrets.sha256(sessionToken)), signal);
+  await awaitRevocation(ports, await endSessionByToken(ports, ports.secrets.sha256(sessionToken)), signal);
 }
 
-/** By the hash of its token, and without waiting for edges to hear of its keys. */
-export async function endSessionOf(
+/** Ends a session without waiting for edges to evict its keys. */
+export async function endSessionByToken(
   ports: Pick<EndPorts, 'sessions' | 'clock' | 'newId'>,
   tokenSha256: Buffer,
 ): Promise<EndedSessions> {
@@ -119,12 +120,12 @@ export async function endSessionOf(
 
 type EndPorts = Pick<PeoplePorts, 'sessions' | 'leases' | 'feed' | 'clock' | 'newId'>;
 
-/** Answers once no edge can accept a key of a session that has ended. */
-async function endedEverywhere(ports: EndPorts, { sequence }: EndedSessions, signal: CancelSignal) {
+/** Resolves once no edge can accept a key of the ended sessions. */
+async function awaitRevocation(ports: EndPorts, { sequence }: EndedSessions, signal: CancelSignal) {
   if (sequence !== undefined) await awaitEdges(ports, sequence, signal);
 }
 
-/** Ends one of the actor's own sessions, and says so when there is none of that name. */
+/** Ends one of the actor's own sessions. */
 export async function endSession(
   ports: EndPorts,
   { actor, sessionId }: { readonly actor: Actor; readonly sessionId: string },
@@ -135,11 +136,11 @@ export async function endSession(
   if (!isIdLike(sessionId)) return notFound('session');
   const ended = await ports.sessions.deleteOwn(actor.id, sessionId, audit);
   if (ended.ended === 0) return notFound('session');
-  await endedEverywhere(ports, ended, signal);
+  await awaitRevocation(ports, ended, signal);
   return undefined;
 }
 
-/** @returns how many have ended. */
+/** @returns the number of ended sessions. */
 export async function endOtherSessions(
   ports: EndPorts,
   { actor, keptSessionId }: { readonly actor: Actor; readonly keptSessionId: string },
@@ -148,6 +149,6 @@ export async function endOtherSessions(
   const ended = await ports.sessions.deleteOthers(actor.id, keptSessionId, (count) =>
     auditOf({ actor, action: 'session.end_others', target: actor.id, details: { ended: count } }, ports),
   );
-  await endedEverywhere(ports, ended, signal);
+  await awaitRevocation(ports, ended, signal);
   return ended.ended;
 }

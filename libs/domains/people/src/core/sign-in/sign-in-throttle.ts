@@ -5,15 +5,15 @@ import type { AttemptCount, AttemptCounter } from '../ports';
 
 export const ATTEMPT_WINDOW_MS = 15 * 60_000;
 
-/** Attempts per window before any more are refused unseen. */
+/** Attempts per window. Further attempts are refused without checking the password. */
 export const MAX_ATTEMPTS = {
-  /** One address guessing at one email. */
+  /** From one address for one email. */
   pair: 10,
-  /** One address guessing at many emails. */
+  /** From one address for any email. */
   address: 100,
   /**
-   * Many addresses guessing at one email. High, so that locking a member out takes effort: of each address only the
-   * attempts of its own allowance count, so it takes twenty of them.
+   * From any address for one email. High, so that it is hard to lock a member out: attempts beyond an address's own
+   * limit do not count, so it takes twenty addresses.
    */
   email: 200,
 } as const;
@@ -24,39 +24,40 @@ export interface AttemptSource {
 }
 
 /**
- * Counts the attempt before the password is looked at, so that parallel
- * guesses cannot outrun the count. An attempt that its address has no allowance
- * for is refused without counting against the email: nobody locks a member out
- * from everywhere by guessing from one place. Answers how long to wait when
- * there were too many.
+ * Counts the attempt before the password is checked, so that concurrent guesses
+ * cannot exceed the limit. An attempt over its address's limit does not count
+ * against the email, so guesses from one address cannot lock a member out
+ * everywhere.
+ *
+ * @returns how long to wait after too many attempts, in milliseconds.
  */
 export async function throttleSignIn(
   ports: { attempts: AttemptCounter; addressRanges: AddressRanges },
   source: AttemptSource,
   now: UnixMs,
 ): Promise<number | undefined> {
-  const address = ports.addressRanges.countedAs(source.ipAddress);
-  const ofAddress = {
+  const address = ports.addressRanges.networkOf(source.ipAddress);
+  const addressLimits = {
     [pairBucket(source.email, address)]: MAX_ATTEMPTS.pair,
     [`address:${address}`]: MAX_ATTEMPTS.address,
   };
   return (
-    (await countAttempt(ports.attempts, ofAddress, now)) ??
+    (await countAttempt(ports.attempts, addressLimits, now)) ??
     (await countAttempt(ports.attempts, { [`email:${source.email}`]: MAX_ATTEMPTS.email }, now))
   );
 }
 
-/** What is guessed at beside sign-ins; attempts per window. */
+/** Attempts per window at other secrets. */
 const MAX_OTHER_ATTEMPTS = {
-  /** Links, by address: their tokens have 256 random bits, so this only spares us work. */
+  /** Links, per address. Their tokens have 256 random bits, so the limit only saves work. */
   link: 60,
-  /** Reset mails to one email. */
+  /** Password reset emails, per email address. */
   reset: 5,
-  /** The password, or codes of the second factor, of one member whose session or password is known. */
+  /** Password or second factor, per member, by a client with a valid session or password. */
   credential: 20,
 } as const;
 
-/** Answers how long to wait when there were too many attempts of this kind. */
+/** Counts an attempt; a refusal with the time to wait if there were too many of this kind. */
 export async function throttle(
   ports: { attempts: AttemptCounter; clock: Clock },
   kind: keyof typeof MAX_OTHER_ATTEMPTS,
@@ -67,8 +68,8 @@ export async function throttle(
   return retryAfterMs === undefined ? undefined : tooManyAttempts(retryAfterMs);
 }
 
-/** After the right one the count starts from zero. */
-export async function forgiveAttempts(
+/** Resets the count after a correct password or code. */
+export async function resetAttempts(
   { attempts }: { attempts: AttemptCounter },
   kind: keyof typeof MAX_OTHER_ATTEMPTS,
   subject: string,
@@ -76,26 +77,26 @@ export async function forgiveAttempts(
   await attempts.clear(`${kind}:${subject}`);
 }
 
-/** @returns how long to wait when one of the buckets is over its limit, in milliseconds. */
+/** @returns how long to wait if a bucket is over its limit, in milliseconds. */
 async function countAttempt(
   attempts: AttemptCounter,
   limits: Readonly<Record<string, number>>,
   now: UnixMs,
 ): Promise<number | undefined> {
   const counts = await attempts.add(Object.keys(limits), now, ATTEMPT_WINDOW_MS);
-  const maxima = Object.values(limits);
+  const maximums = Object.values(limits);
   const waits = counts
-    .filter((count: AttemptCount, index) => count.attempts > (maxima[index] ?? 0))
+    .filter((count: AttemptCount, index) => count.attempts > (maximums[index] ?? 0))
     .map((count) => Math.max(1, count.windowEndsAt - now));
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** After the right password the pair starts from zero; the wider counts stay. */
-export async function forgiveSignIn(
+/** Resets the count of the pair after a correct password; the other counts remain. */
+export async function resetSignInAttempts(
   ports: { attempts: AttemptCounter; addressRanges: AddressRanges },
   source: AttemptSource,
 ): Promise<void> {
-  await ports.attempts.clear(pairBucket(source.email, ports.addressRanges.countedAs(source.ipAddress)));
+  await ports.attempts.clear(pairBucket(source.email, ports.addressRanges.networkOf(source.ipAddress)));
 }
 
 function pairBucket(email: string, address: string): string {

@@ -3,15 +3,15 @@ import { canonicalEmail, MAX_PASSWORD_CHARACTERS } from './member-rules';
 import type { PeoplePorts } from '../ports';
 import { refuseSecondFactor } from './second-factor';
 import { openSession, type OpenedSession } from './sessions';
-import { forgiveSignIn, throttleSignIn } from './sign-in-throttle';
+import { resetSignInAttempts, throttleSignIn } from './sign-in-throttle';
 
 export interface SignIn {
   readonly email: string;
   readonly password: string;
   readonly ipAddress: string;
-  /** As the browser calls itself. */
+  /** The User-Agent header. */
   readonly device: string;
-  /** Of the authenticator app, or a recovery code. */
+  /** A code of the authenticator app, or a recovery code. */
   readonly code?: string;
 }
 
@@ -22,8 +22,8 @@ export type SignInOutcome =
   | { readonly kind: 'too_many_attempts'; readonly retryAfterMs: number };
 
 /**
- * Opens a session. An unknown email takes as long and
- * answers as a wrong password does, so that nobody learns who is a member.
+ * Opens a session. An unknown email takes the same time and returns the same
+ * outcome as a wrong password, so that it does not reveal who is a member.
  */
 export async function signIn(
   ports: Pick<
@@ -59,7 +59,7 @@ export async function signIn(
   if (refusal) return outcomeOf(refusal);
 
   const opened = await openSession(ports, { member: stored, ipAddress, device, signedInBy: 'password' });
-  await forgiveSignIn(ports, { email, ipAddress });
+  await resetSignInAttempts(ports, { email, ipAddress });
   return { kind: 'signed_in', ...opened };
 }
 

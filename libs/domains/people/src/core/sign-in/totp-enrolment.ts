@@ -6,11 +6,11 @@ import {
   ownAccountByPassword,
   type FromSession,
   type OwnAccountPorts,
-  type Self,
+  type OwnAccount,
 } from './own-account';
-import { hasSecondFactor, makeRecoveryCodes, refuseSecondFactor, takeTotp } from './second-factor';
+import { hasSecondFactor, createRecoveryCodes, refuseSecondFactor, consumeTotp } from './second-factor';
 import { prepareSession, type OpenedSession } from './sessions';
-import { forgiveAttempts, throttle } from './sign-in-throttle';
+import { resetAttempts, throttle } from './sign-in-throttle';
 
 type TotpPorts = OwnAccountPorts & Pick<PeoplePorts, 'secondFactors' | 'totp' | 'cipher'>;
 
@@ -20,22 +20,22 @@ export interface TotpSecret {
   readonly otpauthUri: string;
 }
 
-/** Makes a secret, which counts for nothing until a code of it was shown. */
+/** Creates a secret. The second factor is not active until it is confirmed by a code. */
 export async function enrolTotp(
   ports: TotpPorts,
   { password, ...from }: FromSession & { readonly password: string },
 ): Promise<TotpSecret | AdminRefusal> {
   if (!ports.cipher) return refusals.secretsNotConfigured;
-  const self = await ownAccountByPassword(ports, from, password);
-  if (isRefusal(self)) return self;
+  const account = await ownAccountByPassword(ports, from, password);
+  if (isRefusal(account)) return account;
   const base32 = ports.totp.generateSecret();
   const enrolled = await ports.secondFactors.enrol(
-    self.member.id,
-    ports.cipher.seal(base32, self.member.id),
-    auditOfSelf(ports, self, 'enrol_totp'),
+    account.member.id,
+    ports.cipher.encrypt(base32, account.member.id),
+    auditOfOwnAccount(ports, account, 'enrol_totp'),
   );
-  if (!enrolled) return conflict('There is a second factor already. Remove it first.');
-  return { kind: 'secret', base32, otpauthUri: ports.totp.uri(base32, self.member.email) };
+  if (!enrolled) return conflict('Two-factor authentication is already enabled. Remove it first.');
+  return { kind: 'secret', base32, otpauthUri: ports.totp.uri(base32, account.member.email) };
 }
 
 export interface ConfirmedTotp extends OpenedSession {
@@ -43,68 +43,69 @@ export interface ConfirmedTotp extends OpenedSession {
   readonly recoveryCodes: readonly string[];
 }
 
-/** Turns it on, and goes on in a new session: the others were opened without it. */
+/** Activates the second factor and returns a new session. All others end, as they were opened without it. */
 export async function confirmTotp(
   ports: TotpPorts,
   { code, device, ...from }: FromSession & { readonly code: string; readonly device: string },
 ): Promise<ConfirmedTotp | AdminRefusal> {
-  const self = await ownAccount(ports, from);
-  if (isRefusal(self)) return self;
-  const { member, session } = self;
-  if (!member.totp || hasSecondFactor(member)) return conflict('There is nothing to confirm. Begin again.');
+  const account = await ownAccount(ports, from);
+  if (isRefusal(account)) return account;
+  const { member, session } = account;
+  if (!member.totp || hasSecondFactor(member))
+    return conflict('There is no enrolment to confirm. Start again.');
   const tooMany = await throttle(ports, 'credential', `code:${member.id}`);
   if (tooMany) return tooMany;
-  if (!(await takeTotp(ports, member, code.replace(/\s/g, '')))) return refusals.secondFactorRefused;
-  await forgiveAttempts(ports, 'credential', `code:${member.id}`);
-  const { codes, hashes } = makeRecoveryCodes(ports);
+  if (!(await consumeTotp(ports, member, code.replace(/\s/g, '')))) return refusals.secondFactorRefused;
+  await resetAttempts(ports, 'credential', `code:${member.id}`);
+  const { codes, hashes } = createRecoveryCodes(ports);
   const opening = { member, ipAddress: from.ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
-  const audit = auditOfSelf(ports, self, 'confirm_totp');
+  const audit = auditOfOwnAccount(ports, account, 'confirm_totp');
   await ports.secondFactors.confirm(member.id, hashes, ports.clock.now(), audit, opened);
   return { kind: 'confirmed', recoveryCodes: codes, session: opened.session, sessionToken };
 }
 
-interface ByBothFactors extends FromSession {
+interface BothFactorsInput extends FromSession {
   readonly password: string;
   readonly code: string;
 }
 
-/** @returns the new codes; the old ones are good for nothing. */
+/** @returns the new codes; the old ones are no longer valid. */
 export async function renewRecoveryCodes(
   ports: TotpPorts,
-  request: ByBothFactors,
+  request: BothFactorsInput,
 ): Promise<{ readonly kind: 'renewed'; readonly codes: readonly string[] } | AdminRefusal> {
-  const self = await byBothFactors(ports, request);
-  if (isRefusal(self)) return self;
-  const { codes, hashes } = makeRecoveryCodes(ports);
-  const audit = auditOfSelf(ports, self, 'renew_recovery_codes');
-  await ports.secondFactors.replaceRecoveryCodes(self.member.id, hashes, audit);
+  const account = await ownAccountByBothFactors(ports, request);
+  if (isRefusal(account)) return account;
+  const { codes, hashes } = createRecoveryCodes(ports);
+  const audit = auditOfOwnAccount(ports, account, 'renew_recovery_codes');
+  await ports.secondFactors.replaceRecoveryCodes(account.member.id, hashes, audit);
   return { kind: 'renewed', codes };
 }
 
 export async function removeTotp(
   ports: TotpPorts,
-  request: ByBothFactors,
+  request: BothFactorsInput,
 ): Promise<AdminRefusal | undefined> {
-  const self = await byBothFactors(ports, request);
-  if (isRefusal(self)) return self;
-  await ports.secondFactors.remove(self.member.id, auditOfSelf(ports, self, 'remove_totp'));
+  const account = await ownAccountByBothFactors(ports, request);
+  if (isRefusal(account)) return account;
+  await ports.secondFactors.remove(account.member.id, auditOfOwnAccount(ports, account, 'remove_totp'));
   return undefined;
 }
 
-async function byBothFactors(
+async function ownAccountByBothFactors(
   ports: TotpPorts,
-  { password, code, ...from }: ByBothFactors,
-): Promise<Self | AdminRefusal> {
-  const self = await ownAccountByPassword(ports, from, password);
-  if (isRefusal(self)) return self;
-  if (!hasSecondFactor(self.member)) return conflict('There is no second factor.');
-  return (await refuseSecondFactor(ports, self.member, code)) ?? self;
+  { password, code, ...from }: BothFactorsInput,
+): Promise<OwnAccount | AdminRefusal> {
+  const account = await ownAccountByPassword(ports, from, password);
+  if (isRefusal(account)) return account;
+  if (!hasSecondFactor(account.member)) return conflict('Two-factor authentication is not enabled.');
+  return (await refuseSecondFactor(ports, account.member, code)) ?? account;
 }
 
-function auditOfSelf(ports: TotpPorts, { actor, member }: Self, what: string) {
+function auditOfOwnAccount(ports: TotpPorts, { actor, member }: OwnAccount, action: string) {
   return auditOf(
-    { actor, action: `member.${what}`, target: member.id, details: { email: member.email } },
+    { actor, action: `member.${action}`, target: member.id, details: { email: member.email } },
     ports,
   );
 }

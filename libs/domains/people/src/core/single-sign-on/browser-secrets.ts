@@ -1,18 +1,18 @@
 import type { Secrets } from '@gateway/auth-shared';
 
-/** What of one sign-in is worked out from the token that the browser keeps. */
+/** Secrets of one sign-in, derived from the token in the browser's cookie. */
 export interface BrowserSecrets {
-  /** The only one of them that is stored. */
+  /** The only one that is stored. */
   readonly browserSha256: Buffer;
-  /** What the provider has to put into its statement about the person. */
+  /** The nonce that the ID token must contain. */
   readonly nonce: string;
-  /** Of PKCE: without it the provider's code is of no use. */
+  /** The PKCE code verifier. */
   readonly codeVerifier: string;
 }
 
 /**
- * Whoever reads our tables learns neither nonce nor verifier: both are hashes
- * of a token of 256 random bits that the browser alone keeps.
+ * Neither nonce nor verifier can be derived from the database: both are hashes
+ * of a token of 256 random bits that only the browser stores.
  */
 export function browserSecretsOf({ sha256 }: Secrets, browserToken: string): BrowserSecrets {
   return {

@@ -6,7 +6,7 @@ describe('domains of emails', () => {
     [' example.com. ', 'example.com'],
     ['mail.example.co.uk', 'mail.example.co.uk'],
     ['bücher.example', 'xn--bcher-kva.example'],
-  ])('are compared in one form: %s', (text, canonical) => {
+  ])('have one canonical form: %s', (text, canonical) => {
     expect(canonicalDomain(text)).toBe(canonical);
   });
 
@@ -34,7 +34,7 @@ describe('domains of emails', () => {
     expect(canonicalDomain(text)).toBeUndefined();
   });
 
-  it('are what is behind the last @', () => {
+  it('are the part after the last @', () => {
     expect(domainOf('"a@b.example"@c.example')).toBe('c.example');
     expect(domainOf('ada@sub.example.com')).toBe('sub.example.com');
   });

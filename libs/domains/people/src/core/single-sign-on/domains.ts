@@ -10,11 +10,12 @@ import {
 import { refuseUnlessPermitted } from '../access/authorize';
 import type { OrganizationDomain, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
+
 const MAX_DOMAIN_CHARACTERS = 253;
-/** Of one organization; they are shown on one page. */
+/** Per organization; they are shown on one page. */
 const MAX_DOMAINS = 50;
 
-/** Where everybody can have an address, so that no organization may claim all of it. */
+/** Public email providers, which no organization may map. */
 const PUBLIC_MAIL = new Set([
   ...['gmail.com', 'googlemail.com', 'outlook.com', 'hotmail.com', 'live.com', 'msn.com', 'yahoo.com'],
   ...['icloud.com', 'me.com', 'aol.com', 'proton.me', 'protonmail.com', 'gmx.net', 'gmx.de', 'web.de'],
@@ -26,17 +27,17 @@ type DomainPorts = Pick<
   'domains' | 'organizations' | 'members' | 'memberships' | 'clock' | 'newId'
 >;
 
-/** In lower case and punycode, as domains are compared; undefined when it is none. */
+/** The domain in lower case and punycode; undefined if it is invalid. */
 export function canonicalDomain(text: string): string | undefined {
   const trimmed = text.trim().replace(/\.$/, '');
   if (!URL.canParse(`https://${trimmed}`)) return undefined;
   const { hostname, href } = new URL(`https://${trimmed}`);
-  // Nothing but a host, and of two labels at least; an address of a machine is no domain.
+  // Only a host name of at least two labels; no IP address.
   if (href !== `https://${hostname}/` || hostname.length > MAX_DOMAIN_CHARACTERS) return undefined;
   return /^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d]$/.test(hostname) ? hostname : undefined;
 }
 
-/** Of an email in canonical form. */
+/** The domain of an email in canonical form. */
 export function domainOf(email: string): string | undefined {
   return canonicalDomain(email.slice(email.lastIndexOf('@') + 1));
 }
@@ -48,8 +49,9 @@ interface DomainTarget {
 }
 
 /**
- * Lets people of a domain in by single sign-on, as this role. It takes an
- * operator: whoever could map a domain that is not theirs would get its people.
+ * Admits people of a domain by single sign-on, with this role. Only operators
+ * may map domains: an organization that mapped a domain of others would admit
+ * their people.
  */
 export async function mapDomain(
   ports: DomainPorts,
@@ -62,10 +64,10 @@ export async function mapDomain(
   if (PUBLIC_MAIL.has(domain)) {
     return invalid(
       'domain',
-      `Everybody can have an address at ${domain}. Map a domain that is the organization's own.`,
+      `${domain} is a public email provider. Map a domain that belongs to the organization.`,
     );
   }
-  if (role === 'owner') return invalid('role', 'role must be admin or member: owners are made one by one.');
+  if (role === 'owner') return invalid('role', 'role must be admin or member.');
   if (!isIdLike(organizationId) || !(await ports.organizations.find(organizationId)))
     return notFound('organization');
   const mapped: OrganizationDomain = {
@@ -87,12 +89,12 @@ export async function mapDomain(
       ports,
     ),
   );
-  if (written === 'taken') return conflict(`${domain} is mapped to another organization.`);
-  if (written === 'too_many') return conflict(`An organization has at most ${MAX_DOMAINS} domains.`);
+  if (written === 'mapped_elsewhere') return conflict(`${domain} is mapped to another organization.`);
+  if (written === 'too_many') return conflict(`An organization can have at most ${MAX_DOMAINS} domains.`);
   return mapped;
 }
 
-/** Who came by it stays a member and keeps their sessions; nobody signs in by it any more. */
+/** Stops single sign-on for the domain. Existing members and their sessions remain. */
 export async function unmapDomain(
   ports: DomainPorts,
   { actor, organizationId, domain: requested }: DomainTarget,

@@ -2,12 +2,10 @@ import type { UnixMs } from '@gateway/base';
 import type { Identity, NewSession, OrganizationDomain } from '../model';
 import type { AuditEntry, EndedSessions, Member } from '@gateway/auth-shared';
 
-/** What the single sign-on needs from outside. */
-
-/** A sign-in at the identity provider that has been begun and has not come back. */
+/** A sign-in in progress at the identity provider. */
 export interface SignOn {
   readonly browserSha256: Buffer;
-  /** Where the provider sends the browser back to. */
+  /** The redirect URI of the OAuth request. */
   readonly redirectUri: string;
   /** A path of the dashboard. */
   readonly returnTo: string;
@@ -17,25 +15,25 @@ export interface SignOn {
 
 export interface SignOnStore {
   insert(stateSha256: Buffer, signOn: SignOn): Promise<void>;
-  /** Removes it, so that of any number of tries at once one gets it. Undefined: there is none of this browser. */
-  take(stateSha256: Buffer, browserSha256: Buffer): Promise<SignOn | undefined>;
+  /** Deletes and returns it, so that only one of several concurrent calls gets it. Undefined: not found. */
+  consume(stateSha256: Buffer, browserSha256: Buffer): Promise<SignOn | undefined>;
 }
 
-/** A first sign-in at an identity provider, with what it brings about, all or nothing. */
+/** A first sign-in at an identity provider, with its changes, written in one transaction. */
 export interface LinkedMember {
   readonly issuer: string;
   readonly subject: string;
   readonly memberId: string;
   /** Absent: the member exists. */
   readonly newMember?: Member;
-  /** Absent: the member belongs there already. */
+  /** Absent: the member already belongs to the organization. */
   readonly membership?: Pick<OrganizationDomain, 'organizationId' | 'role'>;
   readonly at: UnixMs;
   readonly audits: readonly AuditEntry[];
   readonly opened: NewSession;
 }
 
-/** A member who is nobody at an identity provider any more. */
+/** The removal of a member's identity. */
 interface UnlinkedMember {
   readonly memberId: string;
   readonly issuer: string;
@@ -43,33 +41,36 @@ interface UnlinkedMember {
   readonly audit: AuditEntry;
 }
 
-/** Who members are at identity providers. */
+/** The identities of members at identity providers. */
 export interface IdentityStore {
   find(issuer: string, subject: string): Promise<Member | undefined>;
-  /** Whether the member is anybody at this provider. */
+  /** Whether the member has an identity at this provider. */
   isLinked(memberId: string, issuer: string): Promise<boolean>;
-  /** False, and nothing is written, when the identity, the email or the membership was taken in between. */
+  /** Returns false and writes nothing if the identity, email or membership was created meanwhile. */
   link(linked: LinkedMember): Promise<boolean>;
-  /** By issuer. */
+  /** Ordered by issuer. */
   list(memberId: string): Promise<readonly Identity[]>;
   /**
-   * Also ends the member's sessions that were opened by single sign-on, but for
-   * the one that is kept. Undefined, and nothing is written: not linked.
+   * Also ends the member's sessions that were opened by single sign-on, except
+   * `keptSessionId`. Returns undefined and writes nothing if not linked.
    */
   unlink(unlinked: UnlinkedMember): Promise<EndedSessions | undefined>;
 }
 
 export interface DomainStore {
   find(domain: string): Promise<OrganizationDomain | undefined>;
-  /** By name. */
+  /** Ordered by name. */
   list(organizationId: string): Promise<readonly OrganizationDomain[]>;
-  /** `taken`: by another organization; nothing is written then, nor when it would have more than `max`. */
+  /**
+   * `mapped_elsewhere`: another organization has the domain. `too_many`: the
+   * organization has `max` domains. Both write nothing.
+   */
   map(
     mapped: OrganizationDomain,
     max: number,
     audit: (before: OrganizationDomain | undefined) => AuditEntry,
-  ): Promise<'mapped' | 'taken' | 'too_many'>;
-  /** False, and nothing is written, when the organization has no such domain. */
+  ): Promise<'mapped' | 'mapped_elsewhere' | 'too_many'>;
+  /** Returns false and writes nothing if the organization has no such domain. */
   unmap(
     organizationId: string,
     domain: string,
@@ -77,7 +78,7 @@ export interface DomainStore {
   ): Promise<boolean>;
 }
 
-/** What one sign-in is checked by when it comes back. */
+/** The values that the callback of a sign-in is verified against. */
 interface SignOnSecrets {
   readonly redirectUri: string;
   readonly state: string;
@@ -85,8 +86,8 @@ interface SignOnSecrets {
   readonly codeVerifier: string;
 }
 
-/** `detail` is for logs: it holds no code, token or email. */
-export type SignOnAnswer =
+/** `detail` is for logs and contains no code, token or email. */
+export type IdentityResult =
   | {
       readonly kind: 'identified';
       readonly issuer: string;
@@ -97,32 +98,31 @@ export type SignOnAnswer =
   | { readonly kind: 'denied' | 'failed' | 'unavailable'; readonly detail: string };
 
 /**
- * Who says who people are, by OpenID Connect: the authorization code flow with
- * PKCE. It bounds its own time, and rejects for nothing that the provider does.
+ * An OpenID Connect provider, with the authorization code flow and PKCE. It has
+ * its own timeouts and never rejects because of the provider.
  */
 export interface IdentityProvider {
-  /** What the button says. */
+  /** The label of the sign-in button. */
   readonly label: string;
-  begin(
+  start(
     secrets: SignOnSecrets,
   ): Promise<
-    | { readonly kind: 'begun'; readonly authorizationUrl: string }
+    | { readonly kind: 'started'; readonly authorizationUrl: string }
     | { readonly kind: 'unavailable'; readonly detail: string }
   >;
   /**
-   * Trades the code that came back for what the provider says of the person,
-   * and checks state, issuer, signature, audience, times and nonce. Nothing of
-   * what the provider issued is kept.
+   * Exchanges the authorization code for the person's claims, and verifies state,
+   * issuer, signature, audience, times and nonce. No token is stored.
    */
-  finish(secrets: SignOnSecrets & { readonly callbackQuery: string }): Promise<SignOnAnswer>;
+  finish(secrets: SignOnSecrets & { readonly callbackQuery: string }): Promise<IdentityResult>;
 }
 
-/** Which provider, and who we are there. */
+/** The provider and our client registration. */
 export interface OidcSettings {
-  /** As the provider names itself, such as "https://login.example.com"; http:// on this machine only. */
+  /** The issuer URL, such as "https://login.example.com". Plain http:// is allowed on loopback addresses only. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What the button of the sign-in page says. */
+  /** The label of the button on the sign-in page. */
   readonly label: string;
 }

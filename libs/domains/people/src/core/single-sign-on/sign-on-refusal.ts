@@ -1,24 +1,24 @@
-/** Why a single sign-on signed nobody in. */
+/** Why a single sign-on failed. */
 export type SignOnRefusalReason =
   | 'not_configured'
   | 'too_many_attempts'
-  /** The provider did not answer, or not in time. */
+  /** The provider did not respond in time. */
   | 'unavailable'
-  /** Not begun in this browser, used already, or too long ago. */
-  | 'not_begun'
+  /** Not started in this browser, already used, or expired. */
+  | 'state_invalid'
   /** The person or the provider declined. */
   | 'denied'
-  /** What the provider sent cannot be believed. */
+  /** The provider's response is invalid. */
   | 'failed'
   | 'email_not_verified'
   | 'domain_not_mapped'
-  /** The member with this email is somebody else at the provider. */
-  | 'other_identity';
+  /** The member with this email is linked to another identity at the provider. */
+  | 'identity_mismatch';
 
 export interface SignOnRefused {
   readonly kind: 'refused';
   readonly reason: SignOnRefusalReason;
-  /** For logs alone: never a code, a token or an email. */
+  /** For logs; never contains a code, a token or an email. */
   readonly detail: string;
 }
 

@@ -2,10 +2,10 @@ import type { UnixMs } from '@gateway/base';
 import type { PeoplePorts } from '../ports';
 import { throttle } from '../sign-in/sign-in-throttle';
 import { browserSecretsOf } from './browser-secrets';
-import { insidePath } from './inside-path';
+import { sanitizeReturnPath } from './sanitize-return-path';
 import { refused, type SignOnRefused } from './sign-on-refusal';
 
-/** From the first click to the last, with a password to be found and a code to be typed at the provider. */
+/** Time for the whole sign-in at the provider, including a password and a second factor. */
 const SIGN_ON_MS = 10 * 60_000;
 const CALLBACK_PATH = '/api/oidc/callback';
 
@@ -15,11 +15,11 @@ type StartPorts = Pick<
 >;
 
 export interface StartSignOn {
-  /** Where the dashboard is, such as "https://dashboard.example.com". */
+  /** The dashboard's origin, such as "https://dashboard.example.com". */
   readonly dashboardUrl: string;
   readonly returnTo: string;
   readonly ipAddress: string;
-  /** Of the session that the new one takes the place of. */
+  /** The session that the new session replaces. */
   readonly sessionToken?: string;
 }
 
@@ -27,14 +27,14 @@ export interface StartedSignOn {
   readonly kind: 'started';
   readonly authorizationUrl: string;
   readonly state: string;
-  /** For the browser to keep; what comes back counts in this browser alone. */
+  /** For a cookie. The callback is valid in this browser only. */
   readonly browserToken: string;
   readonly expiresAt: UnixMs;
 }
 
 /**
- * Begins a sign-in at the identity provider. The provider is asked first, so
- * that one that is away leaves nothing behind.
+ * Starts a sign-in at the identity provider. Stores it after the provider's
+ * metadata is available, so an unavailable provider leaves no rows behind.
  */
 export async function startSignOn(
   ports: StartPorts,
@@ -42,21 +42,21 @@ export async function startSignOn(
 ): Promise<StartedSignOn | SignOnRefused> {
   const { identityProvider, secrets, clock } = ports;
   if (!identityProvider) return refused('not_configured');
-  if (await throttle(ports, 'link', ports.addressRanges.countedAs(ipAddress)))
+  if (await throttle(ports, 'link', ports.addressRanges.networkOf(ipAddress)))
     return refused('too_many_attempts');
   const state = secrets.random();
   const browserToken = secrets.random();
   const { browserSha256, nonce, codeVerifier } = browserSecretsOf(secrets, browserToken);
   const redirectUri = dashboardUrl + CALLBACK_PATH;
-  const begun = await identityProvider.begin({ redirectUri, state, nonce, codeVerifier });
-  if (begun.kind !== 'begun') return refused('unavailable', begun.detail);
+  const started = await identityProvider.start({ redirectUri, state, nonce, codeVerifier });
+  if (started.kind !== 'started') return refused('unavailable', started.detail);
   const expiresAt = (clock.now() + SIGN_ON_MS) as UnixMs;
   await ports.signOns.insert(secrets.sha256(state), {
     browserSha256,
     redirectUri,
-    returnTo: insidePath(returnTo),
+    returnTo: sanitizeReturnPath(returnTo),
     ...(sessionToken === undefined ? {} : { replacedTokenSha256: secrets.sha256(sessionToken) }),
     expiresAt,
   });
-  return { kind: 'started', authorizationUrl: begun.authorizationUrl, state, browserToken, expiresAt };
+  return { kind: 'started', authorizationUrl: started.authorizationUrl, state, browserToken, expiresAt };
 }

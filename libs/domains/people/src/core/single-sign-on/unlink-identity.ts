@@ -18,6 +18,7 @@ import {
   type FromSession,
   type OwnAccountPorts,
 } from '../sign-in/own-account';
+
 type UnlinkPorts = Pick<PeoplePorts, 'identities' | 'leases' | 'feed' | 'clock' | 'newId'>;
 
 export interface UnlinkOwn extends FromSession {
@@ -25,7 +26,7 @@ export interface UnlinkOwn extends FromSession {
   readonly issuer: string;
 }
 
-/** By the password, which is then the one way to sign in. */
+/** Requires the password, which is the only way to sign in afterwards. */
 export async function unlinkOwnIdentity(
   ports: UnlinkPorts & OwnAccountPorts,
   { issuer, password, ...from }: UnlinkOwn,
@@ -33,14 +34,14 @@ export async function unlinkOwnIdentity(
 ): Promise<AdminRefusal | undefined> {
   const signedIn = await ownAccount(ports, from);
   if (isRefusal(signedIn)) return signedIn;
-  if (signedIn.member.passwordHash === undefined) return noOtherWay;
-  const self = await ownAccountByPassword(ports, from, password);
-  if (isRefusal(self)) return self;
-  const { member, session, actor } = self;
+  if (signedIn.member.passwordHash === undefined) return noPassword;
+  const account = await ownAccountByPassword(ports, from, password);
+  if (isRefusal(account)) return account;
+  const { member, session, actor } = account;
   return unlink(ports, { actor, member, issuer, keptSessionId: session.id }, signal);
 }
 
-/** Of somebody else, such as who has another identity at the provider by now. */
+/** Unlinks another member's identity, for example after it changed at the provider. */
 export async function unlinkIdentity(
   ports: UnlinkPorts & Pick<PeoplePorts, 'members' | 'memberships'>,
   { actor, memberId, issuer }: { readonly actor: Actor; readonly memberId: string; readonly issuer: string },
@@ -50,13 +51,13 @@ export async function unlinkIdentity(
   if (refusal) return refusal;
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   if (!member) return notFound('member');
-  if (member.passwordHash === undefined) return noOtherWay;
+  if (member.passwordHash === undefined) return noPassword;
   return unlink(ports, { actor, member, issuer }, signal);
 }
 
-// A password is never taken away, so whoever has one when this is asked still has it afterwards.
-const noOtherWay = conflict(
-  'Without it there is no way to sign in: the account has no password. Choose one by a reset link first.',
+// Passwords are never removed, so a member who has one at this check still has it afterwards.
+const noPassword = conflict(
+  'This account has no password, so this identity is its only way to sign in. Set a password with a reset link first.',
 );
 
 interface Unlinking {
@@ -68,13 +69,13 @@ interface Unlinking {
 
 async function unlink(
   ports: UnlinkPorts,
-  { actor, member, ...which }: Unlinking,
+  { actor, member, ...unlinking }: Unlinking,
   signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   const { id: target, email } = member;
-  const details = { email, issuer: which.issuer };
+  const details = { email, issuer: unlinking.issuer };
   const audit = auditOf({ actor, action: 'member.unlink_identity', target, details }, ports);
-  const ended = await ports.identities.unlink({ memberId: target, ...which, audit });
+  const ended = await ports.identities.unlink({ memberId: target, ...unlinking, audit });
   if (!ended) return notFound('identity');
   if (ended.sequence !== undefined) await awaitEdges(ports, ended.sequence, signal);
   return undefined;

@@ -5,7 +5,7 @@ import type { AdminRefusal } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
 import { changePassword } from '../../core/sign-in/change-password';
 import {
-  makePasswordResetLink,
+  createPasswordResetLink,
   requestPasswordReset,
   resetPassword,
 } from '../../core/sign-in/password-reset';
@@ -25,7 +25,7 @@ type AccountHandlers = Pick<
   | 'removeTotp'
 >;
 
-/** How people prove who they are, and change that. */
+/** Password and second factor of the signed-in member, and password resets. */
 export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
   return {
     async changePassword(request) {
@@ -37,10 +37,10 @@ export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
     },
 
     async makePasswordResetLink({ actor, memberId, dashboardUrl }) {
-      const made = await makePasswordResetLink(ports, { actor: actorOf(actor), memberId, dashboardUrl });
-      if (isRefusal(made)) return refused(made);
-      const value = { link: made.link, expiresUnixMs: BigInt(made.expiresAt) };
-      return { outcome: { $case: 'made', value } };
+      const created = await createPasswordResetLink(ports, { actor: actorOf(actor), memberId, dashboardUrl });
+      if (isRefusal(created)) return refused(created);
+      const value = { link: created.link, expiresUnixMs: BigInt(created.expiresAt) };
+      return { outcome: { $case: 'created', value } };
     },
 
     async resetPassword(request) {

@@ -7,7 +7,7 @@ import { createMemberHandlers } from './members';
 import { createSessionHandlers } from './sessions';
 import { createSingleSignOnHandlers } from './single-sign-on';
 
-/** The methods of AuthAdmin that are about people; the library `auth` adds the others. */
+/** The methods of AuthAdmin about people. The library `auth` implements the others. */
 export function createPeopleHandlers(ports: PeoplePorts, registry: Registry) {
   const metrics = createPeopleMetrics(registry);
   return {

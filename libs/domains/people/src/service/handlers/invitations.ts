@@ -13,7 +13,7 @@ type InvitationHandlers = Pick<
   'createInvitation' | 'listInvitations' | 'revokeInvitation' | 'lookUpInvitation' | 'acceptInvitation'
 >;
 
-/** How people come into organizations. */
+/** Invitations to organizations. */
 export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers {
   return {
     async createInvitation({ actor, organizationId, email, role, dashboardUrl }) {

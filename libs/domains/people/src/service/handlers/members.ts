@@ -26,12 +26,12 @@ type MemberHandlers = Pick<
   | 'setOperator'
 >;
 
-/** Who there is, and who belongs where. */
+/** Members, their roles in organizations, and operators. */
 export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
   return {
     async ensureMember({ actor: from, email, password, role, resetPassword }) {
       const actor = actorOf(from);
-      // For seeding alone: people come by invitation.
+      // For seeding only: people join by invitation or single sign-on.
       if (actor.id !== SYSTEM_ACTOR_ID) throw missing('actor');
       const wanted = { actor, email, password, role: memberRoleOf(role), resetPassword };
       const ensured = await ensureMember(ports, wanted);

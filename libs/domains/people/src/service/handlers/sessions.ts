@@ -2,7 +2,7 @@ import { AdminRefusalReason, type AuthAdminDefinition, type SignInResponse } fro
 import type { RpcHandlers } from '@gateway/rpc';
 import { authorize } from '../../core/access/authorize';
 import { platformPermissions } from '../../core/access/permissions';
-import { readPage, isRunning, isIdLike } from '@gateway/auth-shared';
+import { readPage, isSessionActive, isIdLike } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
 import type { PeopleMetrics } from '../metrics';
 import { endOtherSessions, endSession, getSession, signOut } from '../../core/sign-in/sessions';
@@ -23,13 +23,13 @@ type SessionHandlers = Pick<
   | 'endOtherSessions'
 >;
 
-/** Who is signed in, since when, and what they may. */
+/** Sign-in, sessions and authorization. */
 export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMetrics): SessionHandlers {
   const { sessionIdleMs } = ports.settings;
   return {
     async authorize({ sessionToken, permission, organizationId, ipAddress }) {
-      const asked = { sessionToken, permission: permission || undefined, organizationId, ipAddress };
-      const outcome = await authorize(ports, asked);
+      const request = { sessionToken, permission: permission || undefined, organizationId, ipAddress };
+      const outcome = await authorize(ports, request);
       switch (outcome.kind) {
         case 'allowed':
           return { outcome: { $case: 'allowed', value: sessionMessage(outcome.session, sessionIdleMs) } };
@@ -91,9 +91,9 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
         isIdLike(memberId) ? ports.sessions.list(memberId, request) : [],
       );
       const now = ports.clock.now();
-      const running = page.items.filter((session) => isRunning(session, now, sessionIdleMs));
+      const active = page.items.filter((session) => isSessionActive(session, now, sessionIdleMs));
       return {
-        sessions: running.map((session) => sessionMessage(session, sessionIdleMs)),
+        sessions: active.map((session) => sessionMessage(session, sessionIdleMs)),
         nextPageToken: page.nextPageToken,
       };
     },
@@ -104,8 +104,8 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
     },
 
     async endOtherSessions({ actor, keptSessionId }, { signal }) {
-      const kept = { actor: actorOf(actor), keptSessionId };
-      return { ended: await endOtherSessions(ports, kept, signal) };
+      const request = { actor: actorOf(actor), keptSessionId };
+      return { ended: await endOtherSessions(ports, request, signal) };
     },
   };
 }

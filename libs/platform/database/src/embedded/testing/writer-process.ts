@@ -1,7 +1,6 @@
 /**
- * Run as a process of its own, to be killed: starts the server on a state
- * folder and inserts rows one after another, printing the number of each once
- * its commit was acknowledged.
+ * A program that tests run and kill: starts the server on a state folder, inserts
+ * rows one by one, and prints the id of each once its commit is acknowledged.
  */
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../start-embedded-postgres';

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A process that runs the server and writes rows until it is killed. */
+/** A process that runs the server and inserts rows until it is killed. */
 export interface Writer {
   readonly serverPid: number;
   /** Resolves when this many rows are acknowledged. */
   hasWritten(rows: number): Promise<void>;
-  /** Kills the process, not its server, with no warning. Resolves with the ids that were acknowledged. */
+  /** Kills the process, but not its server, with SIGKILL. Resolves with the acknowledged ids. */
   kill(): Promise<bigint[]>;
 }
 
-/** Builds the program of `startWriter`; returns its file. */
+/** Bundles the program for `startWriter` and returns its path. */
 export function buildWriter(directory: string): string {
   const program = join(directory, 'writer.cjs');
   const options = {
@@ -24,16 +24,16 @@ export function buildWriter(directory: string): string {
     logLevel: 'error',
     outfile: program,
   };
-  // In a process of its own: esbuild does not run inside jest's sandbox.
+  // In a separate process, since esbuild does not run in jest's sandbox.
   execFileSync(process.execPath, ['-e', `require('esbuild').buildSync(${JSON.stringify(options)})`]);
   return program;
 }
 
 export async function startWriter(program: string, stateDirectory: string): Promise<Writer> {
   const child = spawn(process.execPath, [program, stateDirectory], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const gone = once(child, 'close');
+  const closed = once(child, 'close');
   const acknowledged: bigint[] = [];
-  const waiting = new Set<() => void>();
+  const checks = new Set<() => void>();
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const serverPid = await new Promise<number>((resolve, reject) => {
@@ -42,7 +42,7 @@ export async function startWriter(program: string, stateDirectory: string): Prom
       const [kind, number = ''] = line.split(' ');
       if (kind === 'server') resolve(Number(number));
       else acknowledged.push(BigInt(number));
-      for (const check of waiting) check();
+      for (const check of checks) check();
     });
   });
   return {
@@ -51,15 +51,15 @@ export async function startWriter(program: string, stateDirectory: string): Prom
       new Promise((resolve) => {
         const check = () => {
           if (acknowledged.length < rows) return;
-          waiting.delete(check);
+          checks.delete(check);
           resolve();
         };
-        waiting.add(check);
+        checks.add(check);
         check();
       }),
     async kill() {
       child.kill('SIGKILL');
-      await gone;
+      await closed;
       return acknowledged;
     },
   };

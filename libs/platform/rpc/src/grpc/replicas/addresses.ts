@@ -5,14 +5,14 @@ import { isIP } from 'node:net';
 export interface ServerAddress {
   /** `host:port`, with a numeric host. */
   readonly address: string;
-  /** The name that its certificate carries. */
+  /** The name in its certificate. */
   readonly host: string;
 }
 
 /**
- * Every server behind a target: `host:port`, or several with commas between.
- * A name stands for all its addresses, which is what a headless service of
- * Kubernetes has, one for each replica.
+ * Resolves the servers of a target: `host:port`, or several separated by commas.
+ * A name resolves to all its addresses. A headless service of Kubernetes has one
+ * for each replica.
  */
 export async function resolveTarget(target: string): Promise<ServerAddress[]> {
   const found = await Promise.all(
@@ -26,7 +26,7 @@ export async function resolveTarget(target: string): Promise<ServerAddress[]> {
   return found.flat();
 }
 
-/** Throws on what is no `host:port` list, so that a mistake shows before anything starts. */
+/** Throws if the target is not a list of `host:port`, to detect mistakes at startup. */
 export function checkTarget(target: string): void {
   for (const part of target.split(',')) splitTarget(part.trim());
 }

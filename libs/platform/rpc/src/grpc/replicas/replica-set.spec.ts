@@ -10,7 +10,7 @@ interface State {
   readonly calls?: number;
   readonly isCallable?: boolean;
   readonly isConnected?: boolean;
-  readonly lastHeardMs?: number;
+  readonly lastResponseMs?: number;
 }
 
 async function setOf(states: Readonly<Record<string, State>>): Promise<void> {
@@ -23,7 +23,7 @@ async function setOf(states: Readonly<Record<string, State>>): Promise<void> {
           calls: 0,
           isCallable: false,
           isConnected: true,
-          lastHeardMs: 0,
+          lastResponseMs: 0,
           ...states[address],
           address,
           tick: () => undefined,
@@ -31,24 +31,28 @@ async function setOf(states: Readonly<Record<string, State>>): Promise<void> {
           close: () => undefined,
         }) as unknown as Replica,
     },
-    { resolveEveryMs: 60_000, tickMs: 60_000 },
+    { resolveIntervalMs: 60_000, checkIntervalMs: 60_000 },
   );
   await new Promise(setImmediate);
 }
 
-const picked = async (): Promise<string> => (await set.pickInTime(1, undefined)).address;
+const picked = async (): Promise<string> => (await set.pickOrWait(1, undefined)).address;
 
-it('takes the replica with the fewest calls, of those that answer', async () => {
+it('picks the responsive replica with the fewest calls', async () => {
   await setOf({ a: { isCallable: true, calls: 2 }, b: { isCallable: true, calls: 1 }, c: { calls: 0 } });
   expect(await picked()).toBe('b');
 });
 
-it('takes the one that was heard last when none answers', async () => {
-  await setOf({ a: { lastHeardMs: 10 }, b: { lastHeardMs: 30 }, c: { lastHeardMs: 40, isConnected: false } });
+it('picks the replica that responded last when none is responsive', async () => {
+  await setOf({
+    a: { lastResponseMs: 10 },
+    b: { lastResponseMs: 30 },
+    c: { lastResponseMs: 40, isConnected: false },
+  });
   expect(await picked()).toBe('b');
 });
 
-it('sends nothing when none is connected', async () => {
+it('fails as unreachable when no replica is connected', async () => {
   await setOf({ a: { isConnected: false } });
   expect(isRpcUnreachable(await picked().catch((error: unknown) => error))).toBe(true);
 });

@@ -1,28 +1,26 @@
-import type { CancelSignal } from '@gateway/base';
+import { Condition, type CancelSignal } from '@gateway/base';
 import { RpcError } from '../../rpc-error';
-import { Waiters } from '../waiters';
 import type { ServerAddress } from './addresses';
 import type { Replica } from './replica';
 
 export interface ReplicaSetPorts {
-  /** The servers that there are now. */
+  /** Returns the current servers. */
   readonly resolve: () => Promise<readonly ServerAddress[]>;
   readonly connect: (server: ServerAddress, onChange: () => void) => Replica;
-  /** Told when the servers cannot be found, once until they can. */
+  /** Called when name resolution fails, once until it succeeds again. */
   readonly onUnresolved?: (error: unknown) => void;
 }
 
 export interface ReplicaSetOptions {
-  /** The servers are looked up again this often. */
-  readonly resolveEveryMs: number;
-  /** How often the replicas look after their silence. */
-  readonly tickMs: number;
+  readonly resolveIntervalMs: number;
+  /** How often replicas are checked for missing responses. */
+  readonly checkIntervalMs: number;
 }
 
-/** The replicas behind one name. Holds no timer while nobody calls. */
+/** The replicas behind one name. */
 export class ReplicaSet {
   private readonly replicas = new Map<string, Replica>();
-  private readonly waiters = new Waiters();
+  private readonly changes = new Condition();
   private resolvedAtMs = -Infinity;
   private resolving: Promise<void> | undefined;
   private unresolved = false;
@@ -34,7 +32,7 @@ export class ReplicaSet {
     private readonly options: ReplicaSetOptions,
   ) {
     void this.resolveServers();
-    this.timer = setInterval(() => this.tick(), options.tickMs);
+    this.timer = setInterval(() => this.tick(), options.checkIntervalMs);
     this.timer.unref();
   }
 
@@ -42,7 +40,7 @@ export class ReplicaSet {
     return this.replicas.size;
   }
 
-  /** The callable replica with the fewest calls, other than `except`; undefined when there is none. */
+  /** The callable replica with the fewest calls, other than `except`; undefined if there is none. */
   pick(except?: Replica): Replica | undefined {
     let best: Replica | undefined;
     for (const replica of this.replicas.values()) {
@@ -53,21 +51,21 @@ export class ReplicaSet {
     return best;
   }
 
-  /** As `pick`, and waits for one; after `maxWaitMs` takes the connected one that was silent for the shortest time. */
-  async pickInTime(maxWaitMs: number, signal: CancelSignal | undefined, except?: Replica): Promise<Replica> {
+  /** As `pick`, but waits for a callable replica. After `maxWaitMs`, picks the connected one that responded last. */
+  async pickOrWait(maxWaitMs: number, signal: CancelSignal | undefined, except?: Replica): Promise<Replica> {
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
       const picked = this.pick(except);
       if (picked !== undefined) return picked;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0 || this.closed || signal?.aborted) break;
-      await this.waiters.wait(leftMs, signal);
+      await this.changes.wait(signal, leftMs);
     }
-    // On a machine that is starved all may seem silent: the one that is cut off then stays behind the others.
+    // On an overloaded machine, all replicas may seem unresponsive. The one that responded last is the best guess.
     const connected = [...this.replicas.values()].filter(
       (replica) => replica !== except && replica.isConnected,
     );
-    const [latest] = connected.sort((a, b) => b.lastHeardMs - a.lastHeardMs);
+    const [latest] = connected.sort((a, b) => b.lastResponseMs - a.lastResponseMs);
     if (latest !== undefined) return latest;
     throw new RpcError('unreachable', 'no replica of the service is connected');
   }
@@ -77,12 +75,12 @@ export class ReplicaSet {
     clearInterval(this.timer);
     for (const replica of this.replicas.values()) replica.close();
     this.replicas.clear();
-    this.waiters.wake();
+    this.changes.notifyAll();
   }
 
   private tick(): void {
     for (const replica of this.replicas.values()) replica.tick();
-    if (performance.now() - this.resolvedAtMs >= this.options.resolveEveryMs) void this.resolveServers();
+    if (performance.now() - this.resolvedAtMs >= this.options.resolveIntervalMs) void this.resolveServers();
   }
 
   private resolveServers(): Promise<void> {
@@ -99,7 +97,7 @@ export class ReplicaSet {
       this.unresolved = false;
       if (!this.closed) this.adopt(servers);
     } catch (error) {
-      // Those that are known are kept: a name server that is away takes nobody down.
+      // Keep the known replicas: a failed name server must not cause an outage.
       if (!this.unresolved) this.ports.onUnresolved?.(error);
       this.unresolved = true;
     }
@@ -116,14 +114,14 @@ export class ReplicaSet {
       if (!this.replicas.has(address)) {
         this.replicas.set(
           address,
-          this.ports.connect(server, () => this.waiters.wake()),
+          this.ports.connect(server, () => this.changes.notifyAll()),
         );
       }
     }
-    this.waiters.wake();
+    this.changes.notifyAll();
   }
 
-  /** The next pick begins with another, so that replicas with equally few calls take turns. */
+  /** Makes replicas with equally few calls alternate. */
   private moveToEnd(replica: Replica): void {
     this.replicas.delete(replica.address);
     this.replicas.set(replica.address, replica);

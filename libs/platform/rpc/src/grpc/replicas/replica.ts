@@ -1,11 +1,10 @@
 import { connectivityState, type Client } from '@grpc/grpc-js';
 import type { BytesTransport } from '../../transport';
 
-/** How one replica is doing, as far as calls to it tell. */
 export interface ReplicaLimits {
-  /** A replica with calls under way that was not heard of for this long is asked for its health. */
-  readonly silenceMs: number;
-  /** One that does not answer that within this long gets no more calls, until it does. */
+  /** A replica with calls in flight that has not responded for this long gets a health check. */
+  readonly probeAfterMs: number;
+  /** A replica that fails its health check within this time gets no calls until it responds again. */
   readonly probeTimeoutMs: number;
 }
 
@@ -13,39 +12,39 @@ export interface ReplicaDeps {
   readonly address: string;
   readonly client: Client;
   readonly transport: BytesTransport;
-  /** Resolves when the replica answers, ready or not; rejects when it does not in time. */
+  /** Resolves when the replica responds, even if it is not ready; rejects if it does not respond in time. */
   readonly probe: (timeoutMs: number) => Promise<void>;
   readonly limits: ReplicaLimits;
-  /** Told when it can be called again, or cannot any more. */
+  /** Called when `isCallable` may have changed. */
   readonly onChange: () => void;
 }
 
 /** A call to one replica, from its start to its end. */
 export interface OpenCall {
-  /** The replica said something: an answer, a first message, or a failure of its own. */
-  heard(): void;
-  /** The call is over; safe to call twice. */
+  /** The replica sent a response, a message, or a failure of its own. */
+  responded(): void;
+  /** The call has ended; idempotent. */
   done(): void;
 }
 
 /**
- * One server behind a name: whether it is connected, whether it still answers,
- * and how many calls it has. A process that was stopped, or a network that
- * swallows everything, keeps its connections; only silence tells.
+ * One server behind a name: whether it is connected and responsive, and its
+ * number of calls. The connections of a frozen process, or over a network that
+ * drops all packets, stay open, so missing responses are the only sign.
  */
 export class Replica {
   readonly address: string;
   readonly transport: BytesTransport;
   private openCalls = 0;
-  /** Of the open calls, those that have heard nothing yet. */
-  private waiting = 0;
-  private heardAtMs = performance.now();
-  private waitingSinceMs = 0;
-  private answering = true;
+  /** Open calls without any response so far. */
+  private awaitingResponse = 0;
+  private respondedAtMs = performance.now();
+  private awaitingSinceMs = 0;
+  private responsive = true;
   private probing = false;
   private retired = false;
   private closed = false;
-  private readonly leaving = new Set<() => void>();
+  private readonly unresponsiveListeners = new Set<() => void>();
 
   constructor(private readonly deps: ReplicaDeps) {
     this.address = deps.address;
@@ -58,14 +57,13 @@ export class Replica {
     return this.openCalls;
   }
 
-  /** When it last said anything, by `performance.now()`. */
-  get lastHeardMs(): number {
-    return this.heardAtMs;
+  /** The time of its last response, by `performance.now()`. */
+  get lastResponseMs(): number {
+    return this.respondedAtMs;
   }
 
-  /** Whether a call given to it now goes out at once, to a server that answers. */
   get isCallable(): boolean {
-    return this.answering && this.isConnected;
+    return this.responsive && this.isConnected;
   }
 
   get isConnected(): boolean {
@@ -73,48 +71,48 @@ export class Replica {
   }
 
   open(): OpenCall {
-    if (this.waiting === 0) this.waitingSinceMs = performance.now();
+    if (this.awaitingResponse === 0) this.awaitingSinceMs = performance.now();
     this.openCalls += 1;
-    this.waiting += 1;
-    let waits = true;
-    let isOver = false;
-    const stopWaiting = (): void => {
-      if (waits) this.waiting -= 1;
-      waits = false;
+    this.awaitingResponse += 1;
+    let isAwaiting = true;
+    let hasEnded = false;
+    const markResponded = (): void => {
+      if (isAwaiting) this.awaitingResponse -= 1;
+      isAwaiting = false;
     };
     return {
-      heard: () => {
-        stopWaiting();
-        this.heardAtMs = performance.now();
+      responded: () => {
+        markResponded();
+        this.respondedAtMs = performance.now();
       },
       done: () => {
-        stopWaiting();
-        if (isOver) return;
-        isOver = true;
+        markResponded();
+        if (hasEnded) return;
+        hasEnded = true;
         this.openCalls -= 1;
         if (this.retired && this.openCalls === 0) this.close();
       },
     };
   }
 
-  /** Calls `leave` when the replica falls silent, until the returned function is called. */
-  whenSilent(leave: () => void): () => void {
-    this.leaving.add(leave);
-    return () => this.leaving.delete(leave);
+  /** Calls `listener` when the replica becomes unresponsive, until the returned function is called. */
+  onUnresponsive(listener: () => void): () => void {
+    this.unresponsiveListeners.add(listener);
+    return () => this.unresponsiveListeners.delete(listener);
   }
 
-  /** Closes it once its calls have ended. */
+  /** Closes the replica once its calls have ended. */
   retire(): void {
     this.retired = true;
     if (this.openCalls === 0) this.close();
   }
 
-  /** Looks after its silence; called a few times a second. */
+  /** Probes the replica if responses are missing. Called a few times a second. */
   tick(): void {
     if (this.closed || this.probing || !this.isConnected) return;
-    const silentMs = performance.now() - Math.max(this.heardAtMs, this.waitingSinceMs);
-    const suspect = this.waiting > 0 && silentMs >= this.deps.limits.silenceMs;
-    if (suspect || !this.answering) void this.probeServer();
+    const silentMs = performance.now() - Math.max(this.respondedAtMs, this.awaitingSinceMs);
+    const isSuspect = this.awaitingResponse > 0 && silentMs >= this.deps.limits.probeAfterMs;
+    if (isSuspect || !this.responsive) void this.probeServer();
   }
 
   close(): void {
@@ -124,20 +122,20 @@ export class Replica {
 
   private async probeServer(): Promise<void> {
     this.probing = true;
-    const answered = await this.deps.probe(this.deps.limits.probeTimeoutMs).then(
+    const responded = await this.deps.probe(this.deps.limits.probeTimeoutMs).then(
       () => true,
       () => false,
     );
     this.probing = false;
     if (this.closed) return;
-    if (answered) this.heardAtMs = performance.now();
-    if (answered === this.answering) return;
-    this.answering = answered;
-    if (!answered) for (const leave of [...this.leaving]) leave();
+    if (responded) this.respondedAtMs = performance.now();
+    if (responded === this.responsive) return;
+    this.responsive = responded;
+    if (!responded) for (const listener of [...this.unresponsiveListeners]) listener();
     this.deps.onChange();
   }
 
-  /** Asks for a connection whenever there is none, so that a call never has to wait for one to be made. */
+  /** Reconnects whenever the connection is lost, so that calls find an established connection. */
   private watchConnection(): void {
     if (this.closed) return;
     const state = this.connection(true);

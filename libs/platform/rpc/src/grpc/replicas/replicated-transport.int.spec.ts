@@ -24,13 +24,13 @@ describeRpcTransport('over gRPC to replicas', 'bytes', async (services, { maxMes
   };
 });
 
-interface Said {
+interface Text {
   readonly text: string;
 }
 
-const codec: MessageCodec<Said> = {
+const codec: MessageCodec<Text> = {
   encode: (message) => ({ finish: () => Buffer.from(JSON.stringify(message)) }),
-  decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as Said,
+  decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as Text,
 };
 const method = {
   requestType: codec,
@@ -43,30 +43,30 @@ const EchoDefinition = {
   name: 'Echo',
   fullName: 'gateway.test.v1.Echo',
   methods: {
-    look: { ...method, name: 'Look', options: { idempotencyLevel: 'IDEMPOTENT' } },
+    read: { ...method, name: 'Read', options: { idempotencyLevel: 'IDEMPOTENT' } },
     change: { ...method, name: 'Change' },
     follow: { ...method, name: 'Follow', responseStream: true },
   },
 } as const;
 
-/** The same one version later. */
+/** The next version of the service. */
 const NextEchoDefinition = {
   ...EchoDefinition,
   methods: { ...EchoDefinition.methods, add: { ...method, name: 'Add' } },
 } as const;
 
-/** A minute: whoever waits for it fails the test. */
+/** A minute: a call that takes this long fails the test. */
 const LONG_MS = 60_000;
 const POLL_MS = 5;
 
-/** A server behind a network of its own; it answers with its name. */
+/** A server behind its own relay. It responds with its name. */
 class TestReplica {
   server!: GrpcServer;
   relay!: TcpRelay;
   port = 0;
-  /** What it was asked to change, in order. */
+  /** The received changes, in order. */
   readonly changes: string[] = [];
-  /** Handlers wait for it. */
+  /** Unary handlers wait for it. */
   gate: Promise<void> = Promise.resolve();
   /** Streams wait for it after their first message. */
   streamGate: Promise<void> = Promise.resolve();
@@ -80,18 +80,18 @@ class TestReplica {
   }
 
   async serve(version: 'now' | 'next' = 'now'): Promise<void> {
-    const answer = async (): Promise<Said> => {
+    const respond = async (): Promise<Text> => {
       await this.gate;
       return { text: this.name };
     };
-    const change = ({ text }: Said): Promise<Said> => {
+    const change = ({ text }: Text): Promise<Text> => {
       this.changes.push(text);
-      return answer();
+      return respond();
     };
     const wait = () => this.streamGate;
     const name = this.name;
     const handlers = {
-      look: answer,
+      read: respond,
       change,
       add: change,
       follow: async function* () {
@@ -107,7 +107,7 @@ class TestReplica {
   }
 
   async stop(): Promise<void> {
-    this.relay.restore();
+    this.relay.resume();
     await Promise.all([this.server.stop(), this.relay.close()]);
   }
 }
@@ -127,18 +127,24 @@ describe('calls to replicas', () => {
     transport = createReplicatedTransport({
       target: 'service.test:1',
       resolve: async () => servers,
-      limits: { tickMs: 20, silenceMs: 60, probeTimeoutMs: 100, resolveEveryMs: 50, ...limits },
+      limits: {
+        checkIntervalMs: 20,
+        probeAfterMs: 60,
+        probeTimeoutMs: 100,
+        resolveIntervalMs: 50,
+        ...limits,
+      },
     });
     return createClient(EchoDefinition, transport);
   }
 
   type EchoClient = ReturnType<typeof open>;
 
-  /** The replicas that answered, by name. */
-  async function whoAnswers(client: EchoClient, calls: number): Promise<Record<string, number>> {
+  /** The number of responses by replica name. */
+  async function countResponses(client: EchoClient, calls: number): Promise<Record<string, number>> {
     const names: Record<string, number> = {};
     for (let count = 0; count < calls; count += 1) {
-      const { text } = await client.look({ text: '' }, { timeoutMs: LONG_MS });
+      const { text } = await client.read({ text: '' }, { timeoutMs: LONG_MS });
       names[text] = (names[text] ?? 0) + 1;
     }
     return names;
@@ -147,12 +153,13 @@ describe('calls to replicas', () => {
   async function until(what: string, check: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + 15_000;
     while (!(await check())) {
-      if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+      if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
-  const answersFrom = (client: EchoClient, name: string) => async () => name in (await whoAnswers(client, 2));
+  const respondsFrom = (client: EchoClient, name: string) => async () =>
+    name in (await countResponses(client, 2));
 
   beforeEach(async () => {
     [a, b] = await Promise.all([new TestReplica('a').start(), new TestReplica('b').start()]);
@@ -163,46 +170,46 @@ describe('calls to replicas', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('take turns', async () => {
+  it('alternate between them', async () => {
     const client = open();
-    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
-    expect(await whoAnswers(client, 10)).toEqual({ a: 5, b: 5 });
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
+    expect(await countResponses(client, 10)).toEqual({ a: 5, b: 5 });
   });
 
-  it('wait for a connection, and fail as unavailable when none comes', async () => {
+  it('wait for a connection, and fail as unavailable if there is none in time', async () => {
     await a.server.stop();
     await b.server.stop();
     const client = open({ connectWaitMs: 100 });
-    const failure = await client.look({ text: '' }).catch((error: unknown) => error);
+    const failure = await client.read({ text: '' }).catch((error: unknown) => error);
     expect(isRpcUnavailable(failure)).toBe(true);
     await a.serve();
     await until('the restarted server', async () =>
-      client.look({ text: '' }).then(
+      client.read({ text: '' }).then(
         () => true,
         () => false,
       ),
     );
   });
 
-  it('go to the others when one falls silent, those under way too, and come back when it answers again', async () => {
+  it('move from an unresponsive replica to the others, even in flight, until it responds again', async () => {
     const client = open();
-    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
-    a.relay.silence();
-    // Each of these would wait for a minute at the silent one.
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
+    a.relay.freeze();
+    // At the frozen replica, each of these would take a minute.
     const names = await Promise.all(
-      Array.from({ length: 8 }, async () => (await client.look({ text: '' }, { timeoutMs: LONG_MS })).text),
+      Array.from({ length: 8 }, async () => (await client.read({ text: '' }, { timeoutMs: LONG_MS })).text),
     );
     expect(new Set(names)).toEqual(new Set(['b']));
-    expect(await whoAnswers(client, 6)).toEqual({ b: 6 });
-    a.relay.restore();
-    await until('the replica that answers again', answersFrom(client, 'a'));
+    expect(await countResponses(client, 6)).toEqual({ b: 6 });
+    a.relay.resume();
+    await until('the resumed replica', respondsFrom(client, 'a'));
   });
 
   it('that are not idempotent are never sent twice', async () => {
     const client = open();
-    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
-    a.relay.silence();
-    b.relay.silence();
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
+    a.relay.freeze();
+    b.relay.freeze();
     const calls = Array.from({ length: 4 }, (_, index) =>
       client.change({ text: String(index) }, { timeoutMs: 400 }).catch((error: unknown) => error),
     );
@@ -210,68 +217,68 @@ describe('calls to replicas', () => {
     expect(failures.every((failure) => isRpcDeadlineExceeded(failure) || isRpcUnavailable(failure))).toBe(
       true,
     );
-    a.relay.restore();
-    b.relay.restore();
-    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
-    // A call to each, behind what the network had held back.
+    a.relay.resume();
+    b.relay.resume();
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
+    // One call to each, to follow the delayed calls.
     await client.change({ text: 'last' });
     await client.change({ text: 'last' });
     const changes = [...a.changes, ...b.changes].filter((text) => text !== 'last');
     expect(new Set(changes).size).toBe(changes.length);
   });
 
-  it('are repeated on another when theirs is slow, though it answers its health', async () => {
+  it('are retried on another replica when theirs is slow but healthy', async () => {
     const client = open();
-    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
     let release = (): void => undefined;
     a.gate = new Promise((resolve) => (release = resolve));
     const names = await Promise.all(
-      Array.from({ length: 4 }, async () => (await client.look({ text: '' }, { timeoutMs: 1_000 })).text),
+      Array.from({ length: 4 }, async () => (await client.read({ text: '' }, { timeoutMs: 1_000 })).text),
     );
     expect(new Set(names)).toEqual(new Set(['b']));
     release();
   });
 
-  it('that only a later version knows are answered by the replica that has it, and by none as unimplemented', async () => {
+  it('of a new method go to replicas that have it, and fail as unimplemented if none has', async () => {
     const echo = open();
     const client = createClient(NextEchoDefinition, transport);
-    await until('both', async () => Object.keys(await whoAnswers(echo, 2)).length === 2);
+    await until('both', async () => Object.keys(await countResponses(echo, 2)).length === 2);
     const failure = await client.add({ text: 'early' }).catch((error: unknown) => error);
     expect(isRpcUnimplemented(failure)).toBe(true);
     expect(failure).toMatchObject({ code: 'no_capacity', internalMessage: expect.stringMatching(/Add/) });
     await b.server.stop();
     await b.serve('next');
-    await until('the restarted replica', answersFrom(echo, 'b'));
+    await until('the restarted replica', respondsFrom(echo, 'b'));
     const calls = Array.from(
       { length: 6 },
       async (_, index) => (await client.add({ text: `${index}` })).text,
     );
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['b']));
-    // It is not idempotent, and was done once.
+    // The method is not idempotent: each call ran once.
     expect([a.changes, b.changes.length]).toEqual([[], 6]);
   });
 
-  it('survive a replica that stops, one after the other', async () => {
+  it('survive a rolling restart', async () => {
     const client = open();
-    await until('both', async () => Object.keys(await whoAnswers(client, 2)).length === 2);
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
     let failed = 0;
     let running = true;
     const load = Promise.all(
       Array.from({ length: 4 }, async () => {
-        while (running) await client.look({ text: '' }).catch(() => (failed += 1));
+        while (running) await client.read({ text: '' }).catch(() => (failed += 1));
       }),
     );
     for (const replica of [a, b]) {
       await replica.server.stop();
       await replica.serve();
-      await until('the restarted replica', answersFrom(client, replica.name));
+      await until('the restarted replica', respondsFrom(client, replica.name));
     }
     running = false;
     await load;
     expect(failed).toBe(0);
   });
 
-  it('reach a replica that is new under the name, and leave one that is gone once its streams have ended', async () => {
+  it('reach new replicas, and drain streams of removed ones', async () => {
     servers = [addressOf(a)];
     const client = open();
     let release = (): void => undefined;
@@ -279,15 +286,15 @@ describe('calls to replicas', () => {
     const stream = client.follow({ text: '' })[Symbol.asyncIterator]();
     expect((await stream.next()).value).toEqual({ text: 'a' });
     servers = [addressOf(b)];
-    await until('the new replica', async () => 'b' in (await whoAnswers(client, 1)));
-    await until('only the new one', async () => !('a' in (await whoAnswers(client, 3))));
+    await until('the new replica', async () => 'b' in (await countResponses(client, 1)));
+    await until('only the new one', async () => !('a' in (await countResponses(client, 3))));
     release();
     expect((await stream.next()).value).toEqual({ text: 'still a' });
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('keep the replicas they know while the name cannot be looked up', async () => {
-    let told = 0;
+  it('use the known replicas while the name cannot be resolved', async () => {
+    let reported = 0;
     let broken = false;
     transport = createReplicatedTransport({
       target: 'service.test:1',
@@ -295,18 +302,18 @@ describe('calls to replicas', () => {
         if (broken) throw new Error('no name server');
         return servers;
       },
-      onUnresolved: () => (told += 1),
-      limits: { tickMs: 10, resolveEveryMs: 20 },
+      onUnresolved: () => (reported += 1),
+      limits: { checkIntervalMs: 10, resolveIntervalMs: 20 },
     });
     const client = createClient(EchoDefinition, transport);
-    await client.look({ text: '' });
+    await client.read({ text: '' });
     broken = true;
-    await until('the failed lookup', async () => told > 0);
-    expect(Object.keys(await whoAnswers(client, 4)).length).toBeGreaterThan(0);
-    expect(told).toBe(1);
+    await until('the failed lookup', async () => reported > 0);
+    expect(Object.keys(await countResponses(client, 4)).length).toBeGreaterThan(0);
+    expect(reported).toBe(1);
   });
 
-  it('know a target that is none before anything starts', () => {
+  it('reject an invalid target at startup', () => {
     for (const target of ['', 'ledger', 'ledger:', ':1', 'a:1,b', 'a:99999', 'http://a:1']) {
       expect(() => createReplicatedTransport({ target })).toThrow(/host:port/);
     }

@@ -2,7 +2,7 @@ import { HealthDefinition } from '@gateway/contracts/health';
 import { Client } from '@grpc/grpc-js';
 import { createClient } from '../../client';
 import {
-  endedBeforeStart,
+  failureBeforeStart,
   isRpcDeadlineExceeded,
   isRpcUnavailable,
   isRpcUnimplemented,
@@ -17,47 +17,47 @@ import { Replica, type ReplicaLimits } from './replica';
 import { ReplicaSet } from './replica-set';
 
 export interface ReplicatedTransportOptions {
-  /** `host:port`, or several with commas between. A name stands for all its addresses, looked up again and again. */
+  /** `host:port`, or several separated by commas. A name means all its addresses, and is resolved periodically. */
   readonly target: string;
-  /** Plain text when absent. Asked for each new connection, so that certificates may be renewed. */
+  /** Absent: plain text. Called for each new connection, so that certificates can be renewed. */
   readonly tls?: () => RpcTls;
-  /** MAX_MESSAGE_BYTES when absent. */
+  /** Defaults to MAX_MESSAGE_BYTES. */
   readonly maxMessageBytes?: number;
-  /** Told when the target's servers cannot be found, once until they can. */
+  /** Called when name resolution fails, once until it succeeds again. */
   readonly onUnresolved?: (error: unknown) => void;
-  /** What tests set; see `defaultReplicaLimits`. */
+  /** For tests; see `defaultReplicaLimits`. */
   readonly limits?: Partial<ReplicatedTransportLimits>;
-  /** How the servers of the target are found; DNS when absent. */
+  /** Resolves the servers of the target; DNS by default. */
   readonly resolve?: (target: string) => Promise<readonly ServerAddress[]>;
 }
 
 export interface ReplicatedTransportLimits extends ReplicaLimits {
-  readonly resolveEveryMs: number;
-  readonly tickMs: number;
-  /** How long a call waits for a replica to be connected, of its own time. */
+  readonly resolveIntervalMs: number;
+  readonly checkIntervalMs: number;
+  /** How long a call waits for a connected replica, within its own deadline. */
   readonly connectWaitMs: number;
-  /** The part of an idempotent call's time after which it is sent to another replica as well. */
-  readonly firstAttemptPart: number;
+  /** The share of an idempotent call's time after which it is retried on another replica. */
+  readonly firstAttemptShare: number;
 }
 
-/** Together: a replica that fell silent has lost its calls to others after 1.5 seconds at most. */
+/** With these, idempotent calls leave an unresponsive replica within 1.5 seconds. */
 export const defaultReplicaLimits: ReplicatedTransportLimits = {
-  resolveEveryMs: 5_000,
-  tickMs: 250,
-  silenceMs: 500,
+  resolveIntervalMs: 5_000,
+  checkIntervalMs: 250,
+  probeAfterMs: 500,
   probeTimeoutMs: 750,
   connectWaitMs: 2_000,
-  firstAttemptPart: 0.5,
+  firstAttemptShare: 0.5,
 };
 
 /**
  * Calls the replicas of a service. Each call goes to the connected replica with
- * the fewest calls. A replica that no longer answers, though its connection
- * stands, gets none until it does; idempotent calls that it has are sent to
- * another, once. So is an idempotent call whose replica fails, or takes more
- * than its part of the call's time. Calls that are not idempotent, and streams,
- * stay where they are: they may have had an effect. A call whose method its
- * replica does not have yet had none, so another is asked, whatever the call.
+ * the fewest calls. An unresponsive replica gets no calls until it responds.
+ *
+ * An idempotent call is retried once, on another replica, if its replica fails,
+ * becomes unresponsive, or exceeds its share of the call's time. Other calls and
+ * streams are not retried, since they may have had an effect. A call of a method
+ * that its replica lacks had no effect, so it is always retried.
  */
 export function createReplicatedTransport({
   target,
@@ -71,9 +71,9 @@ export function createReplicatedTransport({
   const limits = { ...defaultReplicaLimits, ...chosen };
 
   function connect({ address, host }: ServerAddress, onChange: () => void): Replica {
-    const identity = tls?.();
-    const named = identity && { serverName: host, ...identity };
-    const client = new Client(address, channelCredentials(named), clientOptions(maxMessageBytes, named));
+    const credentials = tls?.();
+    const hostTls = credentials && { serverName: host, ...credentials };
+    const client = new Client(address, channelCredentials(hostTls), clientOptions(maxMessageBytes, hostTls));
     const transport = transportOver(client);
     const health = createClient(HealthDefinition, transport);
     const probe = async (timeoutMs: number): Promise<void> => {
@@ -92,25 +92,25 @@ export function createReplicatedTransport({
     const leftMs = (): number | undefined =>
       call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - startedMs);
     const waitMs = (): number => Math.min(limits.connectWaitMs, leftMs() ?? limits.connectWaitMs);
-    const ended = endedBeforeStart(call, call.timeoutMs);
+    const ended = failureBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
-    const first = replicas.pick() ?? (await replicas.pickInTime(waitMs(), call.signal));
-    const mayRepeat = call.idempotent === true;
-    // Alone, or without another try, a replica has all the time there is.
-    const part = mayRepeat && replicas.size > 1 ? limits.firstAttemptPart : 1;
+    const first = replicas.pick() ?? (await replicas.pickOrWait(waitMs(), call.signal));
+    const canRetry = call.idempotent === true;
+    // Without a possible retry, the first attempt gets all the time.
+    const share = canRetry && replicas.size > 1 ? limits.firstAttemptShare : 1;
     const firstMs = leftMs();
     try {
-      return await (mayRepeat ? attemptUntilSilent : attempt)(first, {
+      return await (canRetry ? attemptWhileResponsive : attempt)(first, {
         ...call,
-        timeoutMs: firstMs === undefined ? undefined : firstMs * part,
+        timeoutMs: firstMs === undefined ? undefined : firstMs * share,
       });
     } catch (error) {
-      const isWithoutEffect = isRpcUnimplemented(error);
-      const isWorthRepeating = mayRepeat && (isRpcUnavailable(error) || isRpcDeadlineExceeded(error));
-      if (!isWithoutEffect && !isWorthRepeating) throw error;
-      const except = isWithoutEffect ? first : undefined;
+      const hadNoEffect = isRpcUnimplemented(error);
+      const isRetryable = canRetry && (isRpcUnavailable(error) || isRpcDeadlineExceeded(error));
+      if (!hadNoEffect && !isRetryable) throw error;
+      const except = hadNoEffect ? first : undefined;
       const hasOther = except === undefined || replicas.size > 1;
-      const next = () => replicas.pickInTime(waitMs(), call.signal, except).catch(() => undefined);
+      const next = () => replicas.pickOrWait(waitMs(), call.signal, except).catch(() => undefined);
       const other = replicas.pick(first) ?? (hasOther ? await next() : undefined);
       const timeoutMs = leftMs();
       if (other === undefined || (timeoutMs !== undefined && timeoutMs <= 0)) throw error;
@@ -129,41 +129,41 @@ export function createReplicatedTransport({
 async function attempt(replica: Replica, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
   const open = replica.open();
   try {
-    const answer = await replica.transport.unary(call);
-    open.heard();
-    return answer;
+    const response = await replica.transport.unary(call);
+    open.responded();
+    return response;
   } catch (error) {
-    if (!isOfTransport(error)) open.heard();
+    if (!isTransportFailure(error)) open.responded();
     throw error;
   } finally {
     open.done();
   }
 }
 
-/** As `attempt`, and gives up as unavailable when the replica falls silent. */
-function attemptUntilSilent(replica: Replica, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
+/** As `attempt`, but fails as unavailable when the replica becomes unresponsive. */
+function attemptWhileResponsive(replica: Replica, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const stopListening = replica.whenSilent(() => {
+    const stopListening = replica.onUnresponsive(() => {
       stopListening();
-      reject(new RpcError('unavailable', `${replica.address} does not answer any more`));
+      reject(new RpcError('unavailable', `${replica.address} is unresponsive`));
     });
     attempt(replica, call).then(resolve, reject).finally(stopListening);
   });
 }
 
-/** A failure that says nothing of the replica itself. */
-function isOfTransport(error: unknown): boolean {
+/** Whether the failure is not a response of the replica. */
+function isTransportFailure(error: unknown): boolean {
   return error instanceof RpcError;
 }
 
 type Result = IteratorResult<Uint8Array, undefined>;
 
-/** A stream of one replica, which is chosen at the first read. */
+/** A stream of one replica, which is picked at the first read. */
 class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
   private readonly startedMs = performance.now();
   private inner: Promise<AsyncIterator<Uint8Array>> | undefined;
   private open: ReturnType<Replica['open']> | undefined;
-  private left = false;
+  private closed = false;
 
   constructor(
     private readonly call: TransportCall<Uint8Array>,
@@ -176,11 +176,11 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   async next(): Promise<Result> {
-    if (this.left) return { done: true, value: undefined };
+    if (this.closed) return { done: true, value: undefined };
     this.inner ??= this.start();
     try {
       const result = await (await this.inner).next();
-      this.open?.heard();
+      this.open?.responded();
       if (result.done) this.open?.done();
       return result as Result;
     } catch (error) {
@@ -190,7 +190,7 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   async return(): Promise<Result> {
-    this.left = true;
+    this.closed = true;
     const inner = await this.inner?.catch(() => undefined);
     await inner?.return?.();
     this.open?.done();
@@ -199,10 +199,10 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
 
   private async start(): Promise<AsyncIterator<Uint8Array>> {
     const { call } = this;
-    const ended = endedBeforeStart(call, call.timeoutMs);
+    const ended = failureBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
     const waitMs = Math.min(this.connectWaitMs, call.timeoutMs ?? this.connectWaitMs);
-    const replica = this.replicas.pick() ?? (await this.replicas.pickInTime(waitMs, call.signal));
+    const replica = this.replicas.pick() ?? (await this.replicas.pickOrWait(waitMs, call.signal));
     this.open = replica.open();
     const timeoutMs =
       call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - this.startedMs);

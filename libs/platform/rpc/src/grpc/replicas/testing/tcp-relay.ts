@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A network between a caller and a server that can be made to swallow everything, or to break. */
+/** A TCP relay between client and server that can be frozen or broken. */
 export interface TcpRelay {
   readonly address: string;
-  /** Connections stay and new ones are taken, but nothing gets through. */
-  silence(): void;
-  /** What was held back arrives, as after a pause. */
-  restore(): void;
+  /** Forwards nothing, while connections stay open and new ones are accepted. */
+  freeze(): void;
+  /** Forwards delayed and new data. */
+  resume(): void;
   /** Ends all connections. */
   reset(): void;
   close(): Promise<void>;
@@ -15,7 +15,7 @@ export interface TcpRelay {
 
 export async function startTcpRelay(toPort: number): Promise<TcpRelay> {
   const sockets = new Set<Socket>();
-  let silent = false;
+  let frozen = false;
   const server = createServer((near) => {
     const far = connect({ host: '127.0.0.1', port: toPort });
     for (const [from, to] of [
@@ -29,19 +29,19 @@ export async function startTcpRelay(toPort: number): Promise<TcpRelay> {
         sockets.delete(from);
         to.destroy();
       });
-      if (silent) from.pause();
+      if (frozen) from.pause();
     }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    silence: () => {
-      silent = true;
+    freeze: () => {
+      frozen = true;
       for (const socket of sockets) socket.pause();
     },
-    restore: () => {
-      silent = false;
+    resume: () => {
+      frozen = false;
       for (const socket of sockets) socket.resume();
     },
     reset: () => {

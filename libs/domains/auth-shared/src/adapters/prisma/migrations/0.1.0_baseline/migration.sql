@@ -1,5 +1,4 @@
--- The tables of the schema auth in version 0.1.0; schema.prisma describes those
--- that Prisma reads.
+-- The tables of the schema "auth" in version 0.1.0. schema.prisma describes the tables that Prisma reads.
 
 CREATE TABLE "organizations" (
   "id" TEXT PRIMARY KEY,
@@ -13,11 +12,11 @@ CREATE TABLE "organizations" (
   "max_output_tokens" INTEGER,
   "multiple_completions" BOOLEAN NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
-  -- Grows with each change. An editor names the version that it read, so that the second of two editors gets a conflict.
+  -- Incremented by each change, for optimistic concurrency control.
   "version" INTEGER NOT NULL DEFAULT 1
 );
 
--- A key that is rotated keeps its id and has two secrets for a while: the new one, and the previous one until its time.
+-- A rotated key keeps its id. Its previous secret remains valid until previous_works_until.
 CREATE TABLE "api_keys" (
   "id" TEXT PRIMARY KEY,
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
@@ -38,7 +37,7 @@ CREATE TABLE "api_keys" (
   "previous_sha256" BYTEA,
   "previous_last4" TEXT,
   "previous_works_until" TIMESTAMPTZ(3),
-  -- Of keys that live for minutes, such as the playground's: when they expire, and the session that they end with.
+  -- Only for session keys, such as the playground's: their expiry, and the session whose end revokes them.
   "expires_at" TIMESTAMPTZ(3),
   "session_id" TEXT,
   CONSTRAINT "api_keys_previous_is_whole" CHECK (
@@ -54,7 +53,7 @@ CREATE INDEX "api_keys_session_id_idx" ON "api_keys" ("session_id");
 CREATE TABLE "members" (
   "id" TEXT PRIMARY KEY,
   "email" TEXT NOT NULL,
-  -- Null: signs in by single sign-on only.
+  -- NULL for members who sign in by single sign-on only.
   "password_hash" TEXT,
   "role" TEXT NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -66,7 +65,7 @@ CREATE TABLE "members" (
 
 CREATE UNIQUE INDEX "members_email_key" ON "members" ("email");
 
--- Operators need no membership.
+-- Operators need no membership in an organization.
 CREATE TABLE "memberships" (
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
@@ -101,8 +100,7 @@ CREATE TABLE "sign_in_attempts" (
 
 CREATE INDEX "sign_in_attempts_window_ends_at_idx" ON "sign_in_attempts" ("window_ends_at");
 
--- Invitations and password resets are opened by links, whose tokens are stored as hashes only. Recovery codes are
--- hashes as well.
+-- Tokens of invitation and password reset links are stored as hashes only, and so are recovery codes.
 CREATE TABLE "invitations" (
   "id" TEXT PRIMARY KEY,
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
@@ -134,8 +132,8 @@ CREATE TABLE "recovery_codes" (
   PRIMARY KEY ("member_id", "code_sha256")
 );
 
--- Single sign-on: a member's identity at the provider, the domains whose people an organization admits, and the
--- sign-ins that have started and not returned yet (only hashes of their secrets; each is deleted when it is used).
+-- Single sign-on: a member's identity at the provider, the email domains that an organization admits, and sign-ins in
+-- progress. A sign-in in progress stores only hashes of its secrets and is deleted on use.
 CREATE TABLE "member_identities" (
   "issuer" TEXT NOT NULL,
   "subject" TEXT NOT NULL,
@@ -182,12 +180,12 @@ CREATE TABLE "audit_entries" (
 
 CREATE INDEX "audit_entries_organization_id_id_idx" ON "audit_entries" ("organization_id", "id" DESC);
 
--- Revocation that is immediate everywhere. An edge may use its cached keys only under a lease; a revocation waits for
--- every lease either to acknowledge its sequence number or to expire. The database's clock measures the leases, so that
--- auth replicas need no common clock. Prisma does not use these tables.
+-- Immediate revocation. An edge may use its cached keys only under a lease. A revocation waits until each lease has
+-- acknowledged its sequence number or has expired. The database's clock measures the leases, so auth replicas need no
+-- common clock. Prisma does not use these tables.
 
--- The last sequence number that was assigned. Taking the next one locks this row until commit, so numbers become
--- visible in order and without gaps: a reader that has seen n has been able to see everything below n.
+-- The last assigned sequence number. Assigning the next one locks this row until commit, so numbers become visible in
+-- order and without gaps.
 CREATE TABLE "invalidation_counter" (
   "only" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("only"),
   "last" BIGINT NOT NULL
@@ -195,7 +193,7 @@ CREATE TABLE "invalidation_counter" (
 
 INSERT INTO "invalidation_counter" ("last") VALUES (0);
 
--- What edges must remove from their caches: one key, or every key of one organization.
+-- Entries that edges must evict from their caches: one key, or every key of one organization.
 CREATE TABLE "invalidations" (
   "sequence" BIGINT PRIMARY KEY,
   "key_sha256" BYTEA,

@@ -1,9 +1,9 @@
-import { createRecurring } from './recurring';
+import { createRecurring } from './periodic-task';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-it('runs again an interval after the end of the run before, and never two at once', async () => {
+it('starts each run an interval after the end of the previous one, never concurrently', async () => {
   const ends: (() => void)[] = [];
   const recurring = createRecurring(() => new Promise((resolve) => ends.push(resolve)), 1_000);
   recurring.start();
@@ -17,7 +17,7 @@ it('runs again an interval after the end of the run before, and never two at onc
   ends[1]?.();
 });
 
-it('waits for the run under way when it is stopped, and begins no other', async () => {
+it('waits for the current run when it is stopped, and starts no other', async () => {
   let end: (() => void) | undefined;
   let runs = 0;
   const recurring = createRecurring(() => {

@@ -1,22 +1,23 @@
 export interface Recurring {
   start(): void;
-  /** Waits for the run under way; there is none afterwards. */
+  /** Waits for the current run and starts no other. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `work` every so often, the next an interval after the end of the one
- * before. It keeps no process alive. `work` handles its own failures.
+ * Runs `work` periodically: each run starts an interval after the end of the
+ * previous one. Does not prevent the process from exiting. `work` must handle its
+ * own failures.
  */
 export function createRecurring(work: () => Promise<void>, intervalMs: number): Recurring {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let underWay: Promise<void> = Promise.resolve();
+  let currentRun: Promise<void> = Promise.resolve();
 
   function start(): void {
     if (stopped) return;
     timer = setTimeout(() => {
-      underWay = work().finally(start);
+      currentRun = work().finally(start);
     }, intervalMs);
     timer.unref();
   }
@@ -26,7 +27,7 @@ export function createRecurring(work: () => Promise<void>, intervalMs: number): 
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await underWay;
+      await currentRun;
     },
   };
 }

@@ -10,11 +10,11 @@ export type IdentifyPorts = Pick<
   'members' | 'memberships' | 'identities' | 'sessions' | 'secrets' | 'clock' | 'newId' | 'settings'
 >;
 
-/** Whom the provider vouches for, by an email of a domain that is mapped. */
+/** An identity that the provider has verified, with an email of a mapped domain. */
 export interface VerifiedIdentity {
   readonly kind: 'verified';
   readonly issuer: string;
-  /** The provider's own name of the person, which it gives to nobody else. */
+  /** The provider's identifier of the person, which it never reassigns. */
   readonly subject: string;
   readonly email: string;
   readonly domain: string;
@@ -27,21 +27,22 @@ export interface FromBrowser {
 
 type Opened = OpenedSession & { readonly kind: 'opened' };
 
-/** Two sign-ins of one new person at once: the second finds what the first has made. */
-const MAX_TRIES = 3;
+/** Concurrent first sign-ins of one person conflict, and the second has to try again. */
+const MAX_ATTEMPTS = 3;
 
 /**
- * The session of the member who is this identity. Who comes for the first time
- * is linked by the email, made a member if there is none, and joins the
- * domain's organization; whoever was taken out of it later stays out.
+ * Opens a session for the member with this identity. At the first sign-in, links
+ * the identity to the member with this email, creates the member if there is
+ * none, and adds them to the domain's organization. A member who is removed from
+ * the organization later is not added again.
  */
-export async function openSessionOf(
+export async function openSessionForIdentity(
   ports: IdentifyPorts,
   identity: VerifiedIdentity,
   mapping: OrganizationDomain,
   from: FromBrowser,
 ): Promise<Opened | SignOnRefused> {
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const known = await ports.identities.find(identity.issuer, identity.subject);
     const opened = known
       ? await openForKnown(ports, known, from)
@@ -55,7 +56,7 @@ async function openForKnown(ports: IdentifyPorts, member: Member, from: FromBrow
   return { kind: 'opened', ...(await openSession(ports, { member, ...from, signedInBy: 'oidc' })) };
 }
 
-/** Undefined: somebody was quicker, so look again. */
+/** Undefined: a concurrent sign-in has linked the identity, so look it up again. */
 async function openForNew(
   ports: IdentifyPorts,
   identity: VerifiedIdentity,
@@ -64,15 +65,15 @@ async function openForNew(
 ): Promise<Opened | SignOnRefused | undefined> {
   const { email, issuer, subject } = identity;
   const existing = await ports.members.findByEmail(email);
-  if (existing && (await ports.identities.isLinked(existing.id, issuer))) return refused('other_identity');
+  if (existing && (await ports.identities.isLinked(existing.id, issuer))) return refused('identity_mismatch');
   const member: Member = existing ?? { id: ports.newId('mem'), email, role: 'member' };
   const belongs = existing && (await ports.memberships.find(organizationId, member.id)).role !== undefined;
   const actor = { id: member.id, label: email, ipAddress: from.ipAddress };
-  const audited = (action: string, details: object, ofOrganization = true) =>
+  const audited = (action: string, details: object, inOrganization = true) =>
     auditOf(
       {
         actor,
-        ...(ofOrganization ? { organizationId } : {}),
+        ...(inOrganization ? { organizationId } : {}),
         action,
         target: member.id,
         details: { email, ...details },

@@ -3,8 +3,8 @@ import type { AuthTransaction } from './client';
 import type { Prisma } from './generated/client';
 import { appendInvalidation } from './invalidations';
 
-/** Revokes keys that are made for sessions, and tells edges. Call it last. */
-export async function endKeys(
+/** Revokes session keys and appends their invalidations. Call it last in the transaction. */
+export async function revokeSessionKeys(
   transaction: AuthTransaction,
   where: Prisma.ApiKeyWhereInput,
   at: UnixMs,

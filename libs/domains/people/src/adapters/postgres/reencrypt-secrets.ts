@@ -4,19 +4,19 @@ import type { SecretCipher } from '../../core/ports';
 
 const BATCH = 200;
 
-/** By id, so that one that cannot be opened is passed by. */
+/** Pages by id, so that a secret that cannot be decrypted is skipped. */
 const NEXT = `
   select id, totp_secret from members
   where totp_secret is not null and not starts_with(totp_secret, $1) and id > $2
   order by id limit ${BATCH}`;
-/** Somebody may have begun anew in between. */
-const RESEAL = `update members set totp_secret = $3 where id = $1 and totp_secret = $2`;
+/** Only if the stored secret is unchanged: the member may have enrolled again meanwhile. */
+const UPDATE = `update members set totp_secret = $3 where id = $1 and totp_secret = $2`;
 
 /**
- * Seals secrets anew that are plain, from before there were keys, or sealed
- * with a key that is not the current one any more. Several replicas may do so at once.
+ * Re-encrypts secrets that are plaintext or use an older key. Replicas may run
+ * it concurrently. Secrets whose key is missing are logged and left unchanged.
  *
- * @returns how many there were; those whose key is missing are logged, and left as they are.
+ * @returns the number of re-encrypted secrets.
  */
 async function reencryptSecrets(
   { pool, cipher, log }: { readonly pool: Pool; readonly cipher: SecretCipher; readonly log: Logger },
@@ -31,10 +31,14 @@ async function reencryptSecrets(
     ]);
     for (const { id, totp_secret: stored } of rows) {
       try {
-        const { rowCount } = await pool.query(RESEAL, [id, stored, cipher.seal(cipher.open(stored, id), id)]);
+        const { rowCount } = await pool.query(UPDATE, [
+          id,
+          stored,
+          cipher.encrypt(cipher.decrypt(stored, id), id),
+        ]);
         reencrypted += rowCount ?? 0;
       } catch (error) {
-        log.error({ err: error, memberId: id }, 'the secret of a second factor cannot be sealed anew');
+        log.error({ err: error, memberId: id }, 'the secret of a second factor cannot be re-encrypted');
       }
     }
     const last = rows.at(-1);
@@ -44,12 +48,12 @@ async function reencryptSecrets(
 }
 
 export interface Reencryption {
-  /** Begins, and does not wait: nothing depends on it. */
+  /** Starts in the background. */
   start(): void;
   stop(): Promise<void>;
 }
 
-/** `reencryptSecrets` once, beside the start. */
+/** Runs `reencryptSecrets` once after startup. */
 export function createReencryption({
   pool,
   cipher,
@@ -66,10 +70,9 @@ export function createReencryption({
       if (!cipher) return;
       running = reencryptSecrets({ pool, cipher, log }, abort.signal).then(
         (reencrypted) => {
-          if (reencrypted > 0) log.info({ reencrypted }, 'secrets were sealed with the current key');
+          if (reencrypted > 0) log.info({ reencrypted }, 're-encrypted secrets with the current key');
         },
-        (error: unknown) =>
-          log.warn({ err: error }, 'secrets could not be sealed anew; the next start goes on'),
+        (error: unknown) => log.warn({ err: error }, 'cannot re-encrypt secrets; retrying at the next start'),
       );
     },
     async stop() {

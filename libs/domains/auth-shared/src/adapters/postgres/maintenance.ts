@@ -1,15 +1,15 @@
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 
-const EVERY_MS = 10 * 60_000;
+const INTERVAL_MS = 10 * 60_000;
 
-export interface Housekeeping {
+export interface Maintenance {
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Runs the deletions of expired rows at the start and every ten minutes. Several replicas may do so at once. */
-export function createHousekeeping({
+/** Deletes expired rows at startup and every ten minutes. Replicas may run it concurrently. */
+export function createMaintenance({
   pool,
   log,
   statements,
@@ -17,22 +17,24 @@ export function createHousekeeping({
   readonly pool: Pool;
   readonly log: Logger;
   readonly statements: readonly string[];
-}): Housekeeping {
+}): Maintenance {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  async function sweep(): Promise<void> {
+  async function runStatements(): Promise<void> {
     for (const statement of statements) await pool.query(statement);
   }
 
-  function sweepOrLog(): void {
-    running = sweep().catch((error: unknown) => log.warn({ err: error }, 'cannot delete expired rows'));
+  function runOrLog(): void {
+    running = runStatements().catch((error: unknown) =>
+      log.warn({ err: error }, 'cannot delete expired rows'),
+    );
   }
 
   return {
     start() {
-      sweepOrLog();
-      timer = setInterval(sweepOrLog, EVERY_MS);
+      runOrLog();
+      timer = setInterval(runOrLog, INTERVAL_MS);
       timer.unref();
     },
     async stop() {

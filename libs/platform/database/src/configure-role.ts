@@ -4,15 +4,14 @@ import { assertSchemaName } from './schema-name';
 import { inTransaction } from './transaction';
 
 /**
- * Gives the role that connects what a pool without a pooler sets for each of its
- * sessions: where unqualified names are looked up, the zone of its times, how
- * long a statement may take, and that none is compiled. It holds for connections made from now on, in
- * this database. Any number of processes may do it at once.
+ * Sets the defaults of the current role in this database to the settings that
+ * `createPool` applies to direct sessions: search path, time zone, timeouts and
+ * no JIT. They apply to new connections. Processes may call it concurrently.
  *
- * @throws Error when the role looks up its names in another schema: domains that
- *   share a database behind a pooler need a role each.
+ * @throws Error if the role has another search path: domains that share a
+ *   database behind a pooler need separate roles.
  */
-export async function settleRole(pool: Pool, schema: string): Promise<void> {
+export async function configureRole(pool: Pool, schema: string): Promise<void> {
   assertSchemaName(schema);
   const wanted = new Map([
     ['search_path', schema],
@@ -27,8 +26,8 @@ export async function settleRole(pool: Pool, schema: string): Promise<void> {
     const path = settings.get('search_path');
     if (path !== undefined && path !== schema) {
       throw new Error(
-        `the role of schema ${schema} looks up its names in '${path}': ` +
-          'behind a pooler each domain needs a role, or a database, of its own',
+        `the role of schema ${schema} has the search path '${path}': ` +
+          'behind a pooler, each domain needs its own role or its own database',
       );
     }
     for (const [name, value] of wanted) {
